@@ -82,20 +82,23 @@ def _tables_we_make() -> frozenset[tuple[str, str, str | None]]:
         connection.close()
 
 
-def problems(connection: apsw.Connection) -> list[str]:
-    """Return what is wrong inside the file: broken pages, or rows that lack their counterpart."""
+def problems(connection: apsw.Connection, *, is_whole: bool = False) -> list[str]:
+    """Return what is wrong inside the file: broken pages, or rows that lack their counterpart.
+
+    `is_whole` has every entry of every index looked up in its table, too, which takes several times as long.
+    """
     found: list[str] = []
     # one moment of the file for all checks: what is committed meanwhile would look like loss
     with at_one_moment(connection):
         # FTS5 keeps what an earlier question read of its structure, and quick_check would hold newer pages against
         # that; a cursor has it read anew
         connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()
-        found += _problems(connection)
+        found += _problems(connection, "PRAGMA integrity_check(5)" if is_whole else "PRAGMA quick_check(5)")
     return found
 
 
-def _problems(connection: apsw.Connection) -> list[str]:
-    pages = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
+def _problems(connection: apsw.Connection, check: str) -> list[str]:
+    pages = [str(row[0]) for row in connection.execute(check)]
     if pages != ["ok"]:
         return pages
     counts = {name: connection.execute(sql).get for name, sql in _ORPHANS.items()}

@@ -94,14 +94,15 @@ def _memories_in_the_clear(config: Config) -> Iterator[Exposure]:
 
 def _sent_in_the_clear(what: str, address: str | None) -> Iterator[Exposure]:
     host = urlsplit(address or "").hostname or ""
-    if address and urlsplit(address).scheme == "http" and not _is_here(host):
+    if address and urlsplit(address).scheme == "http" and not is_here(host):
         yield Exposure(
             f"{what}, and the key, if there is one, go to {host} unencrypted",
             "use https://, or a tunnel that begins on this machine",
         )
 
 
-def _is_here(host: str) -> bool:
+def is_here(host: str) -> bool:
+    """Tell whether a host is this machine, by its name or address alone."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

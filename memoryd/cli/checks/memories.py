@@ -1,12 +1,12 @@
 """The part of `memoryctl doctor` about memories: what was meant for one in the notes and is none, and why."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.doctor import Finding
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import count
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
@@ -22,21 +22,22 @@ MOST_SHOWN: Final = 10
 _HINT: Final = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
 
 
-async def checks(config: Config) -> Sequence[Finding]:
+def memories(examination: Examination) -> Iterator[Finding]:
     """Read the logs and pages of every agent as they are on disk. Asks nobody, and changes nothing."""
-    return await asyncio.to_thread(lambda: [found for one in config.resolved_agents() for found in _of(one, config)])
+    for agent in examination.config.resolved_agents():
+        yield from _of(agent, examination.config)
 
 
 def _of(agent: Agent, config: Config) -> Iterator[Finding]:
     part = f"memories of {agent.id}"
     if not agent.workspace.is_dir():
         return
-    memories, missed = 0, []
+    stated, missed = 0, []
     for path, data in _documents(agent, config):
         sections = memory_sections(data, path)
-        memories += len(sections.lines)
+        stated += len(sections.lines)
         missed += [(path, miss) for miss in sections.misses]
-    yield Finding(part, "ok", f"{count(memories, 'line')} state{'s' if memories == 1 else ''} a memory")
+    yield Finding(part, "ok", f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory")
     for path, miss in islice(missed, MOST_SHOWN):
         yield Finding(part, "look", _said(path, miss), _HINT if miss.miss.text else "")
     if len(missed) > MOST_SHOWN:
@@ -62,3 +63,6 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
 def _said(path: RelativePath, placed: PlacedMiss) -> str:
     shown = f": {placed.miss.text}" if placed.miss.text else ""
     return f"{printable_name(path)}#L{placed.line}: {placed.miss.reason}{shown}"
+
+
+LOOKS: Looks = {"memories.written": memories}

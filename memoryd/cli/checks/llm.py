@@ -1,12 +1,12 @@
 """The part of `memoryctl doctor` about the text model: is its file here and whole, or its key. Asks nobody."""
 
-import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Final
 
-from memoryd.cli.doctor import Finding
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.config.llm import LlmSection
 from memoryd.config.root import Config
 from memoryd.embed.local.local_model import NO_LLAMA, model_file
@@ -19,13 +19,14 @@ from memoryd.models.store import ModelStore
 PART: Final = "text model"
 
 
-async def checks(config: Config) -> Sequence[Finding]:
+def text_model(examination: Examination) -> Iterator[Finding]:
     """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
-    llm = config.memory.llm
+    llm = examination.config.memory.llm
     if llm.provider == "none":
-        return [Finding(PART, "off", "memory.llm names nobody")]
+        yield Finding(PART, "off", "memory.llm names nobody")
+        return
     look = _local if llm.provider == "local" else _endpoint
-    return [await asyncio.to_thread(look, llm, config)]
+    yield look(llm, examination.config)
 
 
 def _local(llm: LlmSection, config: Config) -> Finding:
@@ -54,3 +55,6 @@ def _endpoint(llm: LlmSection, config: Config) -> Finding:
         return Finding(PART, "wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
     key = "with a key" if has_key else "without a key"
     return Finding(PART, "ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there")
+
+
+LOOKS: Looks = {"llm.access": text_model}

@@ -1,35 +1,34 @@
 """The part of `memoryctl doctor` about the notes: is there a workspace, and is what lies in it indexed."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from memoryd.cli.doctor import Finding
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import count
-from memoryd.client import Client
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
-from memoryd.errors import MemorydError
 from memoryd.files.offline_rules import roots_and_rules
 from memoryd.files.outside import count_outside
 from memoryd.files.scanner import scan
+from memoryd.replies.status import StatusReply
 
 
-async def checks(config: Config) -> Sequence[Finding]:
-    """Ask the daemon, which may have been started with --all; without one look at the disk."""
-    try:
-        return await asyncio.to_thread(lambda: list(_told()))
-    except MemorydError:
-        return await asyncio.to_thread(lambda: [_looked_at(agent, config) for agent in config.resolved_agents()])
+def notes(examination: Examination) -> Iterator[Finding]:
+    """Take the daemon's word, which may have been started with --all; without one look at the disk."""
+    if examination.status is not None:
+        yield from _told(examination.status)
+        return
+    for agent in examination.config.resolved_agents():
+        yield _looked_at(agent, examination.config)
 
 
-def _told() -> Iterator[Finding]:
-    with Client() as client:
-        for agent in client.status()["agents"]:
-            found = agent.get("outside")
-            outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
-            yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
+def _told(status: StatusReply) -> Iterator[Finding]:
+    for agent in status["agents"]:
+        found = agent.get("outside")
+        outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
+        yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
 
 
 def _looked_at(agent: Agent, config: Config) -> Finding:
@@ -48,3 +47,6 @@ def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Fi
     if not outside.files:
         return Finding(part, "ok", found)
     return Finding(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
+
+
+LOOKS: Looks = {"notes.indexed": notes}

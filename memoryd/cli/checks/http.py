@@ -1,10 +1,10 @@
 """The part of `memoryctl doctor` about the loopback port: is it on, and can its token file be trusted. Asks nobody."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from memoryd.cli.doctor import Finding
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.config.root import Config
 from memoryd.errors import MemorydError, StoreUnavailable
 from memoryd.files.token_file import TokenFile
@@ -12,11 +12,12 @@ from memoryd.files.token_file import TokenFile
 PART: Final = "loopback port"
 
 
-async def checks(config: Config) -> Sequence[Finding]:
+def port(examination: Examination) -> Iterator[Finding]:
     """Look at the token file of a port that is on. Tells no token."""
-    if not config.http.enabled:
-        return [Finding(PART, "off", "http.enabled is false")]
-    return [await asyncio.to_thread(_look, config)]
+    if examination.config.http.enabled:
+        yield _look(examination.config)
+    else:
+        yield Finding(PART, "off", "http.enabled is false")
 
 
 def _look(config: Config) -> Finding:
@@ -29,3 +30,6 @@ def _look(config: Config) -> Finding:
     except MemorydError as exc:
         return Finding(PART, "wrong", f"{where} stays closed: {exc}", exc.hint)
     return Finding(PART, "ok", f"{where}, token in {file.path}")
+
+
+LOOKS: Looks = {"http.token": port}

@@ -1,14 +1,13 @@
 """The part of `memoryctl doctor` about the reranker: is its file here, whole, and one that ranks. Loads nothing."""
 
-import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Final
 
-from memoryd.cli.doctor import Finding
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.config.resolved import Agent
-from memoryd.config.root import Config
 from memoryd.embed.local.local_model import NO_LLAMA, model_file
 from memoryd.errors import MemorydError
 from memoryd.models.model_use import RERANKING
@@ -18,16 +17,17 @@ from memoryd.models.store import ModelStore
 PART: Final = "reranker"
 
 
-async def checks(config: Config) -> Sequence[Finding]:
+def reranker(examination: Examination) -> Iterator[Finding]:
     """Look at the file of every reranker that is configured; equal ones once."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent
-        for agent in config.resolved_agents()
+        for agent in examination.config.resolved_agents()
         if agent.memory_search.query.rerank.model_path is not None and agent.memory_search.enabled
     }
     if not wanted:
-        return [Finding(PART, "off", "query.rerank.modelPath names no model")]
-    return [await asyncio.to_thread(_of, str(source), agent) for source, agent in wanted.items()]
+        yield Finding(PART, "off", "query.rerank.modelPath names no model")
+    for source, agent in wanted.items():
+        yield _of(str(source), agent)
 
 
 def _of(source: str, agent: Agent) -> Finding:
@@ -43,3 +43,6 @@ def _of(source: str, agent: Agent) -> Finding:
     if find_spec("llama_cpp") is None:
         return Finding(PART, "wrong", NO_LLAMA)
     return Finding(PART, "ok", f"{found.name} ({found.family}), {found.context} tokens: {path}")
+
+
+LOOKS: Looks = {"reranker.file": reranker}

@@ -1,12 +1,13 @@
 """The part of `memoryctl doctor` about qmd: is it there, is it one that can be used, and does it open its database."""
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from memoryd.cli.doctor import Finding
-from memoryd.config.root import Config
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.errors import SidecarError
 from memoryd.qmd.home import QmdHome
 from memoryd.qmd.installation import QmdInstallation
@@ -15,14 +16,14 @@ from memoryd.qmd.output import first_error
 SECONDS = 30.0
 
 
-async def checks(config: Config) -> Sequence[Finding]:
+def qmd(examination: Examination) -> Sequence[Finding]:
     """Look at the configured qmd; with the builtin backend there is nothing to look at."""
+    config = examination.config
     if config.memory.backend != "qmd":
         return [Finding("qmd", "off", "memory.backend is builtin")]
     with tempfile.TemporaryDirectory(prefix="memoryd-doctor-") as folder:
-        return await _of(
-            QmdInstallation(command=config.memory.qmd.command, home=QmdHome(Path(folder)), query_seconds=4)
-        )
+        home = QmdHome(Path(folder))
+        return asyncio.run(_of(QmdInstallation(command=config.memory.qmd.command, home=home, query_seconds=4)))
 
 
 async def _of(installation: QmdInstallation) -> list[Finding]:
@@ -41,3 +42,6 @@ async def _of(installation: QmdInstallation) -> list[Finding]:
         hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
         return [found, Finding("qmd database", "wrong", f"qmd status failed: {why}", hint)]
     return [found, Finding("qmd database", "ok", "can be made and opened")]
+
+
+LOOKS: Looks = {"qmd.usable": qmd}

@@ -1,0 +1,60 @@
+"""The part of `memoryctl doctor` about the process: who holds the lock of the state folder."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks
+from memoryd.config.paths import state_dir
+
+LOCK_NAME: Final = "memoryd.lock"
+_NOTE_BYTES: Final = 512
+
+
+def lock(examination: Examination) -> Iterator[Finding]:
+    """Compare who holds the lock with who answers: a lock that nobody holds is none, whatever its file says."""
+    path = state_dir() / LOCK_NAME
+    holder = lock_holder(path, examination.proc)
+    if holder is None:
+        return
+    noted, socket = _note(path)
+    status = examination.status
+    if status is None:
+        where = f", and listens on {socket}" if socket else ""
+        message = f"memoryd runs (pid {holder or noted}){where}, but does not answer here"
+        yield Finding("lock", "wrong", message, "ask at its socket (--socket), or stop it: kill its pid")
+    elif holder and holder != status["pid"]:
+        message = f"pid {holder} holds the lock of {path.parent}, and pid {status['pid']} answers"
+        hint = "two daemons run: stop the one that you did not mean, or give it a state folder of its own"
+        yield Finding("lock", "look", message, hint)
+    else:
+        yield Finding("lock", "ok", f"{path} is held by pid {holder or noted}")
+
+
+def lock_holder(path: Path, proc: Path) -> int | None:
+    """Return the pid of who holds a lock on a file; None if nobody does, or the system does not tell.
+
+    0 is somebody in another pid namespace. Reads the kernel's table: to try the lock could keep a daemon from starting.
+    """
+    try:
+        found, table = path.stat(), (proc / "locks").read_text()
+    except OSError:
+        return None
+    wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    for line in table.splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and fields[1] == "FLOCK" and fields[5] == wanted:
+            return max(0, int(fields[4]))
+    return None
+
+
+def _note(path: Path) -> tuple[str, str]:
+    with path.open("rb") as note:
+        lines = note.read(_NOTE_BYTES).decode(errors="replace").splitlines()
+    pid, socket, *_ = [*lines, "", ""]
+    return pid or "unknown", socket
+
+
+LOOKS: Looks = {"daemon.lock": lock}

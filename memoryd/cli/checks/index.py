@@ -1,0 +1,195 @@
+"""The part of `memoryctl doctor` about the index: is its file sound, and does it hold what is on disk.
+
+Beside a daemon the file is read as one of its readers does, and never written.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks, Remedy
+from memoryd.cli.terminal import count
+from memoryd.config.resolved import Agent
+from memoryd.domain.documents import RelativePath, printable_name
+from memoryd.errors import MemorydError, NotNow
+from memoryd.files.offline_rules import roots_and_rules
+from memoryd.files.scanner import scan
+from memoryd.store.examining import FileKind, IndexFile, set_aside
+
+SAMPLED: Final = 50
+MOST_SHOWN: Final = 5
+SYNC_SECONDS: Final = 15.0
+_BLOCK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How an index differs from the disk: notes that it lacks, holds in vain, or holds as they were."""
+
+    compared: int
+    missing: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.gone or self.changed)
+
+    def __str__(self) -> str:
+        named = (("not indexed", self.missing), ("gone from disk", self.gone), ("changed since", self.changed))
+        return "; ".join(f"{what}: {_named(paths)}" for what, paths in named if paths)
+
+
+def sound(examination: Examination) -> Iterator[Finding]:
+    """Look into the index of notes and that of conversations of each agent, equal ones once."""
+    for path, part in _files(examination).items():
+        yield from _of_file(path, part, examination)
+
+
+def on_disk(examination: Examination) -> Iterator[Finding]:
+    """Compare the index of each agent with its notes."""
+    for agent in examination.config.resolved_agents():
+        if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
+            yield _compared(agent, examination)
+
+
+def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
+    """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all."""
+    held = IndexFile(agent.index_path, is_used=examination.status is not None).digests()
+    roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+    seen = scan(roots, rules).files
+    both = sorted(path for path in held if path in seen)
+    chosen = both if examination.extent.is_deep else chance.sample(both, min(SAMPLED, len(both)))
+    workspace = Path(rules.workspace)
+    return Differences(
+        len(chosen),
+        missing=tuple(sorted(path for path in seen if path not in held)),
+        gone=tuple(sorted(path for path in held if path not in seen and not (workspace / path).exists())),
+        changed=tuple(path for path in chosen if _digest(workspace / path) not in (held[path], None)),
+    )
+
+
+def _files(examination: Examination) -> Mapping[Path, str]:
+    found: dict[Path, str] = {}
+    for agent in examination.config.resolved_agents():
+        found.setdefault(agent.index_path, f"index of {agent.id}")
+        found.setdefault(agent.conversations_path, f"conversations of {agent.id}")
+    return found
+
+
+def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Finding]:
+    file = IndexFile(path, is_used=examination.status is not None)
+    kind = file.kind
+    if kind is FileKind.ABSENT:
+        # conversations are kept by who wants them
+        if not part.startswith("conversations"):
+            yield Finding(part, "off", f"{path} is not made yet", "memoryd makes it when it starts")
+    elif kind is FileKind.FOREIGN:
+        hint = "name another file in agents.defaults.memorySearch.store.path, or move this one away"
+        yield Finding(part, "wrong", f"{path} is a database of another program", hint)
+    elif kind is FileKind.OTHER_VERSION:
+        yield Finding(part, "look", f"{path} is of another version", "the next start makes it anew from the notes")
+    else:
+        yield _judged(file, part, examination)
+
+
+def _judged(file: IndexFile, part: str, examination: Examination) -> Finding:
+    found = file.problems(is_whole=examination.extent.is_deep)
+    if not found:
+        return Finding(part, "ok", f"{file.path} is sound")
+    hint = "nothing is lost: memoryctl doctor --fix has it made anew from the notes"
+    return Finding(part, "wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, _made_anew(file, examination))
+
+
+def _made_anew(file: IndexFile, examination: Examination) -> Remedy:
+    if file.is_used:
+        return _read_again(examination)
+
+    def act() -> str:
+        # once more: a daemon may have been started since
+        if _answers(examination):
+            raise NotNow("memoryd has been started, and looks after it", hint="memoryctl doctor --fix once more")
+        set_aside(file.path)
+        return f"{file.path} is set aside as {file.path.name}.corrupt-…; memoryd makes a new one when it starts"
+
+    return Remedy(f"set {file.path} aside, for memoryd to make a new one", act)
+
+
+def _answers(examination: Examination) -> bool:
+    try:
+        with examination.invocation.client(5) as client:
+            return client.health()["ok"]
+    except MemorydError:
+        return False
+
+
+def _read_again(examination: Examination) -> Remedy:
+    def act() -> str:
+        with examination.invocation.client() as client:
+            left = client.reindex(force=True)
+        return f"memoryd reads all notes again: {count(left['pendingFiles'], 'file')} to go"
+
+    return Remedy("have memoryd read all notes again (memoryctl reindex --force)", act)
+
+
+def _compared(agent: Agent, examination: Examination) -> Finding:
+    part, chance = f"index of {agent.id} and disk", random.Random()
+    trouble = _catch_up(agent, examination)
+    found = differences(agent, examination, chance)
+    if found and examination.status is not None:
+        # somebody may have saved a note in between
+        _catch_up(agent, examination)
+        found = differences(agent, examination, chance)
+    if not found:
+        return Finding(part, "ok", f"{count(found.compared, 'note')} compared, none differs")
+    if examination.status is None:
+        return Finding(part, "look", f"changed while memoryd did not run: {found}", "start memoryd: it catches up")
+    hint = "memoryctl sync catches up; memoryctl reindex --force reads all notes again"
+    return Finding(part, "wrong", f"{found}{trouble and f' ({trouble})'}", hint, _read_again(examination))
+
+
+def _catch_up(agent: Agent, examination: Examination) -> str:
+    """Let the daemon see what was saved; return why that is not done."""
+    if examination.status is None:
+        return ""
+    with examination.invocation.client() as client:
+        reply = client.sync(timeout_ms=int(SYNC_SECONDS * 1000), agent=agent.id)
+    return "" if reply["complete"] else reply["reason"] or "memoryd has not caught up in time"
+
+
+def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
+    """Tell whether the daemon, if there is one, looks at the same places for this agent: flags may name others."""
+    if examination.status is None:
+        return True
+    one = next((one for one in examination.status["agents"] if one["id"] == agent.id), None)
+    roots, _ = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+    known = {str(root.path) for root in roots}
+    return (
+        one is not None
+        and Path(one["database"]["path"]) == agent.index_path
+        and all(root["path"] in known for root in one["roots"])
+    )
+
+
+def _digest(path: Path) -> bytes | None:
+    """Return the SHA-256 of a file; None where it cannot be read, which is told by the part about the notes."""
+    digest = sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return None
+    return digest.digest()
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MOST_SHOWN))
+    return shown + (f" and {len(paths) - MOST_SHOWN:,} more" if len(paths) > MOST_SHOWN else "")
+
+
+LOOKS: Looks = {"index.sound": sound, "index.disk": on_disk}

@@ -1,0 +1,87 @@
+"""The part of `memoryctl doctor` about rights: what others can read of ours, and where we may not write."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from memoryd.cli.checks.examination import Examination
+from memoryd.cli.checks.finding import Finding, Looks, Remedy
+from memoryd.config.paths import cache_dir, state_dir
+
+PART: Final = "permissions"
+_OTHERS: Final = 0o077
+
+
+def ours(examination: Examination) -> Iterator[Finding]:
+    """Look at what is ours alone: the state folder and what stands in it."""
+    state = state_dir()
+    private = [state, *_below(state / "workspaces")]
+    open_to_others = [path for path in private if _is_open(path)]
+    for path in open_to_others:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        hint = f"chmod go-rwx {path}"
+        message = f"{path} is open to others (mode {mode:04o})"
+        yield Finding(PART, "open", message, hint, Remedy(hint, lambda path=path: _close(path)))
+    if not open_to_others and state.exists():
+        yield Finding(PART, "ok", f"{state} is yours alone")
+
+
+def workspace(examination: Examination) -> Iterator[Finding]:
+    """Tell whether others reach the notes, through all folders above them."""
+    for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
+        if path.is_dir() and is_reached_by_others(path):
+            message = f"other users of this machine can read the notes in {path}"
+            yield Finding(PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
+
+
+def writable(examination: Examination) -> Iterator[Finding]:
+    """Tell where we cannot write though memoryd has to."""
+    config = examination.config
+    wanted = {state_dir(): "state folder", cache_dir(): "cache"}
+    for agent in config.resolved_agents():
+        wanted.setdefault(agent.index_path.parent, "folder of the index")
+        if not agent.memory.read_only:
+            wanted.setdefault(agent.workspace, "workspace")
+    for path, what in wanted.items():
+        there = next((one for one in (path, *path.parents) if one.exists()), path)
+        if not os.access(there, os.W_OK | os.X_OK):
+            whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
+            hint = f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {there}" if whose else ""
+            yield Finding(PART, "wrong", f"the {what} {there} may not be written{whose}", hint or f"chmod u+rwx {there}")
+
+
+def is_reached_by_others(path: Path) -> bool:
+    """Tell whether somebody who is neither owner nor of the group gets there, and may list it."""
+    if path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH) != (stat.S_IROTH | stat.S_IXOTH):
+        return False
+    return all(above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for top, _, names in os.walk(folder):
+        yield Path(top)
+        yield from (Path(top, name) for name in names)
+
+
+def _is_open(path: Path) -> bool:
+    """Tell whether a file or folder of ours gives others any right; what goes meanwhile does not."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    is_ours = found.st_uid == os.geteuid() and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
+    return is_ours and bool(stat.S_IMODE(found.st_mode) & _OTHERS)
+
+
+def _close(path: Path) -> str:
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+    return f"{path} is yours alone"
+
+
+LOOKS: Looks = {
+    "permissions.ours": ours,
+    "permissions.workspace": workspace,
+    "permissions.writable": writable,
+}

@@ -1,0 +1,100 @@
+"""A look into a database file that nobody may change by it, beside a daemon that uses it or without one.
+
+For `memoryctl doctor`; all of it blocks. A file that no daemon uses is read without a lock and without a file beside
+it, unless its log holds something.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from memoryd.domain.documents import RelativePath
+from memoryd.errors import DamagedDatabase, ForeignDatabase
+from memoryd.store.connecting import Connector
+from memoryd.store.document_rows import known_files
+from memoryd.store.file_header import version_of
+from memoryd.store.file_opening import Check, close_all, open_to_read
+from memoryd.store.index_file import FileKind, recognise, set_aside
+from memoryd.store.index_schema import check_tables, problems
+from memoryd.store.ledger_file import LEDGER, aside
+from memoryd.store.sqlite_errors import mapped_errors
+from memoryd.store.write_ahead import WriteAheadLog, log_of
+
+__all__ = ["FileKind", "IndexFile", "LedgerState", "ledger_state", "set_aside"]
+
+Returned = TypeVar("Returned")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerState:
+    """What a ledger is: the version of its tables and the newest one known, its bytes, what is wrong inside."""
+
+    version: int
+    newest: int
+    bytes: int
+    problems: tuple[str, ...]
+    set_aside: tuple[Path, ...]
+    """Damaged ones that lie beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFile:
+    """The file of an index; `is_used` says that a daemon has it open."""
+
+    path: Path
+    is_used: bool
+
+    @property
+    def kind(self) -> FileKind:
+        """What lies there, by its header."""
+        return recognise(self.path)
+
+    def problems(self, *, is_whole: bool = False) -> list[str]:
+        """Return what is wrong inside; `is_whole` has all entries of all its indexes compared. Raises StoreError."""
+        try:
+            return self._read(lambda connection: problems(connection, is_whole=is_whole))
+        except DamagedDatabase as exc:
+            return [str(exc)]
+
+    def digests(self) -> dict[RelativePath, bytes]:
+        """Return the SHA-256 of each document as it was read; raises StoreError."""
+        return self._read(lambda connection: {path: known.digest for path, known in known_files(connection, "").items()})
+
+    def _read(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
+        with _opened(Connector(self.path), check_tables, is_used=self.is_used) as connection:
+            return step(connection)
+
+
+def ledger_state(path: Path, *, is_used: bool) -> LedgerState:
+    """Look at a ledger that is there; raises ForeignDatabase for what is none of ours, StoreError."""
+
+    def check(connection: apsw.Connection) -> None:
+        if connection.pragma("application_id") != LEDGER.application:
+            raise ForeignDatabase(f"{path} is not a ledger of memoryd", hint="move it away; nothing was changed")
+
+    with _opened(Connector(path, is_history=True), check, is_used=is_used) as connection:
+        version = version_of(connection.pragma("user_version"))
+        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
+    wrong = tuple(found) if found != ["ok"] else ()
+    return LedgerState(version, LEDGER.version, path.stat().st_size, wrong, tuple(aside(path)))
+
+
+@contextmanager
+def _opened(connector: Connector, check: Check, *, is_used: bool) -> Iterator[apsw.Connection]:
+    with mapped_errors():
+        if is_used:
+            readers = [connector.reader()]
+            check(readers[0])
+        else:
+            log = log_of(connector.path)
+            has_log = log.exists() and log.stat().st_size > 0
+            opening = WriteAheadLog(connector.path)
+            readers = list(open_to_read(connector, opening, check, leaves_folder=not has_log).readers)
+        try:
+            yield readers[0]
+        finally:
+            close_all(readers)
