@@ -24,13 +24,13 @@ from memoryd.store.ledger_file import LEDGER, aside
 from memoryd.store.sqlite_errors import mapped_errors
 from memoryd.store.write_ahead import WriteAheadLog, log_of
 
-__all__ = ["FileKind", "IndexFile", "LedgerState", "ledger_state", "set_aside"]
+__all__ = ["ExaminedLedger", "FileKind", "IndexFile", "ledger_state", "set_aside"]
 
 Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerState:
+class ExaminedLedger:
     """What a ledger is: the version of its tables and the newest one known, its bytes, what is wrong inside."""
 
     version: int
@@ -62,14 +62,16 @@ class IndexFile:
 
     def digests(self) -> dict[RelativePath, bytes]:
         """Return the SHA-256 of each document as it was read; raises StoreError."""
-        return self._read(lambda connection: {path: known.digest for path, known in known_files(connection, "").items()})
+        return self._read(
+            lambda connection: {path: known.digest for path, known in known_files(connection, "").items()}
+        )
 
     def _read(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
         with _opened(Connector(self.path), check_tables, is_used=self.is_used) as connection:
             return step(connection)
 
 
-def ledger_state(path: Path, *, is_used: bool) -> LedgerState:
+def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:
     """Look at a ledger that is there; raises ForeignDatabase for what is none of ours, StoreError."""
 
     def check(connection: apsw.Connection) -> None:
@@ -80,7 +82,7 @@ def ledger_state(path: Path, *, is_used: bool) -> LedgerState:
         version = version_of(connection.pragma("user_version"))
         found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
     wrong = tuple(found) if found != ["ok"] else ()
-    return LedgerState(version, LEDGER.version, path.stat().st_size, wrong, tuple(aside(path)))
+    return ExaminedLedger(version, LEDGER.version, path.stat().st_size, wrong, tuple(aside(path)))
 
 
 @contextmanager

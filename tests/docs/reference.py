@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.docs import codes, commands, configuration, files, http_api, metrics
+from tests.docs import codes, commands, configuration, files, http_api, metrics, troubleshooting
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -13,6 +13,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics.page,
     "codes.md": codes.page,
     "files.md": files.page,
+    "troubleshooting.md": troubleshooting.page,
 }
 NOTE = "<!-- Made from the code by `make docs`; a test compares the two. -->\n\n"
 

@@ -421,7 +421,7 @@ def test_open_key_and_open_way_are_told_at_the_start_and_by_the_doctor(tmp_path:
     with RunningDaemon(tmp_path, config, workspace) as daemon:
         with Client(daemon.socket) as client:
             notices = client.status()["config"]["notices"]
-        checks = ask_memoryctl(daemon, ["doctor"], Exit.ERROR)["checks"]
+        checks = ask_memoryctl(daemon, ["doctor", "--ask-providers"], Exit.ERROR)["checks"]
         log = daemon.log.read_text()
     opened = [check for check in checks if check["state"] == "open"]
     for phrase in expected:

@@ -47,7 +47,7 @@ class Examination:
     def config(self) -> Config:
         """The configuration; raises ConfigError where there is none."""
         if self.loaded is None:
-            raise ConfigError(self.problems)
+            raise ConfigError(list(self.problems))
         return self.loaded.config
 
 

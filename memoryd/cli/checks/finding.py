@@ -6,7 +6,7 @@ from typing import Literal
 
 from memoryd.cli.checks.examination import Examination
 
-State = Literal["ok", "off", "open", "look", "wrong"]
+FindingState = Literal["ok", "off", "open", "look", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Finding:
     """
 
     part: str
-    state: State
+    state: FindingState
     message: str
     hint: str = ""
     remedy: Remedy | None = None

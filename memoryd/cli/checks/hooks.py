@@ -10,13 +10,15 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks, Remedy
-from memoryd.cli.claude_settings_file import SettingsFile, read_settings, settings_path, write_settings
 from memoryd.domain.claude_settings import EVENTS
 from memoryd.errors import MemorydError
+
+if TYPE_CHECKING:
+    from memoryd.cli.claude_settings_file import SettingsFile
 
 INSTALL: Final = "memoryctl hooks install claude-code"
 CLIENTS: Final = (
@@ -35,6 +37,9 @@ _OURS: Final = ("memoryctl", "memoryd")
 
 def programs(_examination: Examination) -> Iterator[Finding]:
     """Look at the hooks in the settings of Claude Code."""
+    # here, since it reaches the room that touches files
+    from memoryd.cli.claude_settings_file import read_settings, settings_path
+
     settings = read_settings(settings_path(None))
     commands = settings.commands()
     if not commands:
@@ -72,8 +77,11 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _installed_again(settings: SettingsFile, commands: Mapping[str, str]) -> Remedy:
+def _installed_again(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
+        # here, as above
+        from memoryd.cli.claude_settings_file import write_settings
+
         write_settings(settings, settings.installed({event: _mended(told) for event, told in commands.items()}))
         return f"{settings.path} runs {sys.executable}"
 
@@ -90,9 +98,14 @@ def _entries() -> Iterator[tuple[Path, str]]:
         path = Path(name).expanduser()
         if path.is_file():
             for entry in _servers(_read(path)):
-                words = [str(entry.get("command", "")), *map(str, entry.get("args") or ())]
+                words = _words(entry)
                 if words[0] and any(Path(word).name.startswith(_OURS) for word in words):
                     yield path, shlex.join(words)
+
+
+def _words(entry: Mapping[str, object]) -> list[str]:
+    given = entry.get("args")
+    return [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
 
 
 def _read(path: Path) -> object:
@@ -100,7 +113,9 @@ def _read(path: Path) -> object:
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except (OSError, ValueError, RecursionError) as exc:
-        raise MemorydError(f"{path} cannot be read: {exc}", hint="mend it by hand; memoryd changes nothing there") from exc
+        raise MemorydError(
+            f"{path} cannot be read: {exc}", hint="mend it by hand; memoryd changes nothing there"
+        ) from exc
 
 
 def _servers(settings: object) -> Iterator[Mapping[str, object]]:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,15 +16,13 @@ _OTHERS: Final = 0o077
 
 
 def ours(examination: Examination) -> Iterator[Finding]:
-    """Look at what is ours alone: the state folder and what stands in it."""
+    """Look at what is ours alone: the state folder, and indexes and ledgers that lie elsewhere."""
     state = state_dir()
-    private = [state, *_below(state / "workspaces")]
-    open_to_others = [path for path in private if _is_open(path)]
+    open_to_others = [path for path in (state, *_elsewhere(examination, state)) if _is_open(path)]
     for path in open_to_others:
-        mode = stat.S_IMODE(path.stat().st_mode)
         hint = f"chmod go-rwx {path}"
-        message = f"{path} is open to others (mode {mode:04o})"
-        yield Finding(PART, "open", message, hint, Remedy(hint, lambda path=path: _close(path)))
+        message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
+        yield Finding(PART, "open", message, hint, Remedy(hint, partial(_close, path)))
     if not open_to_others and state.exists():
         yield Finding(PART, "ok", f"{state} is yours alone")
 
@@ -49,7 +48,9 @@ def writable(examination: Examination) -> Iterator[Finding]:
         if not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             hint = f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {there}" if whose else ""
-            yield Finding(PART, "wrong", f"the {what} {there} may not be written{whose}", hint or f"chmod u+rwx {there}")
+            yield Finding(
+                PART, "wrong", f"the {what} {there} may not be written{whose}", hint or f"chmod u+rwx {there}"
+            )
 
 
 def is_reached_by_others(path: Path) -> bool:
@@ -59,10 +60,16 @@ def is_reached_by_others(path: Path) -> bool:
     return all(above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents)
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    for top, _, names in os.walk(folder):
-        yield Path(top)
-        yield from (Path(top, name) for name in names)
+def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
+    """Yield files of ours outside of the state folder that others get to."""
+    for agent in examination.config.resolved_agents() if examination.loaded else ():
+        for path in (agent.index_path, agent.ledger_path, agent.conversations_path):
+            if (
+                path.exists()
+                and not path.is_relative_to(state)
+                and all(above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents)
+            ):
+                yield path
 
 
 def _is_open(path: Path) -> bool:

@@ -54,7 +54,11 @@ def _waiting(agent: AgentStatus) -> tuple[int, ...]:
 
 
 def _told(agent: AgentStatus) -> str:
-    waits = (agent["pendingFiles"], "file"), (agent["pendingEmbeddings"], "passage"), (agent["pendingCaptures"], "message")
+    waits = (
+        (agent["pendingFiles"], "file"),
+        (agent["pendingEmbeddings"], "passage"),
+        (agent["pendingCaptures"], "message"),
+    )
     return ", ".join(count(number, noun) for number, noun in waits if number)
 
 

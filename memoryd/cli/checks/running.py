@@ -9,24 +9,26 @@ from threading import Thread
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
-from memoryd.cli.checks.table import Check
+from memoryd.cli.checks.table import DoctorCheck
 from memoryd.errors import MemorydError
 
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    check: Check
+    check: DoctorCheck
     ends_at: float
     found: Future[list[Finding]]
 
 
-def look_of(check: Check) -> Callable[[Examination], Iterable[Finding]]:
+def look_of(check: DoctorCheck) -> Callable[[Examination], Iterable[Finding]]:
     """Import what does a check: `LOOKS` of `memoryd.cli.checks.<section>`, which other commands do without."""
     looks: Looks = import_module(f"memoryd.cli.checks.{check.section}").LOOKS
     return looks[check.id]
 
 
-def examined(checks: Sequence[Check], examination: Examination, seconds: float | None = None) -> Iterator[Finding]:
+def examined(
+    checks: Sequence[DoctorCheck], examination: Examination, seconds: float | None = None
+) -> Iterator[Finding]:
     """Yield what the checks find, in their order; `seconds` is what each may take, else its own limit."""
     usable = [check for check in checks if examination.loaded is not None or not check.needs_config]
     for one in [_started(check, examination, seconds) for check in usable]:
@@ -34,14 +36,14 @@ def examined(checks: Sequence[Check], examination: Examination, seconds: float |
             yield replace(finding, check=one.check.id)
 
 
-def _started(check: Check, examination: Examination, seconds: float | None) -> _Started:
+def _started(check: DoctorCheck, examination: Examination, seconds: float | None) -> _Started:
     limit = seconds or (check.deep_seconds if examination.extent.is_deep else check.seconds)
     found: Future[list[Finding]] = Future()
 
     def work() -> None:
         try:
             found.set_result(list(look_of(check)(examination)))
-        except BaseException as exc:  # noqa: BLE001  (whatever it is, it is told where the result is awaited)
+        except BaseException as exc:
             found.set_exception(exc)
 
     # a thread that nobody waits for at the end: what hangs in the kernel must not keep the command
@@ -58,12 +60,16 @@ def _found(one: _Started) -> list[Finding]:
     except TimeoutError:
         if one.found.done():
             return [_failed(one.check, "it ran into a time-out of its own", one.check.advice)]
-        return [_failed(one.check, "did not answer in time", "see whether a disk or a network hangs; --seconds waits longer")]
+        return [
+            _failed(
+                one.check, "did not answer in time", "see whether a disk or a network hangs; --seconds waits longer"
+            )
+        ]
     except OSError as exc:
         return [_failed(one.check, str(exc), one.check.advice)]
     except Exception as exc:
         return [_failed(one.check, f"the check itself failed: {type(exc).__name__}: {exc}", "please report it")]
 
 
-def _failed(check: Check, message: str, hint: str) -> Finding:
+def _failed(check: DoctorCheck, message: str, hint: str) -> Finding:
     return Finding(check.title, "wrong", message, hint)

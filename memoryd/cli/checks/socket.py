@@ -5,6 +5,7 @@ import os
 import socket as sockets
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +58,7 @@ def access(examination: Examination) -> Iterator[Finding]:
             yield Finding(PART, "wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
         elif stat.S_IMODE(found.st_mode) & 0o077:
             message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
-            remedy = Remedy(f"chmod {wanted:o} {one}", lambda one=one, wanted=wanted: _closed(one, wanted))
+            remedy = Remedy(f"chmod {wanted:o} {one}", partial(_closed, one, wanted))
             yield Finding(PART, "wrong", message, f"chmod {wanted:o} {one}", remedy)
 
 
@@ -82,7 +83,9 @@ def version(examination: Examination) -> Iterator[Finding]:
 def unreachable(examination: Examination) -> Iterator[Finding]:
     """Tell which sockets of the daemon lead elsewhere, as it says itself."""
     for one in examination.status["unreachable"] if examination.status else ():
-        yield Finding(PART, "wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd")
+        yield Finding(
+            PART, "wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd"
+        )
 
 
 def is_refused(path: Path) -> bool:
