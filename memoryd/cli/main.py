@@ -49,6 +49,8 @@ COMMANDS = (
     "service",
     "doctor",
     "completion",
+    "backup",
+    "restore",
     "version",
 )
 INTERRUPTED = 130

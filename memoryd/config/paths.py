@@ -107,6 +107,11 @@ def http_token_file() -> Path:
     return state_dir() / "http-token"
 
 
+def replaced_dir() -> Path:
+    """Tell where it lies what a restore replaced."""
+    return state_dir() / "replaced"
+
+
 def probe_dir() -> Path:
     """Tell where the watcher leaves a file now and then, to see whether events still come."""
     return state_dir() / "probe"

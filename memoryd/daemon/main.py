@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -21,6 +21,7 @@ from memoryd.daemon.app import Daemon, listen
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
 from memoryd.errors import MemorydError
+from memoryd.moving.replacing import finish
 from memoryd.wire import Exit
 
 events = structlog.get_logger(__name__)
@@ -55,20 +56,24 @@ FILES = 4096
 def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_level: str | None) -> None:
     """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""
     try:
-        loaded = load(config, Overrides(workspace=workspace, all_markdown=all_markdown, log_level=log_level))
-        _serve(loaded)
+        overrides = Overrides(workspace=workspace, all_markdown=all_markdown, log_level=log_level)
+        _serve(load(config, overrides), lambda: load(config, overrides))
     except MemorydError as exc:
         _say(exc)
         sys.exit(_told_exit(exc, os.environ))
 
 
-def _serve(loaded: Loaded) -> None:
+def _serve(loaded: Loaded, again: Callable[[], Loaded]) -> None:
     log.configure(loaded.config.log.level)
     for notice in loaded.notices:
         events.warning("configuration", notice=notice)
     _harden()
     notifier = Notifier.from_environment(os.environ)
     with DaemonLock(state_dir(), socket=socket_path()) as lock:
+        if finished := finish(state_dir()):
+            events.warning("finished what was cut short before", what=finished)
+            # the configuration may be another one now
+            loaded = again()
         asyncio.run(_run(loaded, notifier, lock))
 
 

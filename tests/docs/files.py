@@ -56,6 +56,7 @@ def page() -> str:
                 "–",
                 "the day's bound begins anew",
             ),
+            ("what a restore replaced", paths.replaced_dir(), "–", "it cannot be taken back any more"),
             ("batch jobs under way", paths.batch_jobs_dir(), "–", "their notes are sent again"),
             ("lock", state / LOCK_NAME, "–", "made anew; a second daemon takes over"),
             ("what the watcher tests itself with", paths.probe_dir(), "–", "made anew"),

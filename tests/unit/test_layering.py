@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from tests.package_trees import TREES
 
-ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "sidecar", "models", "embed"]
+ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "moving", "sidecar", "models", "embed"]
 ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
 OTHER_SIDE = {"client", "replies", "mcp", "hooks", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
@@ -34,6 +34,9 @@ REACHES_MODELS = {
     "cli/checks/llm.py": {"embed", "llm", "models"},
     "cli/claude_settings_file.py": {"files"},
     "cli/written_file.py": {"files"},
+    "cli/backup.py": {"files", "moving"},
+    "cli/restore.py": {"daemon", "moving", "store"},
+    "cli/workspace.py": {"daemon", "moving"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""

@@ -1,0 +1,172 @@
+"""memoryctl restore: bring a backup back, or take that back."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.moving_progress import told_progress
+from memoryd.cli.terminal import count, harmless_line, is_terminal, note
+from memoryd.config.paths import config_file, socket_path, state_dir
+from memoryd.daemon.lock import DaemonLock
+from memoryd.errors import InvalidRequest
+from memoryd.moving.archive import OpenBackup, opened_backup
+from memoryd.moving.lying_still import lying_still
+from memoryd.moving.members import BackupPlaces
+from memoryd.moving.replacing import Replacement, ReplacementPlan, last_done, put_back
+from memoryd.moving.restoring import Restored, RestoreWishes, staged
+from memoryd.store.ledger_copies import LOGS
+from memoryd.wire import Exit
+
+_SHOWN = 20
+
+
+@click.command("restore", context_settings=HELP)
+@click.argument(
+    "file", cls=Argument, required=False, type=click.Path(path_type=Path), help="A file that memoryctl backup wrote."
+)
+@click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change.")
+@click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
+@click.option("--undo", "is_undo", is_flag=True, help="Put back what the last restore replaced.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@shared
+@click.pass_obj
+def command(
+    invocation: Invocation, file: Path | None, dry_run: bool, keep_config: bool, is_undo: bool, yes: bool
+) -> Exit:
+    """Bring a backup back. Memoryd must be stopped; all is verified first, and what is replaced is kept.
+
+    Notes that are there now stay unless the backup has another version of them. The index is made anew by itself.
+    What was forgotten since the backup was made stays forgotten.
+    """
+    if (file is None) == (not is_undo):
+        raise click.UsageError("name the file of a backup, or give --undo")
+    again = "memoryctl restore --undo" if file is None else f"memoryctl restore {file}"
+    state = state_dir()
+    still = lying_still(DaemonLock(state, socket=socket_path()), state, again)
+    if file is None:
+        with still as finished:
+            _tell(finished)
+            return _undone(invocation, state, dry_run=dry_run, yes=yes)
+    # what is no backup is told before anything else is asked for
+    with opened_backup(file) as backup, still as finished:
+        _tell(finished)
+        return _restored(invocation, backup, state, RestoreWishes(keep_config), dry_run=dry_run, yes=yes)
+
+
+def _tell(notes: list[str]) -> None:
+    for one in notes:
+        note(one)
+
+
+def _restored(
+    invocation: Invocation, backup: OpenBackup, state: Path, wishes: RestoreWishes, *, dry_run: bool, yes: bool
+) -> Exit:
+    total = sum(member.bytes for member in backup.manifest.members)
+    replacement = Replacement.begun(state, f"restore of {backup.file.absolute()}")
+    try:
+        with told_progress("verifying", total) as told:
+            result = staged(backup, _places(backup), replacement, wishes, told)
+        if not dry_run:
+            _confirmed(invocation, [*_lines(result), *_about(backup)], "Restore it?", yes=yes)
+    except BaseException:
+        replacement.drop()
+        raise
+    if dry_run or not (result.replaced or result.added):
+        replacement.drop()
+        _show(invocation, backup, result, None, is_dry=dry_run)
+        return Exit.DONE
+    replacement.carry_out()
+    _show(invocation, backup, result, replacement.folder, is_dry=False)
+    return Exit.DONE
+
+
+def _undone(invocation: Invocation, state: Path, *, dry_run: bool, yes: bool) -> Exit:
+    folder, plan = last_done(state)
+    # a log goes with its ledger, and says nothing to anybody
+    pieces = [piece for piece in plan.pieces if piece.old or not piece.target.endswith(LOGS)]
+    lines = [f"{piece.target}  {'as it was' if piece.old else 'taken away'}" for piece in pieces]
+    if not dry_run:
+        _confirmed(invocation, [plan.what, *lines], "Put back what it replaced?", yes=yes)
+        put_back(state).carry_out()
+    reply = {"undone": plan.what, "dryRun": dry_run, "files": [piece.target for piece in pieces]}
+    invocation.show(reply, map(harmless_line, lines), _undo_notes(plan, folder, is_dry=dry_run))
+    return Exit.DONE
+
+
+def _undo_notes(plan: ReplacementPlan, folder: Path, *, is_dry: bool) -> Iterator[str]:
+    if is_dry:
+        yield "nothing was changed"
+        return
+    yield f"{plan.what}: what it replaced stands again; once more, and it is restored again"
+    yield f"once all is well, delete {folder.parent}; start memoryd: memoryctl service start"
+
+
+def _places(backup: OpenBackup) -> BackupPlaces:
+    return BackupPlaces(
+        # a link that somebody keeps a configuration by stays
+        config=config_file().resolve(),
+        state=state_dir(),
+        folders=tuple(map(Path, backup.manifest.folders)),
+        workspaces=tuple(Path(one.path) for one in backup.manifest.workspaces),
+    )
+
+
+def _confirmed(invocation: Invocation, lines: list[str], question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if invocation.is_json or not is_terminal(sys.stdin):
+        raise InvalidRequest("this replaces files", hint="look with --dry-run, then give --yes")
+    for line in lines:
+        click.echo(harmless_line(line), err=True)
+    click.confirm(question, abort=True, err=True)
+
+
+def _about(backup: OpenBackup) -> list[str]:
+    made = backup.manifest
+    names = ", ".join(f"{one.path} ({', '.join(one.agents)})" for one in made.workspaces)
+    return [f"made {made.made_at} by memoryd {made.program}, of {names or 'no workspace'}"]
+
+
+def _lines(result: Restored) -> list[str]:
+    changed = [*((path, "replaced") for path in result.replaced), *((path, "new") for path in result.added)]
+    shown = [f"{path}  {word}" for path, word in changed[:_SHOWN]]
+    return [*shown, *[f"… and {len(changed) - _SHOWN:,} more"] * (len(changed) > _SHOWN)]
+
+
+def _show(invocation: Invocation, backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool) -> None:
+    reply = {
+        "dryRun": is_dry,
+        "madeAt": backup.manifest.made_at,
+        "program": backup.manifest.program,
+        "replaced": list(map(str, result.replaced)),
+        "added": list(map(str, result.added)),
+        "same": result.same,
+        "carried": result.carried,
+        "missingKeys": result.missing_keys,
+        "notes": result.notes,
+        "kept": str(folder) if folder else None,
+    }
+    invocation.show(reply, map(harmless_line, _lines(result)), _notes(backup, result, folder, is_dry=is_dry))
+
+
+def _notes(backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool) -> Iterator[str]:
+    yield from _about(backup)
+    yield from result.notes
+    if result.same:
+        yield f"{count(result.same, 'file')} as in the backup already"
+    if result.carried:
+        told = count(result.carried, "mark")
+        yield f"{told} of what was forgotten since the backup kept: what comes back of that is taken out again"
+    for key in result.missing_keys:
+        yield f"the configuration lacks a key, which is not in the backup: {key}"
+    for one in backup.manifest.workspaces:
+        if not Path(one.path).is_dir():
+            yield f"there is no folder {one.path} here; if it lies elsewhere: memoryctl workspace move {one.path} NEW"
+    if folder is None:
+        yield "nothing was changed: all is well so far" if is_dry else "nothing was changed: all is as in the backup"
+        return
+    yield f"what was replaced is kept in {folder}; to take it back: memoryctl restore --undo"
+    yield "start memoryd, which makes the index anew: memoryctl service start"

@@ -1,0 +1,111 @@
+"""Take the keys out of the text of a configuration, and put those of another one in: the rest keeps every character.
+
+In the stead of a key stands a reference to an environment variable that nobody has, `{"env": "MEMORYD_MASKED_1"}`: a
+configuration with it is valid, and whoever needs the key is told that it is missing.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import json5
+
+from memoryd.config.loading.decoding import parse
+from memoryd.config.loading.raw import KeyPath, Raw, value_at
+from memoryd.config.secret import VARIABLE
+from memoryd.domain.redaction import redacted, secrets_in
+
+_VARIABLE: Final = "MEMORYD_MASKED_"
+_MASKED: Final = re.compile(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
+_TOKEN: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
+_COLON: Final = re.compile(r"\s*:")
+_KEYS: Final = re.compile(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
+"""How the name of what is a key ends; `headers` holds nothing else."""
+
+
+def masked_text(text: str) -> tuple[str, int]:
+    """Return the text of a configuration without its keys, and how many were taken out.
+
+    Raises ConfigError for what is no JSON5, and ValueError where a key would be left in it.
+    """
+    secrets = frozenset(value for _, value in _secrets(parse(text, Path("config"))))
+    numbers = iter(range(1, len(text) + 1))
+    taken: list[int] = []
+
+    def without(found: re.Match[str]) -> str:
+        token = found[0]
+        if token.startswith("/"):
+            return redacted(token)
+        if str(json5.loads(token)) not in secrets or _COLON.match(text, found.end()):
+            return token
+        taken.append(next(numbers))
+        return f'{{"env": "{_VARIABLE}{taken[-1]}"}}'
+
+    masked = _TOKEN.sub(without, text)
+    if any(_secrets(parse(masked, Path("config")))):
+        raise ValueError("its keys are written so that they cannot be told from the rest")
+    return masked, len(taken)
+
+
+def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
+    """Return the text with the keys that stand at the same places of another one, and the places that have none there.
+
+    Raises ConfigError for what is no JSON5.
+    """
+    raw = parse(text, Path("config"))
+    places = {name.removeprefix(_VARIABLE): place for place, name in _masked(raw)}
+    missing: list[str] = []
+
+    def filled(found: re.Match[str]) -> str:
+        place = places.get(found[1], ())
+        value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
+        if isinstance(value, (str, dict)) and value:
+            return json.dumps(value, ensure_ascii=False)
+        missing.append(_told(place))
+        return found[0]
+
+    return _MASKED.sub(filled, text), missing
+
+
+def _secrets(raw: object) -> Iterator[tuple[KeyPath, str]]:
+    """Yield all that is, or looks like, a key, with its place; a reference to one is none."""
+    for place, value in _strings(raw):
+        names = [name for name in place if isinstance(name, str)]
+        is_named = bool(names) and (_KEYS.search(names[-1]) is not None or "headers" in names[-2:-1])
+        is_said = bool(value.strip()) and not VARIABLE.fullmatch(value.strip())
+        if (is_named and is_said) or secrets_in(value):
+            yield place, value
+
+
+def _masked(raw: object) -> Iterator[tuple[KeyPath, str]]:
+    for place, value in _strings(raw):
+        if place[-1:] == ("env",) and value.startswith(_VARIABLE):
+            yield place[:-1], value
+
+
+def _strings(raw: object, place: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    match raw:
+        case str():
+            yield place, raw
+        case dict():
+            for key, value in raw.items():
+                yield from _strings(value, (*place, key))
+        case list():
+            for at, value in enumerate(raw):
+                yield from _strings(value, (*place, at))
+
+
+def _is_same_agent(one: Raw, other: Raw, place: KeyPath) -> bool:
+    """Tell whether the items of lists on the way have the same ids: the second agent may be another one by now."""
+    above = [place[: at + 1] for at, part in enumerate(place) if isinstance(part, int)]
+    return all(_id(value_at(one, way)) == _id(value_at(other, way)) for way in above)
+
+
+def _id(value: object) -> object:
+    return value.get("id") if isinstance(value, dict) else None
+
+
+def _told(place: KeyPath) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")

@@ -1,0 +1,24 @@
+"""Work that needs memoryd to lie still: it holds the lock of the daemon, so that none starts meanwhile."""
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from memoryd.errors import AlreadyRunning
+from memoryd.moving.replacing import finish
+
+
+@contextlib.contextmanager
+def lying_still(lock: AbstractContextManager[object], state: Path, again: str) -> Iterator[list[str]]:
+    """Hold the lock of a daemon; what a kill left of an replacement is finished first, and told.
+
+    Raises AlreadyRunning, with how to stop it and the command to give then.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock)
+        except AlreadyRunning as exc:
+            how = "stop it first: memoryctl service stop (or end it where you started it)"
+            raise AlreadyRunning(str(exc), hint=f"{how}; then: {again}") from exc
+        yield [f"finished what was cut short before: {what}" for what in finish(state)]

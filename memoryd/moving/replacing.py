@@ -1,0 +1,217 @@
+"""Many files change places with new ones, as good as at once: before the plan is written nothing has changed, and what
+a kill left after that is finished by the next run. What was replaced is kept, and can be put back.
+
+    <state>/replaced/<time>/new/…       what is to stand there; gone at the end
+                            old/…       what stood there
+                            plan.json   which is which; without it the folder is what a kill left, and goes
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Final, Literal, Self
+
+from memoryd.errors import NotFound, StoreUnavailable
+from memoryd.files.drafts import remove_drafts
+from memoryd.files.streamed import streamed_file
+from memoryd.files.writing import replace_file, sync_folder
+
+FOLDER: Final = "replaced"
+PLAN: Final = "plan.json"
+_NEW, _OLD = "new", "old"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedFile:
+    """One file: where it belongs, what is to stand there and what stood there; None: nothing."""
+
+    target: str
+    new: str | None
+    old: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacementPlan:
+    """All files that change places together; `what` tells a person what it was."""
+
+    what: str
+    state: Literal["going", "done"]
+    pieces: tuple[ReplacedFile, ...]
+
+
+@dataclass(slots=True)
+class Replacement:
+    """Files that are being prepared in a folder of their own; nothing outside of it changes before `carry_out`."""
+
+    folder: Path
+    what: str
+    _wanted: dict[Path, str | None] = field(default_factory=dict)
+    _made: int = 0
+
+    @classmethod
+    def begun(cls, state: Path, what: str) -> Self:
+        """Make the folder; raises StoreUnavailable."""
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        number = 1
+        while os.path.lexists(folder := state / FOLDER / (f"{stamp}.{number:03}")):
+            number += 1
+        with _on_disk("nothing was changed"):
+            for one in (_NEW, _OLD):
+                (folder / one).mkdir(parents=True, mode=0o700)
+        return cls(folder, what)
+
+    @contextlib.contextmanager
+    def put(self, target: Path) -> Iterator[IO[bytes]]:
+        """Give a file to write what is to stand at a place; it lies at `staged(target)`."""
+        self._made += 1
+        name = f"{_NEW}/{self._made:06}"
+        with _on_disk("nothing was changed"), (self.folder / name).open("xb") as file:
+            yield file
+        self._wanted[target] = name
+
+    def staged(self, target: Path) -> Path:
+        """Return the file that is to stand at a place."""
+        return self.folder / str(self._wanted[target])
+
+    def has(self, target: Path) -> bool:
+        """Tell whether a new file is to stand at a place."""
+        return self._wanted.get(target) is not None
+
+    def remove(self, target: Path) -> None:
+        """Have nothing stand at a place."""
+        self._wanted[target] = None
+
+    def leave(self, target: Path) -> None:
+        """Leave what stands at a place after all."""
+        (self.folder / str(self._wanted.pop(target))).unlink(missing_ok=True)
+
+    def drop(self) -> None:
+        """Give it up: nothing has changed."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def carry_out(self) -> ReplacementPlan:
+        """Keep what stands there, then put the new files in its stead; raises StoreUnavailable."""
+        with _on_disk("nothing was changed"):
+            for name in filter(None, self._wanted.values()):
+                _sync(self.folder / name)
+            pieces = tuple(self._kept(at, *one) for at, one in enumerate(self._wanted.items()))
+            for name in (_NEW, _OLD):
+                sync_folder(self.folder / name)
+            plan = ReplacementPlan(self.what, "going", pieces)
+            _write_plan(self.folder, plan)
+            sync_folder(self.folder.parent)
+        return _carried_out(self.folder, plan)
+
+    def _kept(self, at: int, target: Path, new: str | None) -> ReplacedFile:
+        if not os.path.lexists(target):
+            return ReplacedFile(str(target), new, None)
+        name = f"{_OLD}/{at:06}"
+        with target.open("rb") as stood, (self.folder / name).open("xb") as copy:
+            shutil.copyfileobj(stood, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+        return ReplacedFile(str(target), new, name)
+
+
+def finish(state: Path) -> list[str]:
+    """Finish what a kill left in the middle, and remove what it left before; return what was finished.
+
+    Call it with the lock of the state folder held. Raises StoreUnavailable.
+    """
+    finished = []
+    for folder in _folders(state):
+        plan = _read_plan(folder)
+        if plan is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif plan.state == "going":
+            for parent in {Path(piece.target).parent for piece in plan.pieces}:
+                remove_drafts(parent)
+            _carried_out(folder, plan)
+            finished.append(plan.what)
+    return finished
+
+
+def last_done(state: Path) -> tuple[Path, ReplacementPlan]:
+    """Return the folder of the last replacement and what it was; raises NotFound."""
+    for folder in reversed(_folders(state)):
+        if (plan := _read_plan(folder)) is not None and plan.state == "done":
+            return folder, plan
+    raise NotFound("nothing was restored, so that there is nothing to take back")
+
+
+def put_back(state: Path) -> Replacement:
+    """Prepare the last replacement the other way round; to carry it out and do so once more leads back again."""
+    folder, plan = last_done(state)
+    back = Replacement.begun(state, f"taking back: {plan.what}")
+    for piece in plan.pieces:
+        if piece.old is None:
+            back.remove(Path(piece.target))
+        else:
+            with (folder / piece.old).open("rb") as stood, back.put(Path(piece.target)) as file:
+                shutil.copyfileobj(stood, file)
+    return back
+
+
+def _carried_out(folder: Path, plan: ReplacementPlan) -> ReplacementPlan:
+    """Put every file in its place: as often as it takes, for each time leads to the same."""
+    with _on_disk("do it again once the disk can be written: what is begun is finished then"):
+        # the logs of databases go first: one beside another database than its own would be taken for that one's
+        for piece in sorted(plan.pieces, key=lambda one: one.new is not None):
+            _put(folder, piece)
+        done = ReplacementPlan(plan.what, "done", plan.pieces)
+        _write_plan(folder, done)
+    shutil.rmtree(folder / _NEW, ignore_errors=True)
+    return done
+
+
+def _put(folder: Path, piece: ReplacedFile) -> None:
+    target = Path(piece.target)
+    if piece.new is None:
+        target.unlink(missing_ok=True)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / piece.new).open("rb") as new, streamed_file(target, replaces=True) as file:
+        shutil.copyfileobj(new, file)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_folder(target.parent)
+
+
+def _sync(path: Path) -> None:
+    """Have a file outlast a loss of power: it may have been written to since it was staged."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _folders(state: Path) -> list[Path]:
+    try:
+        return sorted(one for one in (state / FOLDER).iterdir() if one.is_dir() and not one.is_symlink())
+    except FileNotFoundError:
+        return []
+
+
+def _write_plan(folder: Path, plan: ReplacementPlan) -> None:
+    replace_file(folder / PLAN, json.dumps(asdict(plan), indent=1).encode(), is_durable=True)
+
+
+def _read_plan(folder: Path) -> ReplacementPlan | None:
+    try:
+        raw = json.loads((folder / PLAN).read_bytes())
+        return ReplacementPlan(raw["what"], raw["state"], tuple(ReplacedFile(**one) for one in raw["pieces"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise StoreUnavailable(f"{folder / PLAN} cannot be read", hint="look at it, then move its folder away") from exc
+
+
+@contextlib.contextmanager
+def _on_disk(hint: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise StoreUnavailable(f"the disk refuses: {exc}", hint=hint) from exc

@@ -1,0 +1,178 @@
+"""Bringing a backup back: all of it is verified beside what is there, and only then takes its place.
+
+What was forgotten since the backup was made stays forgotten: the ledgers that come back are told of it.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memoryd.config.loading.decoding import parse
+from memoryd.config.loading.masking import unmasked_text
+from memoryd.config.loading.raw import Raw
+from memoryd.domain.memories.tombstones import parsed, rendered
+from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError
+from memoryd.moving.archive import OpenBackup, Told
+from memoryd.moving.manifest import BackupMember
+from memoryd.moving.members import (
+    CONFIG,
+    FORGOTTEN,
+    MAIN_FILE,
+    BackupPlaces,
+    is_conversation_file,
+    is_ledger,
+    is_note_file,
+    place_of,
+)
+from memoryd.moving.replacing import Replacement
+from memoryd.moving.sources import KEY_SUFFIX
+from memoryd.store.ledger_copies import LOGS, carry_marks, figures
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreWishes:
+    """What of a backup is to come back."""
+
+    keeps_config: bool = False
+    """Leave the configuration that is there."""
+
+
+@dataclass(slots=True)
+class Restored:
+    """What is to change, and what somebody should know of it."""
+
+    replaced: list[Path] = field(default_factory=list)
+    added: list[Path] = field(default_factory=list)
+    same: int = 0
+    carried: int = 0
+    """Things forgotten since the backup, which stay so."""
+    missing_keys: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def staged(
+    backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes, told: Told
+) -> Restored:
+    """Verify all members, and lay those that differ from what is there into the replacement.
+
+    Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
+    """
+    result, done = Restored(), 0
+    for member in backup.manifest.members:
+        target = place_of(member.name, places)
+        if target is None:
+            raise InvalidRequest(f"{backup.file.name} has a member of no known name: {member.name[:80]!r}")
+        _stage(backup, member, _checked(member, target, places), replacement)
+        done += member.bytes
+        told(member.name, done)
+        if member.name == CONFIG:
+            _fill_keys(replacement, target, wishes, result)
+    _settle(backup, places, replacement, wishes, result)
+    return result
+
+
+def _stage(backup: OpenBackup, member: BackupMember, target: Path, replacement: Replacement) -> None:
+    with replacement.put(target) as file:
+        backup.copy(member, file)
+    if is_ledger(member.name):
+        figures(replacement.staged(target))
+
+
+def _checked(member: BackupMember, target: Path, places: BackupPlaces) -> Path:
+    """Return the place; raises InvalidRequest where a link leads out of the workspace, or something else is there."""
+    if target.is_dir():
+        raise InvalidRequest(f"{target} is a folder, where the backup has a file")
+    if member.name.startswith("workspaces/"):
+        workspace = places.workspaces[int(member.name.split("/")[1])]
+        parent, root = Path(os.path.realpath(target.parent)), Path(os.path.realpath(workspace))
+        if not parent.is_relative_to(root) or target.is_symlink():
+            raise InvalidRequest(f"a link at {target} leads out of the workspace", hint="nothing was changed")
+    elif target.is_symlink() and member.name != CONFIG:
+        raise ForeignDatabase(f"{target} is a link, which a ledger must not be", hint="nothing was changed")
+    return target
+
+
+def _fill_keys(replacement: Replacement, target: Path, wishes: RestoreWishes, result: Restored) -> None:
+    """Put the keys of the present configuration in the stead of those that were masked."""
+    staged_file = replacement.staged(target)
+    if wishes.keeps_config:
+        return
+    text, result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), _present(target, result))
+    staged_file.write_text(text, "utf-8")
+
+
+def _present(config: Path, result: Restored) -> Raw:
+    try:
+        return parse(config.read_text("utf-8-sig"), config)
+    except FileNotFoundError:
+        return {}
+    except (ConfigError, OSError, ValueError):
+        result.notes.append(f"{config} could not be read, so that its keys are not taken over")
+        return {}
+
+
+def _settle(
+    backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes, result: Restored
+) -> None:
+    """Leave out what is there already, and bring what was forgotten since into what comes back."""
+    workspaces = set[Path]()
+    for name, target in _targets(backup, places):
+        if is_ledger(name):
+            _settle_ledger(target, replacement, result)
+        elif name.endswith(f"/{FORGOTTEN}"):
+            _join(target, replacement.staged(target))
+        elif name == CONFIG and wishes.keeps_config:
+            replacement.leave(target)
+            continue
+        if not is_ledger(name) and _is_same(target, replacement.staged(target)):
+            replacement.leave(target)
+            result.same += 1
+            continue
+        (result.replaced if os.path.lexists(target) else result.added).append(target)
+        if name.startswith("workspaces/") and not is_note_file(_below(name)) and is_conversation_file(_below(name)):
+            workspaces.add(places.workspaces[int(name.split("/")[1])])
+    for workspace in sorted(workspaces):
+        # made anew of the sessions
+        replacement.remove(workspace / MAIN_FILE)
+
+
+def _targets(backup: OpenBackup, places: BackupPlaces) -> Iterator[tuple[str, Path]]:
+    for member in backup.manifest.members:
+        target = place_of(member.name, places)
+        if target is not None:
+            yield member.name, target
+
+
+def _below(name: str) -> str:
+    return name.split("/", 2)[2]
+
+
+def _settle_ledger(target: Path, replacement: Replacement, result: Restored) -> None:
+    """Have the logs of the present ledger go with it, and its marks come into the one of the backup."""
+    for ending in LOGS:
+        replacement.remove(target.with_name(target.name + ending))
+    key = target.with_name(target.name + KEY_SUFFIX)
+    if not os.path.lexists(target):
+        return
+    try:
+        has_same_key = not replacement.has(key) or _is_same(key, replacement.staged(key)) or not key.exists()
+        result.carried += carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
+        if not has_same_key:
+            result.notes.append(f"what was forgotten since the backup in {target} is not known any more: another key")
+    except (StoreError, OSError) as exc:
+        result.notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
+
+
+def _join(present: Path, new: Path) -> None:
+    """Add what is forgotten now to what was when the backup was made."""
+    if present.is_file():
+        known = parsed(present.read_text("ascii", "replace")) | parsed(new.read_text("ascii", "replace"))
+        new.write_text(rendered(known))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,171 @@
+"""Ledgers as files that go elsewhere: copied whole while somebody writes, looked at, and given another workspace.
+
+All of it blocks, and raises StoreError. What changes a ledger is for files that nobody has open.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from memoryd.errors import DamagedDatabase, ForeignDatabase
+from memoryd.store.connecting import Connector
+from memoryd.store.file_header import read_header, seal_of, sealed, version_of
+from memoryd.store.ledger_file import LEDGER, SUFFIXES, refuse_foreign
+from memoryd.store.private_files import make_private_file
+from memoryd.store.sqlite_errors import Wording, mapped_errors
+from memoryd.store.taking_over import read_marks, take_over
+
+LEDGER_ENDING: Final = "ledger.sqlite"
+"""How the name of every ledger ends."""
+LOGS: Final = SUFFIXES[1:]
+"""Of the files that SQLite keeps beside a ledger: they belong to it alone."""
+_WORDING: Final = Wording("the ledger", "memoryctl doctor says what to do")
+_TABLES: Final = "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = ?"
+_TOMBSTONES: Final = "SELECT workspace, hash, at FROM tombstones"
+_PUT_TOMBSTONE: Final = (
+    "INSERT INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFigures:
+    """What a ledger is: the version of its tables, and how many rows each workspace has in it, by its real path."""
+
+    version: int
+    rows: dict[str, int]
+
+
+def copy_ledger(source: Path, target: Path) -> None:
+    """Copy a ledger as it is at one moment into a new file for its owner alone, durably, without its log.
+
+    Who writes meanwhile goes on. Raises ForeignDatabase, DamagedDatabase, StoreUnavailable.
+    """
+    refuse_foreign(source, LEDGER, is_private=False)
+    make_private_file(target)
+    with mapped_errors(_WORDING), closing(Connector(source, is_history=True).reader()) as reader:
+        # the first read finds a log that is there
+        require_ours(reader, source)
+        with closing(apsw.Connection(str(target))) as copy:
+            with copy.backup("main", reader, "main") as backup:
+                backup.step(-1)
+            _close_log(copy)
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def figures(path: Path) -> LedgerFigures:
+    """Look at a ledger that nobody has open, all of it, and write nothing into it.
+
+    Raises ForeignDatabase for what is none, or is of a newer version; DamagedDatabase for a broken one.
+    """
+    refuse_foreign(path, LEDGER, is_private=False)
+    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
+        require_ours(reader, path)
+        found = [str(row[0]) for row in reader.execute("PRAGMA integrity_check(3)")]
+        if found != ["ok"]:
+            raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(found)}", hint=_WORDING.when_damaged)
+        return LedgerFigures(version_of(reader.pragma("user_version")), _rows(reader))
+
+
+def rename_workspace(path: Path, old: str, new: str) -> int:
+    """Give all rows of a workspace another one, in one transaction, and return how many; nobody has the ledger open.
+
+    A second time there are none. Raises StoreError, ForeignDatabase where the new one has rows of its own.
+    """
+    refuse_foreign(path, LEDGER, is_private=False)
+    with _writing(path) as db:
+        counted = _rows(db)
+        if counted.get(old) and counted.get(new):
+            raise ForeignDatabase(f"{path} has rows of both {old} and {new}", hint="nothing was changed")
+        for table in _with_workspaces(db):
+            db.execute(f"UPDATE {table} SET workspace = ? WHERE workspace = ?", (new, old))
+        return counted.get(old, 0)
+
+
+def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
+    """Bring into a ledger what another one knows to be forgotten, or not to be remembered; return how many are new.
+
+    What was forgotten is noted as to be finished, so that the daemon takes out what came back of it. Without the same
+    key the hashes of memories mean nothing. Raises StoreError.
+    """
+    marks = read_marks(known)
+    stones: Sequence[tuple[str, bytes, float]] = _tombstones(known) if has_same_key else []
+    with _writing(restored) as db:
+        if LEDGER.version != version_of(db.pragma("user_version")):
+            # an older one has no place for them all; the daemon brings it up to date first
+            return 0
+        before = db.total_changes()
+        db.executemany(_PUT_TOMBSTONE, stones)
+        carried = db.total_changes() - before
+        if marks.rows:
+            take_over(db, known.name, marks)
+        return carried
+
+
+def is_ledger_name(name: str) -> bool:
+    """Tell whether a file of this name may be a ledger of ours."""
+    return name == LEDGER_ENDING or name.endswith(f"-{LEDGER_ENDING}")
+
+
+def is_newer(path: Path) -> bool:
+    """Tell whether a ledger is of a newer memoryd, as its header has it; raises OSError, ValueError."""
+    header = read_header(path)
+    return header is not None and header.application == LEDGER.application and header.version > LEDGER.version
+
+
+def require_ours(connection: apsw.Connection, path: Path) -> None:
+    """Raise ForeignDatabase for what is another database, or a newer ledger, as its log has it."""
+    if connection.pragma("application_id") != LEDGER.application:
+        raise ForeignDatabase(f"{path} is another database than a ledger of memoryd")
+    if (version := version_of(connection.pragma("user_version"))) > LEDGER.version:
+        raise ForeignDatabase(
+            f"{path.name} has version {version}, of a newer memoryd; this one knows {LEDGER.version}",
+            hint="run the memoryd that wrote it, or a newer one",
+        )
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[apsw.Connection]:
+    """Give a connection with a transaction, which is kept if the block ends well; the log is gone then."""
+    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).writer()) as db:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            require_ours(db, path)
+            yield db
+            db.execute("COMMIT")
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+        _close_log(db)
+
+
+def _close_log(db: apsw.Connection) -> None:
+    """Have the file be whole by itself: an even seal says so, and no log lies beside it."""
+    number = db.pragma("user_version")
+    if seal_of(number) % 2:
+        db.pragma("user_version", sealed(number, seal_of(number) + 1))
+    db.pragma("journal_mode", "delete")
+
+
+def _with_workspaces(db: apsw.Connection) -> list[str]:
+    return [str(row[0]) for row in db.execute(_TABLES, ("workspace",))]
+
+
+def _rows(db: apsw.Connection) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for table in _with_workspaces(db):
+        for workspace, number in db.execute(f"SELECT workspace, count(*) FROM {table} GROUP BY workspace"):
+            counted[str(workspace)] = counted.get(str(workspace), 0) + int(number)
+    return counted
+
+
+def _tombstones(path: Path) -> list[tuple[str, bytes, float]]:
+    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
+        require_ours(reader, path)
+        return [(str(row[0]), bytes(row[1]), float(row[2])) for row in reader.execute(_TOMBSTONES)]

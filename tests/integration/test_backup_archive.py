@@ -1,0 +1,159 @@
+"""A backup as a file: what is not just as its manifest says is refused, and nothing of it is written anywhere."""
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.moving.archive import BackupWriter, opened_backup
+from memoryd.moving.manifest import BackupManifest, BackupWorkspace
+from memoryd.moving.members import BackupPlaces, place_of
+from memoryd.moving.replacing import Replacement
+from memoryd.moving.restoring import RestoreWishes, staged
+
+SESSION, TOPICS = "workspaces/0/memory/sessions/s.json", "workspaces/0/memory/topics.txt"
+
+
+def written(root: Path) -> Path:
+    path = root / "b.tar"
+    with path.open("wb") as out:
+        writer = BackupWriter(out, lambda _name, _done: None)
+        for name in (SESSION, TOPICS):
+            writer.add(name, io.BytesIO(b"said"), 4)
+        writer.finish(
+            BackupManifest(
+                program="0",
+                made_at="2026-11-23",
+                ledger_version=1,
+                state_folder="/x",
+                config_path=None,
+                masked_keys=0,
+                has_notes=False,
+                folders=(),
+                workspaces=(BackupWorkspace(path=str(root / "ws"), agents=("main",)),),
+                members=tuple(writer.members),
+            )
+        )
+    return path
+
+
+def remade(
+    path: Path,
+    *,
+    members: dict[str, bytes] | None = None,
+    odd: tarfile.TarInfo | None = None,
+    change: Callable[[dict[str, object]], object] = lambda _raw: None,
+) -> None:
+    """Write it anew with other members, a member that is no file, or a changed manifest."""
+    with tarfile.open(path) as tar:
+        found = {one.name: tar.extractfile(one).read() for one in tar}  # type: ignore[union-attr]
+    raw = json.loads(found.pop("manifest.json"))
+    for name, data in (members or {}).items():
+        found[name] = data
+        sha256 = hashlib.sha256(data).hexdigest()
+        raw["members"] = [one for one in raw["members"] if one["name"] != name]
+        raw["members"].append({"name": name, "bytes": len(data), "sha256": sha256})
+    change(raw)
+    with tarfile.open(path, "w") as tar:
+        if odd is not None:
+            tar.addfile(odd)
+        for name, data in {**found, "manifest.json": json.dumps(raw).encode()}.items():
+            header = tarfile.TarInfo(name)
+            header.size = len(data)
+            tar.addfile(header, io.BytesIO(data))
+
+
+def restored(root: Path) -> None:
+    with opened_backup(root / "b.tar") as backup:
+        workspaces = tuple(Path(one.path) for one in backup.manifest.workspaces)
+        places = BackupPlaces(root / "config.json5", root / "state", (), workspaces)
+        replacement = Replacement.begun(root / "state", "x")
+        staged(backup, places, replacement, RestoreWishes(), lambda _name, _done: None)
+        replacement.carry_out()
+
+
+def outside(root: Path) -> set[str]:
+    return {str(one.relative_to(root)) for one in root.rglob("*") if one.is_file() and "state" not in one.parts}
+
+
+def test_backup_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written(tmp_path)
+    restored(tmp_path)
+    assert outside(tmp_path) == {"b.tar", "ws/memory/sessions/s.json", "ws/memory/topics.txt"}
+
+
+def odd(kind: bytes, name: str) -> tarfile.TarInfo:
+    header = tarfile.TarInfo(name)
+    header.type, header.linkname = kind, "/etc/passwd"
+    return header
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        lambda path: remade(path, members={"../../evil": b"x"}),
+        lambda path: remade(path, members={"/tmp/evil": b"x"}),
+        lambda path: remade(path, members={"workspaces/0/../evil.md": b"x"}),
+        lambda path: remade(path, members={"workspaces/0/memory/../../evil.md": b"x"}),
+        lambda path: remade(path, members={"workspaces/0/.bashrc": b"x"}),
+        lambda path: remade(path, members={"workspaces/0/bin/run.sh": b"x"}),
+        lambda path: remade(path, members={"workspaces/7/MEMORY.md": b"x"}),
+        lambda path: remade(path, members={"state/../ledger.sqlite": b"x"}),
+        lambda path: remade(path, members={"state/a/evil.so": b"x"}),
+        lambda path: remade(path, members={"state/a/ledger.sqlite": b"no database at all"}),
+        lambda path: remade(path, odd=odd(tarfile.SYMTYPE, SESSION)),
+        lambda path: remade(path, odd=odd(tarfile.LNKTYPE, "x")),
+        lambda path: remade(path, odd=odd(tarfile.CHRTYPE, "x")),
+        lambda path: remade(path, odd=odd(tarfile.FIFOTYPE, "x")),
+        lambda path: remade(path, odd=odd(tarfile.DIRTYPE, "x")),
+        lambda path: remade(path, odd=odd(tarfile.REGTYPE, "not in the manifest")),
+        lambda path: remade(path, odd=odd(tarfile.REGTYPE, SESSION)),
+        lambda path: remade(path, change=lambda raw: raw.update(format=2)),
+        lambda path: remade(path, change=lambda raw: raw.update(more=1)),
+        lambda path: remade(path, change=lambda raw: raw["members"][0].update(sha256="0" * 64)),
+        lambda path: remade(path, change=lambda raw: raw["members"][0].update(bytes=10**12)),
+        lambda path: remade(path, change=lambda raw: raw["members"].pop()),
+        lambda path: remade(path, change=lambda raw: raw["workspaces"][0].update(path="relative")),
+        lambda path: path.write_bytes(path.read_bytes()[:3000]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"\x1f\x8b" + path.read_bytes()),
+    ],
+)
+def test_hostile_backup_is_refused_and_nothing_is_written(tmp_path: Path, hostile: Callable[[Path], None]) -> None:
+    hostile(written(tmp_path))
+    with pytest.raises(MemorydError):
+        restored(tmp_path)
+    assert outside(tmp_path) == {"b.tar"}
+
+
+def test_newer_format_is_told(tmp_path: Path) -> None:
+    remade(written(tmp_path), change=lambda raw: raw.update(format=2))
+    with pytest.raises(InvalidRequest, match="format 2, of a newer memoryd"):
+        restored(tmp_path)
+
+
+def test_link_in_the_workspace_leads_no_file_out_of_it(tmp_path: Path) -> None:
+    written(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "memory").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InvalidRequest, match="leads out of the workspace"):
+        restored(tmp_path)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_file_that_has_a_place_stays_within_it() -> None:
+    places = BackupPlaces(Path("/c"), Path("/s"), (Path("/f"),), (Path("/w"),))
+    assert place_of("config", places) == Path("/c")
+    assert place_of("state/a-1/x-ledger.sqlite.forgotten-key", places) == Path(
+        "/s/workspaces/a-1/x-ledger.sqlite.forgotten-key"
+    )
+    assert place_of("ledgers/0/ledger.sqlite", places) == Path("/f/ledger.sqlite")
+    assert place_of("workspaces/0/bank/entities/peter.md", places) == Path("/w/bank/entities/peter.md")
+    assert place_of("workspaces/0/memory/.hidden/x.md", places) is None
+    assert place_of("ledgers/1/ledger.sqlite", places) is None

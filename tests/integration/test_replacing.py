@@ -1,0 +1,95 @@
+"""Many files change places as good as at once: killed at any moment, all are old, or the next run has all new."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import NotFound
+from memoryd.moving.replacing import FOLDER, Replacement, finish, last_done, put_back
+
+KILLED = 9
+
+
+def laid_out(root: Path) -> dict[Path, bytes]:
+    (root / "state").mkdir(parents=True)
+    (root / "a.sqlite").write_bytes(b"old a")
+    (root / "a.sqlite-wal").write_bytes(b"old log")
+    return wanted(root, "old")
+
+
+def wanted(root: Path, which: str) -> dict[Path, bytes]:
+    if which == "old":
+        return {root / "a.sqlite": b"old a", root / "a.sqlite-wal": b"old log"}
+    return {root / "a.sqlite": b"new a", root / "notes" / "b.json": b"new b"}
+
+
+def standing(root: Path) -> dict[Path, bytes]:
+    return {one: one.read_bytes() for one in root.rglob("*") if one.is_file() and "state" not in one.parts}
+
+
+def prepared(root: Path) -> Replacement:
+    replacement = Replacement.begun(root / "state", "restore of x")
+    for target, data in wanted(root, "new").items():
+        with replacement.put(target) as file:
+            file.write(data)
+    replacement.remove(root / "a.sqlite-wal")
+    return replacement
+
+
+def killed_at(root: Path, step: int) -> bool:
+    """Replace in a child that is killed at one of its steps on the disk; return whether it was."""
+    pid = os.fork()
+    if pid == 0:
+        seen = 0
+
+        def look(event: str, _arguments: object) -> None:
+            nonlocal seen
+            if event in ("open", "os.rename", "os.remove", "os.mkdir", "shutil.rmtree"):
+                seen += 1
+                if seen == step:
+                    os._exit(KILLED)
+
+        try:
+            sys.addaudithook(look)
+            prepared(root).carry_out()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == KILLED
+
+
+def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Path) -> None:
+    outcomes, step = set[str](), 0
+    while True:
+        step += 1
+        root = tmp_path / str(step)
+        old = laid_out(root)
+        was_killed = killed_at(root, step)
+        finished = finish(root / "state")
+        now = standing(root)
+        assert now in (old, wanted(root, "new")), f"killed at step {step}"
+        outcomes.add(f"{'finished' if finished else 'as it was'} {now == old}")
+        assert finish(root / "state") == []
+        if not was_killed:
+            break
+    assert now == wanted(root, "new")
+    assert {"as it was True", "finished False"} <= outcomes
+
+
+def test_what_was_replaced_is_put_back_and_again(tmp_path: Path) -> None:
+    old = laid_out(tmp_path)
+    prepared(tmp_path).carry_out()
+    assert standing(tmp_path) == wanted(tmp_path, "new")
+    put_back(tmp_path / "state").carry_out()
+    assert standing(tmp_path) == old
+    put_back(tmp_path / "state").carry_out()
+    assert standing(tmp_path) == wanted(tmp_path, "new")
+    assert len(list((tmp_path / "state" / FOLDER).iterdir())) == 3
+    assert last_done(tmp_path / "state")[1].state == "done"
+
+
+def test_without_any_there_is_nothing_to_put_back(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="nothing was restored"):
+        put_back(tmp_path)
+    assert finish(tmp_path) == []

@@ -1,0 +1,81 @@
+"""Ledgers that go elsewhere: copied while somebody writes, looked at, and given another workspace."""
+
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.errors import DamagedDatabase, ForeignDatabase
+from memoryd.store.ledger_copies import carry_marks, copy_ledger, figures, rename_workspace
+from memoryd.store.ledger_file import LEDGER
+from memoryd.store.migrations import new_database
+
+STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL)"
+
+
+def made(path: Path, *workspaces: str) -> Path:
+    path.write_bytes(new_database(LEDGER, page_bytes=8192))
+    path.chmod(0o600)
+    with closing(apsw.Connection(str(path))) as db:
+        for one in workspaces:
+            db.execute(USAGE, (one,))
+            db.execute("INSERT INTO tombstones VALUES (?, ?, 1.0, 0)", (one, STONE))
+    return path
+
+
+def test_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> None:
+    path, copy = made(tmp_path / "ledger.sqlite", "/a"), tmp_path / "copy.sqlite"
+    with closing(apsw.Connection(str(path))) as db:
+        db.pragma("journal_mode", "wal")
+        db.execute(USAGE, ("/in the log",))
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(USAGE, ("/not yet",))
+        copy_ledger(path, copy)
+        db.execute("COMMIT")
+    assert figures(copy).rows == {"/a": 2, "/in the log": 1}
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert sorted(one.name for one in tmp_path.glob("copy*")) == ["copy.sqlite"]
+
+
+def test_workspace_is_renamed_in_every_table_and_once(tmp_path: Path) -> None:
+    path = made(tmp_path / "ledger.sqlite", "/a", "/other")
+    assert rename_workspace(path, "/a", "/b") == 2
+    assert figures(path).rows == {"/b": 2, "/other": 2}
+    assert rename_workspace(path, "/a", "/b") == 0
+    with pytest.raises(ForeignDatabase, match="rows of both"):
+        rename_workspace(path, "/b", "/other")
+    assert figures(path).rows == {"/b": 2, "/other": 2}
+
+
+def test_what_was_forgotten_since_is_carried_over_and_is_to_be_finished(tmp_path: Path) -> None:
+    known, restored = made(tmp_path / "known.sqlite", "/a"), made(tmp_path / "restored.sqlite")
+    assert carry_marks(known, restored, has_same_key=False) == 0
+    assert carry_marks(known, restored, has_same_key=True) == 1
+    with closing(apsw.Connection(str(restored))) as db:
+        assert list(db.execute("SELECT workspace, hash, is_pending FROM tombstones")) == [("/a", STONE, 1)]
+    assert carry_marks(known, restored, has_same_key=True) == 0
+
+
+def test_newer_ledger_is_refused_by_all_and_stays_byte_for_byte(tmp_path: Path) -> None:
+    path = made(tmp_path / "ledger.sqlite", "/a")
+    with closing(apsw.Connection(str(path))) as db:
+        db.pragma("user_version", LEDGER.version + 1)
+    before = path.read_bytes()
+    with pytest.raises(ForeignDatabase, match="of a newer memoryd"):
+        copy_ledger(path, tmp_path / "copy.sqlite")
+    with pytest.raises(ForeignDatabase, match="of a newer memoryd"):
+        figures(path)
+    with pytest.raises(ForeignDatabase, match="of a newer memoryd"):
+        rename_workspace(path, "/a", "/b")
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["ledger.sqlite"]
+
+
+def test_damaged_ledger_is_found(tmp_path: Path) -> None:
+    path = made(tmp_path / "ledger.sqlite", "/a")
+    data = bytearray(path.read_bytes())
+    data[8192 * 3 : 8192 * 9] = bytes(8192 * 6)
+    path.write_bytes(data)
+    with pytest.raises(DamagedDatabase):
+        figures(path)

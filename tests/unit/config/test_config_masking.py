@@ -1,0 +1,55 @@
+"""Keys are taken out of the text of a configuration, and put in again, and every other character stays."""
+
+from pathlib import Path
+
+import pytest
+
+from memoryd.config.loading.decoding import parse
+from memoryd.config.loading.masking import masked_text, unmasked_text
+from memoryd.errors import ConfigError
+
+TEXT = """{ // the old one was sk-abcdefghijklmnopqrstuvwx1234567890ABCDEFG
+  models: { providers: { openai: { apiKey: 'honey-key', baseUrl: "https://example.org" } } },
+  agents: { list: [
+    { id: "one", memorySearch: { remote: { apiKey: "${OPENAI}", headers: { "X-Who": "h\\u0065ader" } } } },
+    { id: "two", memorySearch: { remote: { apiKey: { env: "TWO" } } } },
+  ] },
+}"""
+NO_FILE = Path("config")
+
+
+def test_keys_go_and_the_rest_stays() -> None:
+    masked, number = masked_text(TEXT)
+    assert number == 2
+    for secret in ("honey-key", "h\\u0065ader", "header", "opqrstuvwx"):
+        assert secret not in masked.replace("headers", "")
+    for kept in ("// the old one was", 'baseUrl: "https://example.org"', '"${OPENAI}"', '{ env: "TWO" }', 'id: "one"'):
+        assert kept in masked
+    assert parse(masked, NO_FILE)["agents"] is not None
+    assert masked_text(masked)[1] == 0
+
+
+def test_keys_of_the_present_configuration_take_the_place_of_masked_ones() -> None:
+    masked, _ = masked_text(TEXT)
+    filled, missing = unmasked_text(masked, parse(TEXT, NO_FILE))
+    assert missing == []
+    assert parse(filled, NO_FILE) == parse(TEXT, NO_FILE)
+
+
+def test_key_that_is_nowhere_is_named_and_its_place_stays_valid() -> None:
+    masked, _ = masked_text(TEXT)
+    filled, missing = unmasked_text(masked, {})
+    assert filled == masked
+    assert missing == ["models.providers.openai.apiKey", "agents.list[0].memorySearch.remote.headers.X-Who"]
+
+
+def test_key_of_another_agent_at_the_same_place_is_not_taken() -> None:
+    masked, _ = masked_text(TEXT)
+    other = parse(TEXT.replace('id: "one"', 'id: "another"'), NO_FILE)
+    assert unmasked_text(masked, other)[1] == ["agents.list[0].memorySearch.remote.headers.X-Who"]
+
+
+def test_what_is_no_configuration_is_refused() -> None:
+    for text in ("", "{ apiKey: ", "[1]"):
+        with pytest.raises(ConfigError):
+            masked_text(text)
