@@ -6,6 +6,7 @@ import json
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def remade(
     *,
     members: dict[str, bytes] | None = None,
     odd: tarfile.TarInfo | None = None,
-    change: Callable[[dict[str, object]], object] = lambda _raw: None,
+    change: Callable[[dict[str, Any]], object] = lambda _raw: None,
 ) -> None:
     """Write it anew with other members, a member that is no file, or a changed manifest."""
     with tarfile.open(path) as tar:
