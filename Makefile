@@ -15,7 +15,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture calibrate torture load soak faults install clean distclean
+.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture calibrate torture load soak faults dist install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -35,6 +35,7 @@ help:
 	@echo 'make calibrate  verdicts by the size of a workspace, from the sets in $$MEMORYD_BENCH'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
+	@echo 'make dist       wheel and sdist in dist/, each installed into empty environments and used'
 	@echo 'make install    .venv with memoryd, local embedding and the starter model'
 	@echo 'make clean      remove caches and builds; distclean removes .venv too'
 
@@ -79,6 +80,9 @@ qmd:
 	  npm install --prefix '$(QMD)' --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error $(QMD_PACKAGES) \
 	    >/dev/null && touch '$(QMD)/.installed' || echo 'qmd cannot be had: its tests are left out'; \
 	fi
+
+dist: .venv/.test .venv/.model
+	@$(BIN)/python -m tests.distribution $(ARGS)
 
 torture: .venv/.test .venv/.model
 	MEMORYD_TEST_SWEEPS=1 $(BIN)/python -m pytest -n 4 --dist loadgroup -m "sweep or hypothesis"

@@ -14,10 +14,9 @@ from memoryd.wire import Exit
 def command(invocation: Invocation) -> Exit:
     """Print the version of memoryctl and of the running memoryd."""
     running = _running_version(invocation)
-    if invocation.is_json:
-        invocation.print_json({"client": __version__, "daemon": running})
-    else:
-        click.echo(f"memoryctl {__version__}\nmemoryd   {running or 'not running'}")
+    notes = ["memoryd is of another version: restart it"] if running not in (None, __version__) else []
+    lines = [f"memoryctl {__version__}", f"memoryd   {running or 'not running'}"]
+    invocation.show({"client": __version__, "daemon": running}, lines, notes)
     return Exit.DONE
 
 

@@ -39,6 +39,7 @@ NOT_RUN = {
     "make docs": "test_reference.py compares what it writes",
     "make bench": "it takes many minutes",
     "make torture": "it takes an hour",
+    "make dist": "it installs four environments",
     "make eval": "it needs question sets",
     "make faults": "test_fault_catalogue.py looks at the catalogue",
     "pipx": "it would install another copy",

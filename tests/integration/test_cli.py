@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryd import __version__
 from memoryd.cli.main import run
 from memoryd.wire import Exit
 from tests.integration.contract_server import (
@@ -378,11 +379,16 @@ def test_daemon_not_running(tmp_path: Path, capsys: Captured, command: list[str]
 
 def test_version_with_and_without_a_daemon(contract: Contract, tmp_path: Path, capsys: Captured) -> None:
     assert run(["version", "--json"]) == Exit.DONE
-    assert json.loads(capsys.readouterr().out) == {"client": "0.1.0", "daemon": "0.1.0"}
+    assert json.loads(capsys.readouterr().out) == {"client": __version__, "daemon": "0.1.0"}
+    assert run(["version"]) == Exit.DONE
+    assert "memoryd is of another version: restart it" in capsys.readouterr().err
+    contract.replies["status"] = (200, status() | {"version": __version__})
+    assert run(["version"]) == Exit.DONE
+    assert capsys.readouterr() == (f"memoryctl {__version__}\nmemoryd   {__version__}\n", "")
     assert run(["--socket", str(tmp_path / "no.sock"), "version"]) == Exit.DONE
-    assert capsys.readouterr().out == "memoryctl 0.1.0\nmemoryd   not running\n"
+    assert capsys.readouterr().out == f"memoryctl {__version__}\nmemoryd   not running\n"
     assert run(["--version"]) == Exit.DONE
-    assert capsys.readouterr().out == "memoryctl 0.1.0\n"
+    assert capsys.readouterr().out == f"memoryctl {__version__}\n"
 
 
 def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Captured) -> None:
