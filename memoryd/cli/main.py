@@ -45,6 +45,7 @@ COMMANDS = (
     "models",
     "qmd",
     "http",
+    "init",
     "config",
     "service",
     "doctor",

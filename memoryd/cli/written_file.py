@@ -37,6 +37,33 @@ def make(path: Path, text: str) -> None:
         raise _unwritten(path, exc) from exc
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder for its owner alone, with those above it. Raises MemorydError."""
+    try:
+        path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as exc:
+        raise _unwritten(path, exc) from exc
+
+
+def link(path: Path, target: Path, now: datetime | None) -> Path | None:
+    """Put a link to a file at the path; with a time, what is there is copied and removed first. Return the copy.
+
+    Raises NotNow, MemorydError.
+    """
+    try:
+        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        copy = None
+        if now is not None:
+            copy = _copied(path, path.read_bytes(), now)
+            path.unlink()
+        path.symlink_to(target)
+    except (FileExistsError, FileChangedError) as exc:
+        raise NotNow(f"{path} has been made meanwhile, and is left as it is", hint="try again") from exc
+    except OSError as exc:
+        raise _unwritten(path, exc) from exc
+    return copy
+
+
 def replace_kept(path: Path, text: str, now: datetime) -> Path:
     """Write a file in place of another, which is copied beside it first; return the copy. Raises NotNow, MemorydError.
 
@@ -44,9 +71,8 @@ def replace_kept(path: Path, text: str, now: datetime) -> Path:
     """
     try:
         if path.is_symlink():
-            copy = _copied(path, path.read_bytes(), now)
-            path.unlink()
-            replace_file(path, text.encode(), expected="absent", is_durable=True)
+            copy = _copied(path, path.read_bytes() if path.exists() else b"", now)
+            replace_file(path, text.encode(), is_durable=True)
             return copy
         before = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
         copy = _copied(path, before.data, now)

@@ -88,7 +88,10 @@ class Desk:
         if line.endswith(" &"):
             self.start(line.removesuffix(" &"))
             return ""
-        if self._daemon is None:
+        if line.startswith("memoryctl init"):
+            # a person who begins has none yet
+            self._config.unlink(missing_ok=True)
+        elif self._daemon is None:
             self.start(PLAIN)
         # without it an error reply is a success to curl
         return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])

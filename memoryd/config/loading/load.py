@@ -43,7 +43,11 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     at once; a syntax error hides the rest, and so does what stands in another file.
     """
     source = source_of(path)
-    written = read(source) if source is not None else ConfigText()
+    return loaded_of(read(source) if source is not None else ConfigText(), source, overrides)
+
+
+def loaded_of(written: ConfigText, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
+    """Load a text as that of the file `source`, which need not be there yet. Raises ConfigError as `load` does."""
     result = set_foreign_aside(parse(written.text, source) if source is not None else {})
     seen = [*written.notices, *result.notices]
     if unread := includes(result.ours):

@@ -1,0 +1,202 @@
+"""memoryctl init: what it finds, asks, writes and leaves."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from memoryd.cli.main import run
+from memoryd.config.loading.load import load
+from memoryd.config.paths import config_file
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon
+from tests.integration.pseudo_terminal import on_terminal
+
+Captured = pytest.CaptureFixture[str]
+QUIET = ("--yes", "--model", "none", "--no-service", "--json")
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "OPENCLAW_STATE_DIR", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MEMORYD_SOCKET", str(tmp_path / "nobody.sock"))
+    Path.home().mkdir()
+
+
+def notes(*names: str, folder: str = "notes") -> Path:
+    root = Path.home() / folder
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"# {name}\n\nThe honey of {name} stands in the cellar.\n")
+    return root
+
+
+def done(capsys: Captured, *arguments: str, code: int = Exit.DONE) -> dict[str, object]:
+    assert run(["init", *arguments]) == code
+    told: dict[str, object] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def agents() -> dict[str, tuple[Path, tuple[str, ...]]]:
+    return {one.id: (one.workspace, one.memory_search.extra_paths) for one in load().config.resolved_agents()}
+
+
+def test_folder_of_notes_is_taken_whole_and_the_daemon_finds_them(tmp_path: Path, capsys: Captured) -> None:
+    folder = notes("bees.md", "garden/apples.md")
+    told = done(capsys, str(folder), *QUIET)
+    assert told["agents"] == [{"id": "main", "workspace": str(folder), "files": 2}]
+    path = config_file()
+    assert told["written"] is True
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert run(["config", "check"]) == Exit.DONE
+    with RunningDaemon(tmp_path, path, folder) as daemon:
+        found = daemon.client().search("where is the honey")["results"]
+        assert {hit["path"] for hit in found} == {"bees.md", "garden/apples.md"}
+
+
+def test_second_time_says_what_is_there_and_changes_nothing(capsys: Captured) -> None:
+    folder = notes("MEMORY.md")
+    done(capsys, str(folder), *QUIET)
+    before = config_file().read_bytes()
+    for same in ([], [str(folder), "--model", "none"]):
+        told = done(capsys, "--json", *same)
+        assert (told["written"], told["agents"]) == (False, [{"id": "main", "workspace": str(folder), "files": 1}])
+    other = done(capsys, "--json", str(folder), "--model", "local", code=Exit.ERROR)
+    assert "--force" in str(other["error"])
+    assert config_file().read_bytes() == before
+    assert [path.name for path in config_file().parent.iterdir()] == ["config.json5"]
+
+
+def test_broken_file_is_left_and_told(capsys: Captured) -> None:
+    config_file().parent.mkdir(parents=True)
+    config_file().write_text("{ nonsense")
+    told = done(capsys, "--json", code=Exit.ERROR)
+    assert len(list(told["problems"])) == 1  # type: ignore[call-overload]
+    assert config_file().read_text() == "{ nonsense"
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_force_keeps_a_copy(is_link: bool, tmp_path: Path, capsys: Captured) -> None:
+    folder = notes("MEMORY.md")
+    config_file().parent.mkdir(parents=True)
+    elsewhere = tmp_path / "theirs.json5" if is_link else config_file()
+    elsewhere.write_text("{ /* mine */ }")
+    if is_link:
+        config_file().symlink_to(elsewhere)
+    told = done(capsys, str(folder), "--force", *QUIET)
+    copy = Path(str(told["kept"]))
+    assert re.fullmatch(r"config\.json5\.\d{4}-\d\d-\d\d-\d{6}", copy.name)
+    assert copy.read_text() == "{ /* mine */ }"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert not config_file().is_symlink()
+    assert agents()["main"][0] == folder
+    if is_link:
+        assert elsewhere.read_text() == "{ /* mine */ }"
+
+
+def test_dry_run_shows_and_writes_nothing(capsys: Captured) -> None:
+    folder = Path.home() / "new"
+    told = done(capsys, str(folder), "--dry-run", *QUIET)
+    assert (told["written"], 'workspace: "~/new"' in str(told["text"])) == (False, True)
+    assert list(Path.home().iterdir()) == []
+
+
+def test_folder_that_is_not_there_is_made_if_that_is_meant(capsys: Captured) -> None:
+    folder = Path.home() / "new"
+    refused = done(capsys, str(folder), "--model", "none", "--json", code=Exit.USAGE)
+    assert "--yes" in str(refused["error"])
+    assert not config_file().exists()
+    done(capsys, str(folder), *QUIET)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert agents()["main"] == (folder, (".",))
+
+
+def test_nobody_to_ask_and_nothing_said_takes_no_folder_whole(capsys: Captured) -> None:
+    folder = notes("bees.md")
+    refused = done(capsys, str(folder), "--json", code=Exit.USAGE)
+    assert "1 Markdown file" in str(refused["error"])
+    assert not config_file().exists()
+    done(capsys, str(folder), "--no-all", "--model", "none", "--json")
+    assert agents()["main"] == (folder, ())
+
+
+@pytest.mark.parametrize("folder", ["/", "~", "/../", "~/notes/.."])
+def test_f132_root_and_home_are_not_taken(folder: str, capsys: Captured) -> None:
+    """Neither the root nor the home folder becomes a workspace, even with --all, and nothing is written."""
+    notes("MEMORY.md")
+    refused = done(capsys, folder, "--all", *QUIET, code=Exit.ERROR)
+    assert "must be a folder of its own" in str(refused["error"])
+    assert not config_file().exists()
+
+
+def test_workspaces_of_agent_programs_are_found(capsys: Captured) -> None:
+    assert "no folder with notes" in str(done(capsys, *QUIET, code=Exit.USAGE)["error"])
+    one = notes("MEMORY.md", "debugging.md", folder=".claude/projects/-work-honey/memory")
+    done(capsys, *QUIET)
+    assert agents() == {"main": (one, (".",))}
+    config_file().unlink()
+    two = notes("MEMORY.md", folder=".claude/projects/-work-wax/memory")
+    refused = str(done(capsys, *QUIET, code=Exit.USAGE)["error"])
+    assert str(one) in refused
+    assert str(two) in refused
+    done(capsys, "--workspace", str(one), "--workspace", str(two), "--workspace", f"{one}/", "--all", *QUIET)
+    assert agents() == {"main": (one, (".",)), "work-wax": (two, (".",))}
+    config_file().unlink()
+    openclaw = notes("MEMORY.md", "other/thing.md", folder=".openclaw/workspace")
+    told = done(capsys, *QUIET)
+    assert agents() == {"main": (openclaw, ())}
+    assert "1 Markdown file" in str(told["notices"])
+
+
+def test_file_of_openclaw_is_linked_if_that_is_said(capsys: Captured) -> None:
+    missing = done(capsys, "--openclaw", "--json", code=Exit.ERROR)
+    assert "no configuration of OpenClaw" in str(missing["error"])
+    folder = notes("MEMORY.md", folder="claw")
+    theirs = Path.home() / ".openclaw" / "openclaw.json"
+    theirs.parent.mkdir()
+    text = json.dumps({"gateway": {}, "agents": {"list": [{"id": "lobster", "workspace": str(folder)}]}})
+    theirs.write_text(text)
+    assert done(capsys, str(folder), "--openclaw", "--json", code=Exit.USAGE)
+    assert done(capsys, "--openclaw", "--json")["link"] == str(theirs)
+    assert config_file().is_symlink()
+    assert agents()["lobster"][0] == folder
+    assert done(capsys, "--openclaw", "--json")["written"] is False
+    assert theirs.read_text() == text
+    config_file().unlink()
+    theirs.write_text("{ memory: { backend: 1 } }")
+    assert "backend" in str(done(capsys, "--openclaw", "--json", code=Exit.CONFIG)["error"])
+    assert not config_file().exists()
+
+
+def test_key_in_the_environment_is_not_used_unless_named(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    folder = notes("MEMORY.md")
+    told = done(capsys, str(folder), "--yes", "--no-service", "--json")
+    assert told["provider"] in ("local", "none")
+    config_file().unlink()
+    told = done(capsys, str(folder), "--yes", "--no-service", "--json", "--model", "openai")
+    assert told["provider"] == "openai"
+    assert "sk-secret" not in json.dumps(told) + config_file().read_text()
+
+
+def test_person_is_asked_what_no_option_says() -> None:
+    folder = notes("bees.md")
+    code, seen = on_terminal(
+        "init", "--no-service", typed=f"{folder}\ny\nopenai\nn\nnone\ny\n", OPENAI_API_KEY="sk-secret"
+    )
+    assert code == Exit.DONE, seen
+    assert "index all of them?" in seen
+    assert "will leave this machine, for api.openai.com" in seen
+    assert agents() == {"main": (folder, (".",))}
+    assert load().config.resolved_agents()[0].memory_search.provider == "none"
+
+
+@pytest.mark.parametrize("question", ["index all of them?", "Write this to"])
+def test_ctrl_c_at_a_question_leaves_nothing(question: str) -> None:
+    folder = notes("bees.md")
+    typed = "y\nnone\n" if question.startswith("Write") else ""
+    code, seen = on_terminal("init", str(folder), "--no-service", typed=typed, interrupt_at=question)
+    assert code == 130, seen
+    assert [path.name for path in Path.home().iterdir()] == ["notes"]

@@ -1,0 +1,93 @@
+"""The first file: what it says is what was chosen, whatever the folders are called."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.config.first_file import file_text, named_agents
+from memoryd.config.loading.decoding import ConfigText, parse
+from memoryd.config.loading.load import Loaded, loaded_of
+from memoryd.domain.first_model import FirstModel, ModelsHere, local_model, named_model, proposed_model
+
+HOME = Path("/home/me")
+NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
+    lambda name: name not in (".", "..") and bool(name.strip())
+)
+
+
+def read(folders: list[tuple[Path, bool]], model: FirstModel) -> Loaded:
+    text = file_text(named_agents(folders, HOME), model, HOME)
+    return loaded_of(ConfigText(text), Path("/home/me/.config/memoryd/config.json5"))
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(HOME))
+
+
+def test_one_folder_is_the_workspace_of_all() -> None:
+    text = file_text(named_agents([(HOME / "notes", True)], HOME), FirstModel("local"), HOME)
+    assert 'workspace: "~/notes",' in text
+    agents = read([(HOME / "notes", True)], FirstModel("local", "pypi:one==1")).config.resolved_agents()
+    assert [(one.id, one.workspace, one.memory_search.extra_paths) for one in agents] == [
+        ("main", HOME / "notes", (".",))
+    ]
+    assert (agents[0].memory_search.provider, agents[0].memory_search.local.model_path) == ("local", "pypi:one==1")
+
+
+def test_several_folders_are_agents_named_after_them() -> None:
+    projects = HOME / ".claude/projects"
+    folders = [
+        (Path("/srv/notes"), False),
+        (projects / "-home-me-honey-shop" / "memory", True),
+        (projects / "honey-shop" / "memory", True),
+        (Path("/srv/!!!"), False),
+    ]
+    agents = read(folders, FirstModel("none")).config.resolved_agents()
+    assert [one.id for one in agents] == ["main", "honey-shop", "honey-shop-2", "notes"]
+    assert [one.workspace for one in agents] == [folder for folder, _ in folders]
+    assert [bool(one.memory_search.extra_paths) for one in agents] == [False, True, True, False]
+    assert {one.memory_search.provider for one in agents} == {"none"}
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+def test_any_name_of_a_folder_is_read_back(names: list[str]) -> None:
+    folders = [(Path("/srv") / name, False) for name in names]
+    raw = parse(file_text(named_agents(folders, HOME), FirstModel("none"), HOME), Path("x"))
+    agents = raw["agents"]
+    assert isinstance(agents, dict)
+    entries = agents.get("list") or [agents["defaults"]]
+    assert [one["workspace"] for one in entries] == [str(folder) for folder, _ in folders]
+
+
+def test_name_in_another_encoding_is_kept() -> None:
+    folder = Path("/srv/b\udce4ume")
+    raw = parse(file_text(named_agents([(folder, False)], HOME), FirstModel("none"), HOME), Path("x"))
+    assert raw["agents"] == {"defaults": {"workspace": str(folder), "memorySearch": {"provider": "none"}}}
+
+
+@pytest.mark.parametrize(
+    ("here", "provider", "spec"),
+    [
+        (ModelsHere(True, "usual"), "local", ""),
+        (ModelsHere(True, "usual", ("other",), may_fetch=False), "local", "other"),
+        (ModelsHere(True, "usual", ("other", "usual")), "local", ""),
+        (ModelsHere(True, "usual", ("other", "third")), "local", ""),
+        (ModelsHere(True, "usual", may_fetch=False), "none", ""),
+        (ModelsHere(False, "usual", ("usual",), keys={"openai": "OPENAI_API_KEY"}), "none", ""),
+    ],
+)
+def test_proposal_never_sends_notes_away(here: ModelsHere, provider: str, spec: str) -> None:
+    found = proposed_model(here)
+    assert (found.provider, found.spec, found.leaves_machine) == (provider, spec, False)
+
+
+def test_named_provider_says_what_it_wants() -> None:
+    here = ModelsHere(False, "usual", keys={"openai": "OPENAI_API_KEY"})
+    assert named_model("openai", here) == FirstModel("openai")
+    assert named_model("openai", here).leaves_machine
+    assert "apiKey" in named_model("voyage", here).reason
+    assert not named_model("ollama", here).leaves_machine
+    assert "memoryd[local]" in local_model(here).reason
