@@ -10,7 +10,7 @@ import click
 from memoryd.cli.init_choices import InitOptions, notices_of
 from memoryd.cli.init_next import next_steps
 from memoryd.cli.init_plan import AgentTold, FirstPlan, InitSurvey, agents_told, carry_out, is_what_is_there, planned
-from memoryd.cli.init_service import installed_service, is_service_wanted, why_not
+from memoryd.cli.init_service import NO_SERVICE, ServiceOutcome, installed_service, is_service_wanted
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.config.loading.checked import checked
@@ -83,12 +83,9 @@ def command(
         click.confirm(f"Write this to {harmless_line(str(path))}?", default=True, abort=True, err=True)
     wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
-    _tell(invocation, plan, kept, is_dry=is_dry, service=_service(invocation) if wants_service else None)
-    return Exit.DONE
-
-
-def _service(invocation: Invocation) -> object:
-    return installed_service(click.get_current_context(), invocation)
+    service = installed_service(click.get_current_context(), invocation) if wants_service else NO_SERVICE
+    _tell(invocation, plan, kept, is_dry=is_dry, service=service)
+    return Exit.ERROR if service.why_not else Exit.DONE
 
 
 def _survey() -> InitSurvey:
@@ -120,10 +117,13 @@ def _show_text(plan: FirstPlan) -> None:
     click.echo(harmless(told), nl=False, err=True)
 
 
-def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: object) -> None:
+def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome) -> None:
     resolved, model = plan.loaded.config.resolved_agents(), plan.choices.model
     agents, provider = agents_told(resolved, _survey()), resolved[0].memory_search.provider
-    steps = next_steps()
+    steps = next_steps(is_started=service.is_done)
+    notes = [*notices_of(plan.choices), *plan.loaded.notices]
+    if service.why_not:
+        notes.append(f"no service was installed: {service.why_not}")
     told = {
         "path": str(plan.path),
         "written": not is_dry,
@@ -133,8 +133,8 @@ def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry:
         "agents": agents,
         "provider": provider,
         "reason": model.reason if model else "",
-        "service": service,
-        "notices": [*notices_of(plan.choices), *plan.loaded.notices],
+        "service": service.reply,
+        "notices": notes,
         "next": [step for step, _ in steps],
     }
     done = f"{'would be written' if is_dry else 'written'}: {harmless_line(str(plan.path))}"
@@ -144,9 +144,6 @@ def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry:
     lines.append(f"vectors: {provider}{f', {model.reason}' if model and model.reason else ''}")
     width = max(len(step) for step, _ in steps)
     lines += ["next:", *(f"  {step:<{width}}  {what}" for step, what in steps)]
-    notes = [*notices_of(plan.choices), *plan.loaded.notices]
-    if failed := why_not(service):
-        notes.append(f"no service was installed: {failed}")
     invocation.show(told, lines, [f"what was there before is kept: {kept}", *notes] if kept else notes)
 
 

@@ -3,6 +3,9 @@
 import contextlib
 import io
 import json
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final
 
 import click
 
@@ -19,26 +22,28 @@ def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
     return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
 
 
-def installed_service(context: click.Context, invocation: Invocation) -> object:
-    """Install the service as its own command does, and return what that answers with `--json`; None on a terminal.
+@dataclass(frozen=True, slots=True)
+class ServiceOutcome:
+    """What came of it: what `memoryctl service install --json` answers, or why there is none."""
+
+    reply: object = None
+    why_not: str = ""
+    is_done: bool = False
+
+
+NO_SERVICE: Final = ServiceOutcome()
+"""Nobody wanted one."""
+
+
+def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
+    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
 
     A failure is told and not raised: the configuration is written, and memoryd can be started without.
     """
-    root = context.find_root()
-    group = root.command.get_command(root, "service") if isinstance(root.command, click.Group) else None
-    install = group.get_command(root, "install") if isinstance(group, click.Group) else None
-    if install is None:
-        return {"error": {"message": "this version installs no service"}}
     told = io.StringIO()
     try:
         with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
-            context.invoke(install)
+            context.invoke(import_module("memoryd.cli.service").install)
     except MemorydError as exc:
-        return {"error": {"message": str(exc), "hint": exc.hint}}
-    return json.loads(told.getvalue()) if invocation.is_json and told.getvalue() else None
-
-
-def why_not(answer: object) -> str:
-    """Return why the service was not installed; empty if it was."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    return " ".join(str(error[key]) for key in ("message", "hint") if error.get(key)) if isinstance(error, dict) else ""
+        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
+    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)

@@ -181,6 +181,17 @@ def test_key_in_the_environment_is_not_used_unless_named(capsys: Captured, monke
     assert "sk-secret" not in json.dumps(told) + config_file().read_text()
 
 
+def test_service_that_cannot_be_installed_is_told_and_the_file_stays(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = notes("MEMORY.md")
+    told = done(capsys, str(folder), "--model", "none", "--service", "--json", code=Exit.ERROR)
+    assert told["written"] is True
+    assert "no service was installed" in str(told["notices"])
+    assert agents()["main"] == (folder, ())
+
+
 def test_person_is_asked_what_no_option_says() -> None:
     folder = notes("bees.md")
     code, seen = on_terminal(
