@@ -47,6 +47,8 @@ class IndexState:
     vector_trouble: str | None
     watcher: WatcherState
     outside: OutsideCount
+    reading_seconds_left: float | None = None
+    embedding_seconds_left: float | None = None
 
     @property
     def roots(self) -> list[RootReport]:
@@ -173,6 +175,8 @@ def index_state(index: WorkspaceIndex) -> IndexState:
         vector_trouble=index.database.vector_error,
         watcher=_watcher_state(index.watcher, sync.remote),
         outside=index.outside.found,
+        reading_seconds_left=index.indexer.seconds_left,
+        embedding_seconds_left=index.lane.seconds_left,
     )
 
 

@@ -34,6 +34,7 @@ from memoryd.api.index_models import (
     WatcherReply,
 )
 from memoryd.api.models import HealthReply, fallback_reply
+from memoryd.api.process_figures import process_figures
 from memoryd.api.qa import stats_reply
 from memoryd.api.status_models import (
     AgentStatus,
@@ -133,6 +134,8 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         embedded=status.embedded,
         pending_files=sync.pending_files,
         pending_embeddings=status.pending_embeddings,
+        reading_seconds_left=state.index.reading_seconds_left,
+        embedding_seconds_left=state.index.embedding_seconds_left,
         pending_captures=state.pending_captures,
         dirty=sync.is_dirty,
         last_scan_at=sync.last_scan_at,
@@ -257,6 +260,7 @@ def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
 
 def _qmd(state: QmdState) -> QmdReply:
     program, upkeep = state.program, state.upkeep
+    taken = None if state.pid is None else process_figures(state.pid)
     return QmdReply(
         command=list(program.command) if program else None,
         version=program.version if program else None,
@@ -264,6 +268,7 @@ def _qmd(state: QmdState) -> QmdReply:
         home=str(state.home),
         server=state.server,
         pid=state.pid,
+        rss_bytes=0 if taken is None else taken.rss_bytes,
         restarts=state.restarts,
         reason=upkeep.trouble,
         hint=upkeep.hint or None,

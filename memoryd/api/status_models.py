@@ -59,6 +59,8 @@ class QmdReply(Reply):
     """Where its warm server is: `idle`, `starting`, `ready` or `waiting` for another try."""
     pid: int | None
     """The process id of the server; null while it does not run."""
+    rss_bytes: int
+    """The memory of the server, in bytes; 0 while it does not run."""
     restarts: int
     """How often the server has failed since the start of the daemon."""
     reason: str | None
@@ -108,6 +110,10 @@ class AgentStatus(Reply):
     """How many files are still to be read, renamed or removed."""
     pending_embeddings: int
     """How many passages are still to get a vector; 0 while nobody wants them."""
+    reading_seconds_left: float | None
+    """How long until all files are read, at the pace of the last minute; null while that is not known."""
+    embedding_seconds_left: float | None
+    """How long until all passages have a vector, at the pace of the last minute; null while that is not known."""
     pending_captures: int
     """How many messages to the agents of its workspace are still to be looked at for memories."""
     dirty: bool

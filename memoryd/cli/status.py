@@ -2,30 +2,27 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import click
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from memoryd.cli.bars import console
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.cli.status_conversations import conversation_rows, ledger_rows, turn_rows
-from memoryd.cli.status_index import index_rows, outside_rows, qmd_rows, trouble_rows
-from memoryd.cli.status_models import embedder_rows, provider_rows, reranker_rows, text_model_rows
-from memoryd.cli.status_row import StatusRow, row_text, warning
-from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, is_coloured, size
+from memoryd.cli.status_screen import is_degraded, screen_view
+from memoryd.cli.status_whole import whole_view
+from memoryd.cli.terminal import encoded, is_coloured
 from memoryd.client import Client
-from memoryd.replies.status import AgentStatus, StatusReply
+from memoryd.replies.status import StatusReply
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0
 
 
 @click.command("status", context_settings=HELP)
+@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show all that is known of each part.")
+@click.option("--strict", "is_strict", is_flag=True, help="Exit 4 if anything does less than it should.")
 @click.option(
     "--watch",
     "is_watching",
@@ -34,16 +31,20 @@ REFRESH_SECONDS = 1.0
 )
 @shared
 @click.pass_obj
-def command(invocation: Invocation, is_watching: bool) -> Exit:
-    """Show agents, index, model, pending work and what is degraded."""
+def command(invocation: Invocation, is_watching: bool, is_verbose: bool, is_strict: bool) -> Exit:
+    """Show on one screen what is well, at work or wrong, and what to do about it.
+
+    Of one agent each part is shown, of several a line each; --agent ID or --verbose shows more.
+    """
     with invocation.client() as client:
         if is_watching:
-            _watch(invocation, client)
-        elif invocation.is_json:
-            invocation.print_json(_status(invocation, client))
+            _watch(invocation, client, is_verbose=is_verbose)
+        status = _status(invocation, client)
+        if invocation.is_json:
+            invocation.print_json(status)
         else:
-            _print(_view(_status(invocation, client)))
-    return Exit.DONE
+            _print(_view(status, is_verbose=is_verbose))
+    return Exit.INCOMPLETE if is_strict and is_degraded(status) else Exit.DONE
 
 
 def _print(view: RenderableType) -> None:
@@ -55,15 +56,16 @@ def _print(view: RenderableType) -> None:
     click.echo("\n".join(lines), color=is_coloured(sys.stdout))
 
 
-def _watch(invocation: Invocation, client: Client) -> None:
+def _watch(invocation: Invocation, client: Client, *, is_verbose: bool) -> None:
     if invocation.is_json:
         while True:
             click.echo(encoded(_status(invocation, client), indent=None))
             time.sleep(REFRESH_SECONDS)
-    with Live(_view(_status(invocation, client)), console=console(), auto_refresh=False) as live:
+    first = _view(_status(invocation, client), is_verbose=is_verbose)
+    with Live(first, console=console(), auto_refresh=False) as live:
         while True:
             time.sleep(REFRESH_SECONDS)
-            live.update(_view(_status(invocation, client)), refresh=True)
+            live.update(_view(_status(invocation, client), is_verbose=is_verbose), refresh=True)
 
 
 def _status(invocation: Invocation, client: Client) -> StatusReply:
@@ -72,64 +74,6 @@ def _status(invocation: Invocation, client: Client) -> StatusReply:
     return status
 
 
-def _view(status: StatusReply) -> RenderableType:
+def _view(status: StatusReply, *, is_verbose: bool) -> RenderableType:
     now = datetime.now(UTC)
-    parts: list[RenderableType] = [_grid(_daemon_rows(status))]
-    for agent in status["agents"]:
-        parts += [Text(), Text(f"agent {harmless_line(agent['id'])}", style="bold"), _grid(_agent_rows(agent, now))]
-    return Group(*parts)
-
-
-def _grid(rows: Iterator[StatusRow]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(f"  {name}", value)
-    return table
-
-
-def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
-    up = f"up {duration(status['uptimeSeconds'])}"
-    yield "memoryd", row_text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
-    yield "socket", row_text(status["socket"])
-    yield "config", row_text(status["config"]["source"] or "defaults, there is no file")
-    connections = status.get("connections")
-    if connections:
-        refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]
-        more = f"refused {'; '.join(refused)}" if refused else ""
-        yield "connections", row_text(f"{connections['open']} open", more, style=warning(bool(refused)))
-    if port := status.get("http"):
-        yield (
-            "http",
-            row_text(
-                port["address"],
-                "" if port["open"] else "not open",
-                port["reason"] or "",
-                f"token in {port['tokenFile']}",
-                style=warning(bool(port["reason"])),
-            ),
-        )
-    for notice in status["config"]["notices"]:
-        yield "", row_text(notice, style="yellow")
-
-
-def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
-    yield "workspace", row_text(agent["workspace"])
-    yield "backend", row_text(agent["backend"])
-    yield from qmd_rows(agent.get("qmd"), now)
-    yield from provider_rows(agent.get("embedding"))
-    yield from embedder_rows(agent, agent["embedder"], now)
-    yield from reranker_rows(agent.get("reranker"), now)
-    yield from text_model_rows(agent.get("llm"), now)
-    yield from index_rows(agent)
-    watcher = agent["watcher"]
-    state = "" if watcher["ok"] else "not working"
-    yield "watcher", row_text(watcher["mode"], state, watcher.get("reason") or "", style=warning(not watcher["ok"]))
-    yield "last scan", row_text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
-    yield "database", row_text(size(agent["database"]["bytes"]), agent["database"]["path"])
-    yield from turn_rows(agent.get("qa"))
-    yield from ledger_rows(agent.get("ledger"))
-    yield from conversation_rows(agent.get("sessions"), agent.get("embedding"), now)
-    yield from outside_rows(agent)
-    yield from trouble_rows(agent, now)
+    return whole_view(status, now) if is_verbose else screen_view(status, now)

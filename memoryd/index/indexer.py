@@ -124,6 +124,11 @@ class Indexer:
         return self._reporter.state
 
     @property
+    def seconds_left(self) -> float | None:
+        """How long until all files are read, at the pace of the last minute; None while that is not known."""
+        return self._reporter.pace.seconds_left(time.monotonic(), self.state.pending_files)
+
+    @property
     def looks(self) -> Mapping[str, int]:
         """How often the disk was looked at since the start, by what for."""
         return self._demands.looks

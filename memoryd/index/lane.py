@@ -83,6 +83,11 @@ class EmbeddingLane:
         return self._backlog.lacking
 
     @property
+    def seconds_left(self) -> float | None:
+        """How long until all passages have a vector, at the pace of the last minute; None while that is not known."""
+        return self._passages.pace.seconds_left(time.monotonic(), self.pending)
+
+    @property
     def uses(self) -> CacheUses:
         """How many passages had a vector in another index, and how many were to be embedded."""
         return self._passages.uses

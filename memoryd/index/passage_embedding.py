@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from memoryd.domain.cache_uses import CacheUses
+from memoryd.domain.pace import Pace
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, WorkerDied
@@ -45,6 +46,7 @@ class PassageEmbedder:
         self._hold_seconds = hold_seconds
         self._deaths: Counter[bytes] = Counter()
         self._sending = Cancellable()
+        self.pace = Pace()
         self.uses = CacheUses()
         """Of vectors that another index holds already."""
 
@@ -103,6 +105,7 @@ class PassageEmbedder:
     async def _store(
         self, space: int, items: Sequence[PendingPassage], answers: Sequence[Vector | Unembeddable]
     ) -> None:
+        self.pace.note(time.monotonic(), len(items))
         good: list[tuple[bytes, Vector]] = []
         bad: list[tuple[bytes, str]] = []
         for item, answer in zip(items, answers, strict=True):

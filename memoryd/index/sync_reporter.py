@@ -1,5 +1,6 @@
 """What the indexer tells the outside: it keeps the state that status shows, and passes on what happened."""
 
+import time
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -7,6 +8,7 @@ from datetime import UTC, datetime
 import structlog
 
 from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.domain.pace import Pace
 from memoryd.domain.syncplan import Grace, is_mass_removal
 from memoryd.errors import StoreError
 from memoryd.files.scan_rules import ScanRules
@@ -27,6 +29,7 @@ class SyncReporter:
         self.state = SyncState()
         self.waiting = Waiting()
         self.unread: set[RelativePath] = set()
+        self.pace = Pace()
         """What is still to be read, as of the last look; it changes under whoever keeps it."""
         self.has_again = False
         """Whether some of them are to be read at the next look only."""
@@ -78,6 +81,7 @@ class SyncReporter:
     def note_read(self, paths: Sequence[RelativePath]) -> None:
         """Note that these files were read."""
         self.unread.difference_update(paths)
+        self.pace.note(time.monotonic(), len(paths))
         self._update(pending_files=self.state.pending_files - len(paths))
 
     def note_done(

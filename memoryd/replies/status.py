@@ -47,6 +47,7 @@ class QmdReply(TypedDict):
     home: str
     server: str
     pid: int | None
+    rssBytes: int
     restarts: int
     reason: str | None
     hint: str | None
@@ -74,6 +75,8 @@ class AgentStatus(TypedDict):
     embedded: int
     pendingFiles: int
     pendingEmbeddings: int
+    readingSecondsLeft: float | None
+    embeddingSecondsLeft: float | None
     pendingCaptures: int
     dirty: bool
     lastScanAt: str | None

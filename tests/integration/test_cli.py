@@ -417,7 +417,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
             ),
         ),
     )
-    assert run(["status"]) == Exit.DONE
+    assert run(["status", "--verbose"]) == Exit.DONE
     printed = capsys.readouterr().out
     for text in (
         "0.1.0 · pid 4711 · up 2 h 3 min · 61.0 MB",
@@ -456,7 +456,7 @@ def test_status_shows_the_text_model_and_what_leaves_the_machine(contract: Contr
         "worker": None,
     }
     contract.replies["status"] = 200, status(agent(llm=llm))
-    assert run(["status"]) == Exit.DONE
+    assert run(["status", "--verbose"]) == Exit.DONE
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "text model gpt-4o-mini · ready · openai" in lines
     assert "sends to api.openai.com · memory text · 12 of 1,000 questions today" in lines
@@ -473,7 +473,7 @@ def test_status_shows_the_reranker_and_its_process(contract: Contract, capsys: C
         "worker": worker,
     }
     contract.replies["status"] = 200, status(agent(reranker=reranker))
-    assert run(["status"]) == Exit.DONE
+    assert run(["status", "--verbose"]) == Exit.DONE
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     at = next(number for number, line in enumerate(lines) if line[:1] == ["reranker"])
     assert lines[at] == ["reranker", "bge-reranker-base", "·", "ready", "·", "bge-reranker"]

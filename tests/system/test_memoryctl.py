@@ -110,7 +110,7 @@ def test_status_shows_the_agent_and_its_index(daemon: RunningDaemon, note: Path)
     assert status["pid"] != os.getpid()
     assert Path(agent["workspace"]).resolve() == daemon.workspace.resolve()
     assert agent["files"] >= 1
-    shown = memoryctl(daemon, "status")
+    shown = memoryctl(daemon, "status", "--verbose")
     assert shown.returncode == Exit.DONE, shown.stderr
     for text in (status["version"], f"pid {status['pid']}", f"agent {agent['id']}", "watcher", "last scan", "database"):
         assert text in shown.stdout

@@ -174,7 +174,7 @@ def test_what_cannot_be_taken_is_skipped_with_its_reason(
         assert REFUSAL in skipped["assets/bad.png"]
         assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/IMG_0042.png"
         assert ask(daemon, "bad.png")["results"][0]["path"] == "assets/bad.png"
-        assert "found by its name only" in memoryctl(daemon, "status").stdout
+        assert "found by its name only" in memoryctl(daemon, "status", "--verbose").stdout
     assert not {"a song", "a wide view", "a private view"} & set(seen(endpoint))
     assert "OPENSSH" not in json.dumps(endpoint.requests())
 

@@ -1,0 +1,71 @@
+"""The parts of the daemon on the screen of the status."""
+
+from collections.abc import Iterator
+
+from memoryd.cli.status_parts import Level, StatusPart, joined, next_step
+from memoryd.cli.terminal import duration, size
+from memoryd.replies.status import AgentStatus, StatusReply
+
+
+def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
+    """Yield the process and its sockets, and what is wrong with them."""
+    pid, up = f"pid {status['pid']}", f"up {duration(status['uptimeSeconds'])}"
+    yield StatusPart(Level.OK, "memoryd", joined(pid, up, status["socket"]))
+    yield StatusPart(Level.OK, "memory", _memory(status))
+    yield StatusPart(Level.OK, "disk", _disk(status["agents"]))
+    yield from _stalled(status)
+    yield from _sockets(status)
+    config = status["config"]
+    source = config["source"] or "defaults, there is no file"
+    yield StatusPart(Level.OK, "config", source)
+    for notice in config["notices"]:
+        yield StatusPart(Level.NOTE, "config", notice)
+
+
+def _sockets(status: StatusReply) -> Iterator[StatusPart]:
+    for lost in status.get("unreachable", []):
+        yield StatusPart(Level.WRONG, "socket", f"{lost['socket']}: {lost['reason']}", next_step("socket"))
+    port = status.get("http")
+    if port:
+        level = Level.WRONG if port["reason"] else Level.OK
+        state = "" if port["open"] else "not open"
+        told = joined(port["address"], state, port["reason"] or "", f"token in {port['tokenFile']}")
+        yield StatusPart(level, "http", told, next_step("loopback port") if port["reason"] else "")
+
+
+def _stalled(status: StatusReply) -> Iterator[StatusPart]:
+    process = status.get("daemon")
+    for one in process["heartbeats"] if process else []:
+        if one["state"] == "stalled":
+            told = f"{one['name']} has been silent for {duration(one['ageSeconds'])}; the daemon is restarted"
+            yield StatusPart(Level.WRONG, "heartbeat", told, "memoryctl logs")
+
+
+def _memory(status: StatusReply) -> str:
+    helpers = dict(found for agent in status["agents"] for found in _helpers(agent))
+    more = [f"{name} {size(octets)}" for (name, _), octets in helpers.items() if octets]
+    total = status["rssBytes"] + sum(helpers.values())
+    if not more:
+        return size(total)
+    return joined(f"{size(total)} in all", f"daemon {size(status['rssBytes'])}", *more)
+
+
+def _helpers(agent: AgentStatus) -> Iterator[tuple[tuple[str, int], int]]:
+    """Yield processes by name and number, and what they take: agents may share one."""
+    named = (("model", agent["embedder"]), ("reranker", agent.get("reranker")), ("text model", agent.get("llm")))
+    for name, part in named:
+        worker = part.get("worker") if part else None
+        if worker and worker["pid"]:
+            yield (name, worker["pid"]), worker["rssBytes"]
+    qmd = agent.get("qmd")
+    if qmd and qmd["pid"]:
+        yield ("qmd", qmd["pid"]), qmd.get("rssBytes", 0)
+
+
+def _disk(agents: list[AgentStatus]) -> str:
+    # agents of one workspace share an index
+    indexes = {agent["database"]["path"]: agent["database"]["bytes"] for agent in agents}
+    ledgers = {found["path"]: found["bytes"] for agent in agents if (found := agent.get("ledger"))}
+    turns = sum(kept["bytes"] + kept["archiveBytes"] for agent in agents if (kept := agent.get("qa")))
+    named = (("index", sum(indexes.values())), ("ledger", sum(ledgers.values())), ("conversations", turns))
+    return joined(*(f"{name} {size(octets)}" for name, octets in named if octets)) or "nothing yet"

