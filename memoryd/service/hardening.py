@@ -28,8 +28,8 @@ def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
 
 def _writable(needs: ServiceNeeds) -> tuple[Path, ...]:
     # without a /tmp of its own, that of everybody would be read-only to it
-    paths = (*needs.writable, *(TEMPORARY if needs.temporary else ()))
-    return tuple(path for path in paths if not any(parent in paths for parent in path.parents))
+    outermost = [path for path in needs.writable if not any(parent in needs.writable for parent in path.parents)]
+    return (*outermost, *(TEMPORARY if needs.temporary else ()))
 
 
 def _left_out(needs: ServiceNeeds) -> Mapping[str, str]:

@@ -1,0 +1,275 @@
+"""memoryctl service, run for real, with programs that stand in for those of systemd and launchd."""
+
+import json
+import os
+import plistlib
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.wire import Exit
+from tests.service_programs import StandInManager
+from tests.warm.programs import ran
+
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
+ON_A_MAC = "import sys; from memoryd.cli.main import main; sys.platform = 'darwin'; main()"
+RUNNING = ["systemctl --user daemon-reload", "systemctl --user enable memoryd.socket memoryd.service"]
+STARTED = [*RUNNING, "systemctl --user start memoryd.socket memoryd.service"]
+RESTARTED = [*RUNNING, "systemctl --user restart memoryd.socket memoryd.service"]
+GOLDEN = Path(__file__).parents[1] / "data" / "service"
+
+
+@dataclass
+class User:
+    """Somebody with a home folder, and a manager that stands in."""
+
+    home: Path
+    manager: StandInManager
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def units(self) -> Path:
+        return self.home / ".config" / "systemd" / "user"
+
+    @property
+    def agent(self) -> Path:
+        return self.home / "Library" / "LaunchAgents" / "ai.memoryd.plist"
+
+    def service(self, *words: str, mac: bool = False, **env: str) -> subprocess.CompletedProcess[str]:
+        program: list[str | Path] = [sys.executable, "-c", ON_A_MAC] if mac else [MEMORYCTL]
+        given = {**self.env, **env}
+        return ran(
+            [*program, "service", *words],
+            env=given,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def told(self, *words: str, mac: bool = False, **env: str) -> Any:
+        done = self.service(*words, "--json", mac=mac, **env)
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+
+def files_below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    home = tmp_path / "home of a user"
+    (home / "notes").mkdir(parents=True)
+    config = home / ".config" / "memoryd" / "config.json5"
+    config.parent.mkdir(parents=True)
+    config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(home / "notes")}}}))
+    manager = StandInManager(tmp_path / "programs")
+    path = f"{manager.place}:{os.environ['PATH']}"
+    runtime = str(tmp_path / "run")
+    return User(home, manager, {"PATH": path, "HOME": str(home), "USER": "ada", "XDG_RUNTIME_DIR": runtime})
+
+
+def test_service_is_installed_once_and_removed_whole(user: User) -> None:
+    before = files_below(user.home)
+    done = user.service("install")
+    assert done.returncode == Exit.DONE, done.stderr
+    assert user.manager.changes() == STARTED
+    assert "loginctl enable-linger ada" in done.stderr
+    assert sorted(path.name for path in user.units.iterdir()) == ["memoryd.service", "memoryd.socket"]
+    again = user.service("install")
+    assert (again.stdout, user.manager.changes()) == ("memoryd is installed and running as it should\n", [])
+    gone = user.service("uninstall")
+    assert gone.returncode == Exit.DONE
+    assert user.manager.changes()[0] == "systemctl --user disable --now memoryd.socket memoryd.service"
+    assert sorted(path for path in user.home.rglob("*") if path.is_file()) == [
+        path for path in before if path.is_file()
+    ]
+    assert "your notes" in gone.stdout
+    assert f"rm -r '{user.home}/.config/memoryd/config.json5'" in gone.stdout
+    assert user.service("uninstall").stdout == "no service is installed\n"
+    assert user.manager.state["running"] is False
+
+
+def test_dry_run_shows_everything_and_does_nothing(user: User) -> None:
+    shown = user.service("install", "--dry-run", "--hardened")
+    assert shown.returncode == Exit.DONE
+    assert "ReadWritePaths=" in shown.stdout
+    assert user.manager.changes() == []
+    assert not user.units.exists()
+    assert "nothing was done: this is a dry run" in shown.stdout
+
+
+def test_dry_run_shows_what_is_kept_as_golden(user: User) -> None:
+    shown = user.service("install", "--dry-run", MEMORYD_STATE_DIR=f"{user.home}/a state")
+    text = shown.stdout.replace(str(user.home), "@HOME@").replace(str(MEMORYCTL.parent), "@BIN@")
+    golden = GOLDEN / "install.txt"
+    if os.environ.get("WRITE_GOLDEN"):
+        golden.write_text(text)
+    assert text == golden.read_text()
+
+
+def test_hardening_follows_the_configuration(user: User) -> None:
+    assert user.service("install", "--hardened").returncode == Exit.DONE
+    assert user.manager.changes() == STARTED
+    drop_in = user.units / "memoryd.service.d" / "hardening.conf"
+    assert f'ReadWritePaths="-{user.home}/notes"' in drop_in.read_text()
+    assert (user.home / ".local" / "state" / "memoryd").is_dir()
+    assert user.told("status")["outdated"] == {}
+    config = user.home / ".config" / "memoryd" / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(user.home / "other")}}}))
+    outdated = user.told("status")["outdated"]
+    assert f'+ReadWritePaths="-{user.home}/other"' in outdated[str(drop_in)]
+    assert "memoryctl service install" in user.service("status").stderr
+    # without a word about it, it stays hardened
+    assert user.service("install").returncode == Exit.DONE
+    assert user.manager.changes() == RESTARTED
+    assert f"{user.home}/other" in drop_in.read_text()
+    assert user.service("install", "--no-hardened").returncode == Exit.DONE
+    assert not drop_in.exists()
+
+
+def test_file_of_somebody_else_is_not_overwritten(user: User) -> None:
+    user.units.mkdir(parents=True)
+    (user.units / "memoryd.service").write_text("[Service]\nExecStart=/opt/mine\n")
+    refused = user.service("install")
+    assert refused.returncode == Exit.NOT_PERMITTED
+    assert "--force" in refused.stderr
+    assert [path.name for path in user.units.iterdir()] == ["memoryd.service"]
+    assert user.service("uninstall").stdout == "no service is installed\n"
+    assert user.service("install", "--force").returncode == Exit.DONE
+    assert "/opt/mine" in (user.units / "memoryd.service.before-memoryd").read_text()
+    assert user.told("status")["foreign"] == []
+
+
+def test_drop_in_of_the_user_stays(user: User) -> None:
+    assert user.service("install", "--hardened").returncode == Exit.DONE
+    mine = user.units / "memoryd.service.d" / "override.conf"
+    mine.write_text("[Service]\nNice=5\n")
+    assert user.service("uninstall").returncode == Exit.DONE
+    assert files_below(user.units) == [mine]
+
+
+def test_variables_of_the_shell_are_carried_and_keys_are_not(user: User) -> None:
+    elsewhere = user.home / 'with "quotes" and 100%' / "config.json5"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("{}")
+    done = user.service("install", MEMORYD_CONFIG=str(elsewhere), XDG_CACHE_HOME="relative", OPENAI_API_KEY="sk-1")
+    assert done.returncode == Exit.DONE, done.stderr
+    unit = (user.units / "memoryd.service").read_text()
+    assert f'Environment="MEMORYD_CONFIG={user.home}/with \\"quotes\\" and 100%%/config.json5"' in unit
+    assert "XDG_CACHE_HOME" not in unit
+    assert "sk-1" not in unit + done.stderr
+    assert "OPENAI_API_KEY is set here and the service does not see it" in done.stderr
+    assert "told of MEMORYD_CONFIG" in done.stderr
+
+
+def test_path_that_no_unit_can_hold_is_refused_before_anything_is_written(user: User) -> None:
+    refused = user.service("install", MEMORYD_STATE_DIR=f"{user.home}/two\nlines")
+    assert refused.returncode == Exit.ERROR
+    assert "line break" in refused.stderr
+    assert not user.units.exists()
+
+
+def test_wrong_configuration_is_not_installed(user: User) -> None:
+    (user.home / ".config" / "memoryd" / "config.json5").write_text("{ agents: 5 }")
+    assert user.service("install").returncode == Exit.CONFIG
+    assert not user.units.exists()
+
+
+def test_start_that_fails_says_where_to_look(user: User) -> None:
+    user.manager.tell(refuses="start")
+    failed = user.service("install")
+    assert failed.returncode == Exit.ERROR
+    assert "memoryctl service logs" in failed.stderr
+    assert user.told("status")["reason"] == "the last run ended with watchdog"
+    user.manager.changes()
+    user.manager.tell(refuses="")
+    assert user.service("start").returncode == Exit.DONE
+    assert user.manager.changes()[0] == "systemctl --user reset-failed memoryd.socket memoryd.service"
+    assert user.told("status")["isRunning"]
+
+
+def test_stop_takes_the_socket_along_and_status_tells(user: User) -> None:
+    assert user.service("status").returncode == Exit.NOT_RUNNING
+    assert "memoryctl service install" in user.service("start").stderr
+    user.service("install")
+    assert user.service("status").returncode == Exit.DONE
+    user.manager.changes()
+    assert user.service("stop").returncode == Exit.DONE
+    assert user.manager.changes() == ["systemctl --user stop memoryd.socket memoryd.service"]
+    assert user.service("status").returncode == Exit.NOT_RUNNING
+    assert user.service("restart").returncode == Exit.DONE
+    assert user.manager.changes() == ["systemctl --user start memoryd.socket memoryd.service"]
+    user.service("restart")
+    assert user.manager.changes() == ["systemctl --user restart memoryd.service"]
+
+
+def test_lingering_user_hears_nothing_of_it(user: User) -> None:
+    user.manager.tell(linger="yes")
+    assert "linger" not in user.service("install").stderr
+    assert user.told("status")["lingers"] is True
+
+
+def test_without_a_manager_there_is_advice_and_a_dry_run(user: User) -> None:
+    user.manager.tell(bus="none")
+    for words in (["install"], ["uninstall"], ["start"], ["stop"], ["restart"]):
+        done = user.service(*words)
+        assert done.returncode == Exit.ERROR, words
+        assert "tmux" in done.stderr
+    assert not user.units.exists()
+    shown = user.service("install", "--dry-run")
+    assert shown.returncode == Exit.DONE
+    assert "ExecStart=" in shown.stdout
+    assert "there is no service manager here" in shown.stderr
+    assert user.service("status").returncode == Exit.ERROR
+    assert user.service("logs").returncode == Exit.ERROR
+
+
+def test_logs_are_those_of_the_journal(user: User) -> None:
+    journal = user.manager.place / "journalctl"
+    journal.write_text('#!/bin/sh\necho "$@"\n')
+    journal.chmod(0o755)
+    shown = user.service("logs", "-f", "-n", "7")
+    assert shown.stdout == "--user --unit=memoryd.service --lines=7 --follow\n"
+
+
+def test_agent_of_a_mac_is_installed_once_and_removed_whole(user: User) -> None:
+    done = user.service("install", mac=True, MEMORYD_LOG_LEVEL="DEBUG")
+    assert done.returncode == Exit.DONE, done.stderr
+    domain = f"gui/{os.getuid()}"
+    loaded = [f"launchctl enable {domain}/ai.memoryd", f"launchctl bootstrap {domain} {user.agent}"]
+    assert user.manager.changes() == loaded
+    agent = plistlib.loads(user.agent.read_bytes())
+    assert agent["EnvironmentVariables"]["MEMORYD_LOG_LEVEL"] == "DEBUG"
+    assert agent["EnvironmentVariables"]["MEMORYD_SUPERVISOR"] == "launchd"
+    assert agent["ProgramArguments"] == [str(MEMORYCTL.parent / "memoryd")]
+    assert Path(agent["StandardErrorPath"]).parent.is_dir()
+    assert user.service("install", mac=True, MEMORYD_LOG_LEVEL="DEBUG").stdout.endswith("as it should\n")
+    assert user.manager.changes() == []
+    user.manager.tell(busy=1)
+    assert user.service("install", mac=True).returncode == Exit.DONE
+    # thrown out, it may not come back at once, and is tried again
+    assert user.manager.changes() == [f"launchctl bootout {domain}/ai.memoryd", *loaded, loaded[1]]
+    assert user.told("status", mac=True)["pid"] == 4711
+    user.service("restart", mac=True)
+    user.service("stop", mac=True)
+    assert user.manager.changes() == [
+        f"launchctl kickstart -k {domain}/ai.memoryd",
+        f"launchctl kill SIGTERM {domain}/ai.memoryd",
+    ]
+    user.service("start", mac=True)
+    assert user.manager.changes() == [f"launchctl kickstart {domain}/ai.memoryd"]
+    assert user.service("uninstall", mac=True).returncode == Exit.DONE
+    assert user.manager.changes() == [f"launchctl bootout {domain}/ai.memoryd"]
+    assert not user.agent.exists()
+
+
+def test_agent_of_a_mac_without_a_screen_runs_in_the_domain_of_the_user(user: User) -> None:
+    user.manager.tell(screen="none")
+    assert user.service("install", mac=True).returncode == Exit.DONE
+    assert user.manager.changes()[-1] == f"launchctl bootstrap user/{os.getuid()} {user.agent}"
