@@ -1,0 +1,41 @@
+"""Which program is the service, and whether it will be there tomorrow."""
+
+from pathlib import Path
+
+import pytest
+
+from memoryd.service.service_program import daemon_command, why_fleeting
+
+
+def installed(folder: Path) -> Path:
+    """Make what a virtual environment has, and return its interpreter."""
+    (folder / "bin").mkdir(parents=True)
+    for name in ("python", "memoryd"):
+        (folder / "bin" / name).write_text("#!/bin/sh\n")
+        (folder / "bin" / name).chmod(0o755)
+    return folder / "bin" / "python"
+
+
+def test_command_beside_the_interpreter_is_the_service(tmp_path: Path) -> None:
+    python = installed(tmp_path / "my venv")
+    assert daemon_command(str(python)) == (str(tmp_path / "my venv" / "bin" / "memoryd"),)
+
+
+def test_link_of_pipx_or_uv_is_taken_if_it_leads_to_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    python = installed(tmp_path / ".local" / "share" / "uv" / "tools" / "memoryd")
+    other = installed(tmp_path / "other")
+    link = tmp_path / ".local" / "bin" / "memoryd"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(other.parent / "memoryd")
+    assert daemon_command(str(python)) == (str(python.parent / "memoryd"),)
+    link.unlink()
+    link.symlink_to(python.parent / "memoryd")
+    assert daemon_command(str(python)) == (str(link),)
+
+
+def test_program_that_may_be_gone_tomorrow_is_told(tmp_path: Path) -> None:
+    assert "is gone" in why_fleeting(str(tmp_path / "none"))
+    python = installed(tmp_path / ".cache" / "uv" / "archive-v0" / "x")
+    assert why_fleeting(str(python.parent / "memoryd"))
+    assert why_fleeting("/bin/sh") == ""

@@ -1,0 +1,33 @@
+"""What stands in a unit file, so that systemd reads it as it was."""
+
+import pytest
+
+from memoryd.errors import InvalidRequest
+from memoryd.service.unit_escaping import argument_word, environment_word, path_word, program_word, whole_value
+
+
+def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:
+    assert program_word("/a b/100%/$x/memoryd") == '"/a b/100%%/$x/memoryd"'
+    assert argument_word("-m $HOME") == '"-m $$HOME"'
+    assert environment_word("NAME", 'a "b" \\ %h') == '"NAME=a \\"b\\" \\\\ %%h"'
+    assert whole_value("/run/a b/%t.sock") == "/run/a b/%%t.sock"
+
+
+def test_quotes_of_a_path_in_a_list_stand_in_the_other_kind() -> None:
+    assert path_word("/plain") == '"-/plain"'
+    assert path_word("""/a"b'c\\d""") == """"-/a"'"'"b'c\\d\""""
+
+
+@pytest.mark.parametrize(
+    "path", ["/with'quote/m", '/with"quote/m', "/back\\slash/m", "/two\nlines", "/bell\x07", "/\udcff"]
+)
+def test_program_that_systemd_would_refuse_is_refused(path: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        program_word(path)
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("path", ["/ends\\", "/ends ", "/a\rb", "/\udcff"])
+def test_socket_that_a_line_would_cut_is_refused(path: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"unit cannot name|cannot be told"):
+        whole_value(path)

@@ -1,0 +1,57 @@
+"""The units and the property list, filled in."""
+
+import plistlib
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import InvalidRequest
+from memoryd.service.plist import launch_agent
+from memoryd.service.unit_files import service_unit, socket_unit
+from memoryd.service.unit_templates import unit_template
+
+SERVICE = unit_template("systemd/memoryd.service")
+SOCKET = unit_template("systemd/memoryd.socket")
+AGENT = unit_template("launchd/ai.memoryd.plist")
+
+
+def test_command_and_environment_stand_in_the_unit() -> None:
+    unit = service_unit(SERVICE, ["/opt/a b/python", "-m", "memoryd"], {"MEMORYD_CONFIG": "/c d"})
+    assert 'ExecStart="/opt/a b/python" "-m" "memoryd"\nEnvironment="MEMORYD_CONFIG=/c d"\n' in unit
+    assert "%h/.local" not in unit
+    assert unit.startswith("# Written by `memoryctl service install`")
+
+
+def test_models_of_its_own_get_more_memory() -> None:
+    usual = service_unit(SERVICE, ["/m"], {})
+    more = service_unit(SERVICE, ["/m"], {}, why_more_memory="memoryd runs a text model")
+    assert "\nMemoryMax=4G\n" in usual
+    assert "\nMemoryMax=12G\n" in more
+    assert "MemoryMax=4G" not in more
+
+
+@pytest.mark.parametrize(
+    ("socket", "line"),
+    [
+        ("/run/user/7/memoryd/memoryd.sock", "ListenStream=%t/memoryd/memoryd.sock"),
+        ("/home/a b/100%.sock", "ListenStream=/home/a b/100%%.sock"),
+    ],
+)
+def test_socket_is_where_clients_look(socket: str, line: str) -> None:
+    assert line in socket_unit(SOCKET, socket, "/run/user/7/memoryd/memoryd.sock").splitlines()
+
+
+def test_agent_holds_whatever_xml_would_take_for_its_own() -> None:
+    home = Path('/Users/a & <b> "c"')
+    text = launch_agent(AGENT, [f"{home}/memoryd"], {"MEMORYD_CONFIG": f"{home}/ü"}, home=home, folders=["/opt/q"])
+    agent = plistlib.loads(text.encode())
+    assert agent["ProgramArguments"] == [f"{home}/memoryd"]
+    assert agent["EnvironmentVariables"]["MEMORYD_CONFIG"] == f"{home}/ü"
+    assert agent["EnvironmentVariables"]["PATH"].startswith(f"/opt/q:{home}/.local/bin:")
+    assert "memoryctl service install" in text[:400]
+    assert "@" not in text
+
+
+def test_agent_cannot_hold_a_line_break() -> None:
+    with pytest.raises(InvalidRequest):
+        launch_agent(AGENT, ["/two\nlines"], {}, home=Path("/Users/a"))
