@@ -32,13 +32,8 @@ def environment_word(name: str, value: str) -> str:
 
 
 def path_word(path: str) -> str:
-    """Write one entry of a list of paths such as `ReadWritePaths=`; a missing one is no error.
-
-    Quotes count there and backslashes do not, so that text with double quotes stands in single ones and the other
-    way round.
-    """
-    runs = re.findall(r'[^"]+|"+', "-" + percents(held(path)))
-    return "".join(f"'{run}'" if run.startswith('"') else f'"{run}"' for run in runs)
+    """Write one entry of a list of paths such as `ReadWritePaths=`, in quotes; a missing one is no error."""
+    return _in_quotes(f"-{path}")
 
 
 def whole_value(path: str) -> str:

@@ -3,11 +3,27 @@
 import os
 import plistlib
 import re
+import shlex
 import shutil
+import signal
+import socket
 import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from memoryd.client import Client
+from memoryd.config.loading.load import load
+from memoryd.service.hardening import hardening_drop_in
+from memoryd.service.service_needs import ServiceNeeds, needs_of
+from memoryd.service.unit_files import service_unit, socket_unit
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.waiting import eventually
+from tests.warm.programs import ran
 
 ROOT = Path(__file__).parents[2]
 SYSTEMD = ROOT / "systemd"
@@ -61,9 +77,55 @@ def test_the_check_of_the_units_can_fail(units: Path, good: str, bad: str) -> No
     assert done.returncode != 0 or done.stderr
 
 
+def filled_in(folder: Path, needs: ServiceNeeds, *, command: str, environment: Mapping[str, str]) -> Path:
+    """The units as the installer writes them, with the drop-in."""
+    units = folder / "units"
+    (units / "memoryd.service.d").mkdir(parents=True)
+    service = service_unit((SYSTEMD / "memoryd.service").read_text(), [command], environment, why_more_memory="a test")
+    (units / "memoryd.service").write_text(service)
+    listening = socket_unit((SYSTEMD / "memoryd.socket").read_text(), f"{folder}/a b 100%.sock", "/usual")
+    (units / "memoryd.socket").write_text(listening)
+    drop_in = hardening_drop_in((SYSTEMD / "hardening.conf").read_text(), needs)
+    (units / "memoryd.service.d" / "hardening.conf").write_text(drop_in)
+    return units
+
+
+NEEDS = ServiceNeeds(own=(Path("/s"),), workspaces=(), readable=())
+
+
 @with_systemd
-def test_exposure_of_the_service_does_not_grow(units: Path) -> None:
+@pytest.mark.parametrize("odd", ["plain", "a b", "100%h", "$HOME", "ünï 文", "semi;colon #x", "a:b", "[x]*?"])
+def test_units_with_odd_paths_are_accepted_without_a_word(tmp_path: Path, odd: str) -> None:
+    program = tmp_path / odd / "memoryd"
+    program.parent.mkdir()
+    program.symlink_to("/bin/true")
+    folders = [Path(f"/data/{odd}"), *map(Path, ("/data/'", '/data/"q\\', "/data/\\x41 \"'"))]
+    needs = replace(NEEDS, own=tuple(folders), network="a test", gpu="a test")
+    told = {"MEMORYD_CONFIG": f"/c/{odd}", "MEMORYD_STATE_DIR": "/a \"q\" 'q' \\ back"}
+    done = verify(filled_in(tmp_path, needs, command=str(program), environment=told))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@with_systemd
+@pytest.mark.parametrize(
+    ("good", "bad"), [("ProtectSystem=strict", "ProtectSystem=strictly"), ('"-/s"', "s"), ("PrivateTmp", "PrivateTemp")]
+)
+def test_the_check_of_the_drop_in_can_fail(tmp_path: Path, good: str, bad: str) -> None:
+    units = filled_in(tmp_path, NEEDS, command="/bin/true", environment={})
+    drop_in = units / "memoryd.service.d" / "hardening.conf"
+    drop_in.write_text(drop_in.read_text().replace(good, bad))
+    done = verify(units)
+    assert done.returncode != 0 or done.stderr
+
+
+@with_systemd
+def test_exposure_of_the_service_does_not_grow(units: Path, tmp_path: Path) -> None:
     done = analyze(units, "security", "--offline=true", "--threshold=70", "./memoryd.service")
+    assert done.returncode == 0, done.stdout
+    done = analyze(units, "security", "--offline=true", "--threshold=30", "./memoryd.service")
+    assert done.returncode != 0
+    hardened = filled_in(tmp_path / "hardened", NEEDS, command="/bin/true", environment={})
+    done = analyze(hardened, "security", "--offline=true", "--threshold=30", "./memoryd.service")
     assert done.returncode == 0, done.stdout
 
 
@@ -145,3 +207,141 @@ def test_agent_has_only_absolute_paths_once_its_places_are_filled_in() -> None:
 def _texts(value: object) -> list[str]:
     assert isinstance(value, list)
     return [str(item) for item in value]
+
+
+@with_systemd
+@pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="needs systemd-socket-activate")
+def test_daemon_answers_on_the_socket_of_a_manager_from_the_first_connection(tmp_path: Path) -> None:
+    """The socket is there before the daemon: who connects first waits in its queue, and is answered."""
+    workspace = write_workspace(tmp_path / "notes")
+    daemon = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
+    (tmp_path / "home").mkdir()
+    daemon.socket.parent.mkdir(mode=0o700)
+    told = [f"--setenv={name}={value}" for name, value in daemon.env.items()]
+    listen = ["systemd-socket-activate", f"--listen={daemon.socket}", "--fdname=memoryd", *told]
+    with daemon.log.open("ab") as log:
+        activating = subprocess.Popen(
+            [*listen, sys.executable, "-m", "memoryd.daemon.main"],
+            env={**daemon.env, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        eventually(daemon.socket.is_socket)
+        with Client(daemon.socket, timeout=120) as client:
+            status = client.status()
+        assert (status["pid"], status["socket"]) == (activating.pid, str(daemon.socket))
+        with socket.socket(socket.AF_UNIX) as second:
+            second.connect(str(daemon.socket))
+    finally:
+        activating.send_signal(signal.SIGTERM)
+        code = activating.wait(60)
+    assert code == Exit.DONE, daemon.log.read_text()
+    # the manager's socket is the manager's to remove
+    assert daemon.socket.is_socket()
+
+
+def runs(command: Sequence[str], service: Mapping[str, str], environment: Mapping[str, str], most: int = 3) -> int:
+    """Run a program as systemd would by the unit, and return how often it was started, `most` at most."""
+    for count in range(1, most + 1):
+        code = ran([*command], env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True).returncode
+        is_clean = code == 0 or code in (-signal.SIGHUP, -signal.SIGINT, -signal.SIGTERM, -signal.SIGPIPE)
+        is_final = str(code) in service["RestartPreventExitStatus"].split()
+        assert service["Restart"] == "on-failure"
+        if is_clean or is_final:
+            return count
+    return most
+
+
+@pytest.mark.parametrize(
+    ("ending", "times"),
+    [
+        *[(f"exit {code}", 1) for code in (0, 2, 64, Exit.ALREADY_RUNNING, Exit.NOT_PERMITTED, Exit.CONFIG)],
+        *[(f"exit {code}", 3) for code in (1, Exit.STALLED, Exit.CANNOT_CREATE)],
+        ("kill -KILL $$", 3),
+        ("kill -SEGV $$", 3),
+        ("kill -TERM $$", 1),
+    ],
+)
+def test_what_is_started_again_and_what_is_not(ending: str, times: int) -> None:
+    assert runs(["/bin/sh", "-c", ending], settings("memoryd.service"), os.environ) == times
+
+
+@pytest.fixture
+def misconfigured(tmp_path: Path) -> dict[str, str]:
+    """What a daemon is told that cannot start."""
+    config = tmp_path / "config.json5"
+    config.write_text("{ agents: 5 }")
+    return {**os.environ, "MEMORYD_CONFIG": str(config)}
+
+
+MEMORYD = [sys.executable, "-m", "memoryd.daemon.main"]
+
+
+def test_wrong_configuration_does_not_loop_under_systemd(misconfigured: dict[str, str]) -> None:
+    assert runs(MEMORYD, settings("memoryd.service"), misconfigured) == 1
+    assert ran(MEMORYD, env=misconfigured, stderr=subprocess.DEVNULL).returncode == Exit.CONFIG
+
+
+def test_wrong_configuration_is_told_once_under_launchd(misconfigured: dict[str, str]) -> None:
+    """launchd starts again whatever did not end with success."""
+    told = installed_agent()["EnvironmentVariables"]
+    assert isinstance(told, dict)
+    done = ran(MEMORYD, env={**misconfigured, **told, "PATH": os.environ["PATH"]}, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "agents" in done.stderr
+
+
+SHUT_IN = """
+import ctypes, os, subprocess, sys
+bare, *folders = sys.argv[1:]
+for folder in folders:
+    subprocess.run(["mount", "--bind", folder, folder], check=True)
+subprocess.run(["mount", "-o", "remount,bind,ro", "/"], check=True)
+if os.access(bare, os.W_OK):
+    sys.exit("the system is not read-only")
+# PR_SET_MDWE, since Linux 6.3, is what systemd does by a filter: no memory that was written can be run
+ctypes.CDLL(None).prctl(65, 1, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, "-m", "memoryd.daemon.main"])
+"""
+
+
+def can_shut_in() -> bool:
+    """Tell whether a read-only system can be had here, for one process."""
+    words = ["unshare", "-Urm", "mount", "-o", "remount,bind,ro", "/"]
+    return bool(shutil.which("unshare")) and subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def needed_folders(daemon: RunningDaemon, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what the drop-in for a daemon's configuration lets it write to."""
+    for name, value in daemon.env.items():
+        monkeypatch.setenv(name, value)
+    needs = needs_of(load().config, has_gpu=False)
+    for folder in needs.own:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lines = hardening_drop_in((SYSTEMD / "hardening.conf").read_text(), needs).splitlines()
+    written = [shlex.split(line.partition("=")[2])[0] for line in lines if line.startswith("ReadWritePaths=")]
+    return [path.removeprefix("-") for path in written if path.removeprefix("-") not in ("/tmp", "/var/tmp")]
+
+
+@pytest.mark.skipif(not can_shut_in(), reason="needs user and mount namespaces")
+def test_daemon_works_with_its_model_where_only_its_own_folders_can_be_written(
+    tmp_path: Path, starter_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = write_workspace(tmp_path / "notes")
+    config = write_config(
+        tmp_path, workspace, starter_model, search={"store": {"path": str(tmp_path / "i" / "x.sqlite")}}
+    )
+    daemon = RunningDaemon(tmp_path, config, workspace)
+    folders = needed_folders(daemon, monkeypatch)
+    assert {str(workspace), str(tmp_path / "i"), str(daemon.state)} <= set(folders)
+    daemon.env["PYTHONPATH"] = str(ROOT)
+    shut_in = [sys.executable, "-c", SHUT_IN, str(tmp_path), *folders]
+    daemon.program = ("-c", f"import os; os.execvp('unshare', {['unshare', '-Urm', *shut_in]!r})")
+    with daemon:
+        assert daemon.client().sync(wait="embedded")["complete"]
+        found = daemon.client().search("what did we bake")
+        assert (found["mode"], len(found["results"]) > 0) == ("hybrid", True)
+        assert daemon.client().retain("The kettle is blue.")
+    assert "kettle" in "".join(path.read_text() for path in (workspace / "memory").glob("*.md"))

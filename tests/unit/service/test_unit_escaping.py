@@ -13,9 +13,9 @@ def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:
     assert whole_value("/run/a b/%t.sock") == "/run/a b/%%t.sock"
 
 
-def test_quotes_of_a_path_in_a_list_stand_in_the_other_kind() -> None:
-    assert path_word("/plain") == '"-/plain"'
-    assert path_word("""/a"b'c\\d""") == """"-/a"'"'"b'c\\d\""""
+def test_entry_of_a_list_of_paths_is_quoted_and_may_be_missing() -> None:
+    assert path_word("/a b/100%") == '"-/a b/100%%"'
+    assert path_word("/a\"b'c\\d") == '"-/a\\"b\'c\\\\d"'
 
 
 @pytest.mark.parametrize(
