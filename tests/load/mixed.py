@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -55,6 +56,8 @@ class Plan:
     files: int = 40
     rate: float = 50.0
     pace: float = 1.0
+    rest: float = 5.0
+    """For how many seconds the daemon is watched when all have left."""
     sync: Mapping[str, object] = field(default_factory=dict)
     """Over the usual times of the index."""
 
@@ -66,8 +69,15 @@ class Outcome:
     tally: Tally
     before: Held
     after: Held
+    rested: Held
+    """Some seconds after `after`, of which nobody asked or wrote anything."""
     samples: list[Held] = field(default_factory=list)
     edits: int = 0
+
+    @property
+    def idle(self) -> float:
+        """The share of a core, in per cent, that the daemon took while it rested."""
+        return (self.rested.cpu - self.after.cpu) / (self.rested.at - self.after.at) * 100
 
     @property
     def missed(self) -> list[str]:
@@ -107,6 +117,7 @@ class Outcome:
             yield Row(f"{name}: back to", after, "", Aim(before + MORE[name]), f"before {before}, at most {most}")
         cpu, seconds = warm[-1].cpu - warm[0].cpu, warm[-1].at - warm[0].at
         yield Row("processor share of the daemon", cpu / seconds * 100, "%", note="of one core")
+        yield Row("processor share when all have left", self.idle, "%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +185,8 @@ def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> 
     check.sync(daemon.client())
     daemon.close_clients()
     after = _back(daemon.pid, before)
-    return Outcome(scene.tally, before, after, samples, sum(editor.actions.values()))
+    time.sleep(plan.rest)
+    return Outcome(scene.tally, before, after, held_by(daemon.pid), samples, sum(editor.actions.values()))
 
 
 def _settled(pid: int) -> Held:

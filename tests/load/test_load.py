@@ -1,26 +1,51 @@
 """Row 114 of the fault catalogue: all kinds of clients at once, for as long as a test suite may take. `make load` is
 the whole of it."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.fault.model import Oracle
 from tests.load.held import slope_a_minute
 from tests.load.judging import Judge
-from tests.load.mixed import Plan, run
+from tests.load.mixed import Outcome, Plan, run
+from tests.load.soak import Look, grows, rows
 from tests.load.tally import Tally
 
 
-def test_f114_crowd_of_all_kinds_is_told_nothing_wrong_and_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """A crowd that came and left."""
+    quick = {"settleMs": 50, "deleteGraceMs": 300}
+    return run(
+        Plan(20261, seconds=2.5, chunks=200, files=20, pace=0.5, rest=1.5, sync=quick), tmp_path_factory.mktemp("load")
+    )
+
+
+def test_f114_crowd_of_all_kinds_is_told_nothing_wrong_and_leaves_nothing_behind(outcome: Outcome) -> None:
     """64 clients and 50 edits a second: no wrong answer; then descriptors, threads and memory are back."""
-    plan = Plan(20261, seconds=2.5, chunks=200, files=20, pace=0.5, sync={"settleMs": 50, "deleteGraceMs": 300})
-    outcome = run(plan, tmp_path)
     assert outcome.missed == []
     assert outcome.tally.answers > 50
     assert min(map(len, (outcome.tally.took_ms[kind] for kind in ("search", "read", "status", "health")))) > 0
     assert outcome.edits > 10
     assert {end.split()[0] for end in outcome.tally.ends} >= {"garbage", "left,", "slow"}
+
+
+def test_f139_daemon_that_nobody_asks_takes_next_to_nothing(outcome: Outcome) -> None:
+    """With all gone it takes a small part of a core, and no descriptor or thread more. `make soak` is the long time."""
+    assert outcome.idle < 10
+    assert outcome.rested.descriptors <= outcome.after.descriptors
+    assert outcome.rested.threads <= outcome.after.threads
+
+
+@pytest.mark.parametrize(
+    ("slope", "wal", "grown"), [(0.0, 1.0, []), (0.0, 100.0, ["write-ahead"]), (1.0, 1.0, ["resident"])]
+)
+def test_f139_soak_tells_what_grows(slope: float, wal: float, grown: list[str]) -> None:
+    """Memory that grows with time and a log beyond its bound are told, and nothing else is."""
+    looks = [
+        Look(minute, 100 + slope * minute, 27, 12, wal, 5.0, 9.0, 0.1, 0.2, 10, 500)
+        for minute in map(float, range(1, 30))
+    ]
+    assert [told.split(":")[0].split()[0] for told in grows(list(rows(looks)))] == grown
 
 
 @pytest.fixture

@@ -1,0 +1,129 @@
+"""Rows 132 and 135 to 137 of the fault catalogue: too little memory, processes and processor, and roots in each other.
+
+A slow disk (138) and signals (140) stand in test_lifecycle.py, descriptors (134) in tests/integration/test_sockets.py,
+crowds and long use (114, 139) in tests/load.
+"""
+
+import contextlib
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from memoryd.client import Client
+from memoryd.errors import MemorydError
+from tests.fault.faults import fired, injected
+from tests.fault.stage import QUICK, Stage
+from tests.waiting import eventually
+
+MARGIN_BYTES = 64 * 1024
+"""How much more than it has a daemon may get where memory is scarce."""
+HUNGRY_NOTE = 2 * 2**20
+BURNERS = 3
+
+
+@contextmanager
+def scarce_memory(pid: int) -> Iterator[None]:
+    """Let a process have hardly more memory than it has."""
+    before = resource.prlimit(pid, resource.RLIMIT_AS)
+    resource.prlimit(pid, resource.RLIMIT_AS, (psutil.Process(pid).memory_info().vms + MARGIN_BYTES, before[1]))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_AS, before)
+
+
+def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) -> None:
+    """Without memory for a large note the daemon answers in kind, or ends; with memory again the note is found."""
+    stage.start()
+    with scarce_memory(stage.daemon.pid):
+        stage.write("bank/hungry.md", "# Hungry\n\nmanzanita\n\n" + "many words in a row\n" * (HUNGRY_NOTE // 20))
+        eventually(lambda: _is_short(stage) or not stage.daemon.is_running(), step=0.1)
+    if not stage.daemon.is_running():
+        assert stage.daemon.reap() != 0
+        stage.daemon.start()
+    stage.eventually_finds("manzanita")
+    assert stage.finds("alder")
+    stage.converges()
+
+
+def _is_short(stage: Stage) -> bool:
+    """Ask, which may fail, and tell whether memory was missing."""
+    with contextlib.suppress(MemorydError), Client(stage.daemon.socket, timeout=20) as client:
+        client.search("alder")
+    return "MemoryError" in stage.daemon.log.read_text()
+
+
+def test_f136_process_that_cannot_be_started_leaves_words_until_it_can(
+    stage: Stage, strace: None, starter_model: Path
+) -> None:
+    """While no process can be started, words answer and status says why; afterwards all notes get their vectors."""
+    stage.start(QUICK, model=starter_model)
+    stage.sync(embedded=True)
+    log = stage.home / "strace.log"
+    with injected(stage.daemon.pid, log, "vfork,fork,clone:error=EAGAIN"):
+        for child in psutil.Process(stage.daemon.pid).children():
+            child.kill()
+        stage.write("memory/new.md", "without a process: willow")
+        eventually(lambda: fired(log) and "cannot run" in str(stage.status()["embedder"]["worker"]))
+        stage.eventually_finds("willow")
+    stage.sync(embedded=True)
+    stage.converges(is_embedded=True)
+
+
+@contextmanager
+def starved(pid: int) -> Iterator[None]:
+    """Leave a process, at the lowest priority, one core that others want all of."""
+    core = {sorted(os.sched_getaffinity(0))[-1]}
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), core)
+        os.setpriority(os.PRIO_PROCESS, int(thread.name), 19)
+    script = f"import os\nos.sched_setaffinity(0, {core})\nwhile True: pass"
+    burners = [subprocess.Popen([sys.executable, "-S", "-c", script]) for _ in range(BURNERS)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+def test_f137_starved_daemon_is_slower_and_still_right(stage: Stage) -> None:
+    """On a core that others burn, each note is found, the index converges, and the daemon is the same one."""
+    stage.start()
+    pid = stage.daemon.pid
+    with starved(pid):
+        for number in range(4):
+            stage.write(f"bank/{number}.md", f"note {number} of the willow{number}")
+        for number in range(4):
+            stage.eventually_finds(f"willow{number}")
+        (stage.workspace / "bank/0.md").unlink()
+        eventually(lambda: not stage.finds("willow0"))
+    assert stage.daemon.pid == pid
+    assert stage.daemon.is_running()
+    stage.converges()
+
+
+def test_f132_roots_in_each_other_give_each_document_once(stage: Stage) -> None:
+    """By however many roots, links, dots and spellings a note can be reached, it is one document, found once."""
+    shared = stage.home / "shared"
+    (shared / "deep").mkdir(parents=True)
+    (shared / "deep" / "team.md").write_text("the team meets at the willow\n")
+    (stage.home / "again").symlink_to(shared, target_is_directory=True)
+    inside = [str(stage.memory), "memory", "./memory/", "memory/../memory/first.md", str(stage.workspace)]
+    outside = [str(shared), f"{shared}/", str(shared / "deep"), str(stage.home / "again"), str(stage.home / "nowhere")]
+    stage.start(search={"extraPaths": inside + outside})
+    assert stage.places("birch") == ["memory/first.md"]
+    assert len(stage.places("willow")) == 1
+    assert sum(path.endswith("team.md") for path in stage.paths()) == 1
+    stage.write("memory/new.md", "later on: periwinkle")
+    (shared / "deep" / "later.md").write_text("and here: sycamore\n")
+    stage.sync()
+    assert stage.places("periwinkle") == ["memory/new.md"]
+    assert len(stage.places("sycamore")) == 1
