@@ -14,7 +14,7 @@ from memoryd.cli.checks.examination import Examination, Extent
 from memoryd.cli.checks.finding import Finding
 from memoryd.cli.checks.mending import Remedied, agreed_by_person, mended
 from memoryd.cli.checks.running import examined
-from memoryd.cli.checks.shown import finding_json, section_lines, summary
+from memoryd.cli.checks.shown import counts, finding_json, section_lines, summary
 from memoryd.cli.checks.table import CHECKS, SECTIONS, DoctorCheck
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.wire import Exit
@@ -67,8 +67,8 @@ def command(
             again = {one.check for one in fixes if one.done}
             found = [one for one in found if one.check not in again] + visit.found([c for c in wanted if c.id in again])
     if invocation.is_json:
-        told = {"checks": [finding_json(one) for one in found], "fixes": [one.as_json() for one in fixes]}
-        invocation.print_json(told)
+        checks, done = [finding_json(one) for one in found], [one.as_json() for one in fixes]
+        invocation.print_json({"summary": counts(found), "checks": checks, "fixes": done})
     visit.tell("", summary(found))
     return Exit.ERROR if any(one.state == "wrong" for one in found) else Exit.DONE
 

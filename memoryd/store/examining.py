@@ -16,7 +16,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, ForeignDatabase
 from memoryd.store.connecting import Connector
 from memoryd.store.document_rows import known_files
-from memoryd.store.file_header import version_of
+from memoryd.store.file_header import read_header, version_of
 from memoryd.store.file_opening import Check, close_all, open_to_read
 from memoryd.store.index_file import FileKind, recognise, set_aside
 from memoryd.store.index_schema import check_tables, problems
@@ -74,6 +74,11 @@ class IndexFile:
 def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:
     """Look at a ledger that is there; raises ForeignDatabase for what is none of ours, StoreError."""
 
+    with mapped_errors():
+        newer = _newer(path)
+    if newer is not None:
+        return newer
+
     def check(connection: apsw.Connection) -> None:
         if connection.pragma("application_id") != LEDGER.application:
             raise ForeignDatabase(f"{path} is not a ledger of memoryd", hint="move it away; nothing was changed")
@@ -83,6 +88,17 @@ def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:
         found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
     wrong = tuple(found) if found != ["ok"] else ()
     return ExaminedLedger(version, LEDGER.version, path.stat().st_size, wrong, tuple(aside(path)))
+
+
+def _newer(path: Path) -> ExaminedLedger | None:
+    """Return a ledger of a version that is not known: of what is inside, and how it is sealed, nobody can say."""
+    try:
+        header = read_header(path)
+    except ValueError as exc:
+        raise DamagedDatabase(f"{path} is no database") from exc
+    if header is None or header.application != LEDGER.application or header.version <= LEDGER.version:
+        return None
+    return ExaminedLedger(header.version, LEDGER.version, path.stat().st_size, (), tuple(aside(path)))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -9,8 +10,11 @@ from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import duration
 from memoryd.config.loading.exposure import exposures
+from memoryd.replies.status import StatusReply
 
 PART: Final = "configuration"
+_STARTING_SECONDS: Final = 1.0
+"""Between reading the file and what counts as the start."""
 
 
 def valid(examination: Examination) -> Iterator[Finding]:
@@ -18,7 +22,7 @@ def valid(examination: Examination) -> Iterator[Finding]:
     if examination.loaded is not None:
         yield Finding(PART, "ok", str(examination.loaded.source or "no file, the defaults hold"))
     for problem in examination.problems:
-        yield Finding(PART, "wrong", problem, "correct it: a daemon that runs keeps what it has, a start is refused")
+        yield Finding(PART, "wrong", problem, "correct it; memoryctl config check names the line")
 
 
 def notices(examination: Examination) -> Iterator[Finding]:
@@ -42,23 +46,22 @@ def exposure(examination: Examination) -> Iterator[Finding]:
 def loaded(examination: Examination) -> Iterator[Finding]:
     """Compare the file with the one that the daemon has read, and when."""
     status = examination.status
-    source = examination.loaded.source if examination.loaded else None
-    if status is None:
+    if status is None or examination.loaded is None:
         return
-    used = status["config"]["source"]
-    if used != (str(source.absolute()) if source else None) and used != (str(source) if source else None):
-        here, there = source or "the defaults", used or "the defaults"
+    here, used = examination.loaded.source, status["config"]["source"]
+    if used not in (None, str(here), str(here and here.absolute())) or (used is None and here is not None):
+        message = f"the daemon runs with {used or 'the defaults'}, and this is {here or 'the defaults'}"
         hint = "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon"
-        yield Finding(PART, "look", f"the daemon runs with {there}, and this is {here}", hint)
-    elif used is not None and (age := _changed_after_start(Path(used), status["uptimeSeconds"])) is not None:
-        message = f"{used} was changed {duration(age)} after memoryd had started"
-        yield Finding(PART, "look", message, "have it read again: memoryctl reload, or restart memoryd")
+        yield Finding(PART, "look", message, hint)
+    elif used is not None and (after := Path(used).stat().st_mtime - _loaded_at(status)) > _STARTING_SECONDS:
+        message = f"{used} was changed {duration(after)} after memoryd had read it"
+        yield Finding(PART, "look", message, "have it read again: memoryctl service restart, or stop and start memoryd")
 
 
-def _changed_after_start(path: Path, uptime: float) -> float | None:
-    """Return how many seconds after its start; None if before, or within the second that starting takes."""
-    after = path.stat().st_mtime - (time.time() - uptime)
-    return after if after > 1 else None
+def _loaded_at(status: StatusReply) -> float:
+    """Return when the daemon read its file, in seconds since 1970: when it says, else when it started."""
+    told = dict(status["config"]).get("loadedAt")
+    return datetime.fromisoformat(told).timestamp() if isinstance(told, str) else time.time() - status["uptimeSeconds"]
 
 
 LOOKS: Looks = {

@@ -1,4 +1,4 @@
-"""The part of `memoryctl doctor` about the process: who holds the lock of the state folder."""
+"""The part of `memoryctl doctor` about the process: who holds the lock of the state folder, and does it get on."""
 
 import os
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
+from memoryd.cli.terminal import count, duration
 from memoryd.config.paths import state_dir
 
 LOCK_NAME: Final = "memoryd.lock"
@@ -33,6 +34,21 @@ def lock(examination: Examination) -> Iterator[Finding]:
         yield Finding("lock", "ok", f"{path} is held by pid {holder or noted}")
 
 
+def heartbeats(examination: Examination) -> Iterator[Finding]:
+    """Tell which parts of the process are stuck, as it says itself."""
+    process = examination.status.get("daemon") if examination.status else None
+    if process is None:
+        return
+    beats = process["heartbeats"]
+    for one in beats:
+        if one["state"] == "stalled":
+            told = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
+            hint = "it is restarted, or ends itself, when that goes on; else: memoryctl service restart"
+            yield Finding("heartbeats", "wrong", told, hint)
+    if beats and all(one["state"] != "stalled" for one in beats):
+        yield Finding("heartbeats", "ok", f"{count(len(beats), 'part')} of the process get on")
+
+
 def lock_holder(path: Path, proc: Path) -> int | None:
     """Return the pid of who holds a lock on a file; None if nobody does, or the system does not tell.
 
@@ -57,4 +73,4 @@ def _note(path: Path) -> tuple[str, str]:
     return pid or "unknown", socket
 
 
-LOOKS: Looks = {"daemon.lock": lock}
+LOOKS: Looks = {"daemon.lock": lock, "daemon.heartbeats": heartbeats}

@@ -40,7 +40,7 @@ def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
     if after["pendingEmbeddings"] and embedder["state"] == "failed":
         why = embedder["reason"] or "nobody makes vectors"
         return Finding(part, "wrong", f"{waits} to go, which do not move: {why}", "memoryctl doctor --section embedder")
-    if after["embedding"]["paused"]:
+    if (embedding := after.get("embedding")) and embedding["paused"]:
         return Finding(part, "look", f"{waits} to go, when you ask for it", "memoryctl index")
     if embedder["state"] in ("warming", "downloading"):
         return Finding(part, "ok", f"{waits} to go, when the model is ready")

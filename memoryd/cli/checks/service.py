@@ -1,5 +1,6 @@
 """The part of `memoryctl doctor` about the service manager: is memoryd installed, does it start by itself."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -7,9 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.cli.checks.examination import Examination
-from memoryd.cli.checks.finding import Finding, Looks
-from memoryd.service.managers import manager_here
+from memoryd.cli.checks.finding import Finding, Looks, Remedy
+from memoryd.cli.terminal import count
+from memoryd.config.loading.load import Loaded
+from memoryd.files.writing import replace_file
+from memoryd.service.carrying_out import carry_out
+from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
+from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.service_state import ServiceState
+from memoryd.service.service_step import ServiceStep
+from memoryd.service.systemd_units import DROP_IN
 
 PART: Final = "service"
 _INSTALL: Final = "memoryctl service install"
@@ -18,7 +26,8 @@ _EXEC: Final = re.compile(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.M
 
 def units(examination: Examination) -> Iterator[Finding]:
     """Ask the manager how memoryd stands, and hold its units against what is there."""
-    state = manager_here().state()
+    manager = manager_here()
+    state = manager.state()
     if state.manager == "none":
         yield Finding(PART, "off", f"no service manager: {state.reason}", state.hint)
     elif not state.is_installed:
@@ -26,6 +35,8 @@ def units(examination: Examination) -> Iterator[Finding]:
     else:
         yield from unit_findings(state)
         yield from _other_process(state, examination)
+        if examination.loaded is not None and not state.foreign:
+            yield from _outdated(manager, state, examination.loaded)
 
 
 def unit_findings(state: ServiceState) -> Iterator[Finding]:
@@ -61,6 +72,28 @@ def _other_process(state: ServiceState, examination: Examination) -> Iterator[Fi
     if status is not None and state.pid is not None and status["pid"] != state.pid:
         message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
         yield Finding(PART, "look", message, "stop the one that was started by hand")
+
+
+def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Iterator[Finding]:
+    is_hardened = any(path.name == DROP_IN.name for path in state.files)
+    wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
+    files = manager.files(wanted)
+    if not set(files.written) & set(state.files):
+        # units of a package, which are not ours to write
+        return
+    for path, lines in changed_lines(files).items():
+        message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
+        hint = f"{_INSTALL}; --dry-run shows the lines"
+        yield Finding(PART, "look", message, hint, _refreshed(manager, state, files))
+
+
+def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
+    def act() -> str:
+        done: list[ServiceStep] = []
+        carry_out(manager.install(files, state), write=replace_file, environment=os.environ, tell=done.append)
+        return "; ".join(f"{step.kind} {step.what}" for step in done)
+
+    return Remedy("write the files of the service anew (memoryctl service install)", act)
 
 
 LOOKS: Looks = {"service.units": units}

@@ -31,7 +31,7 @@ def section_lines(section: str, found: Sequence[Finding], *, is_verbose: bool) -
 
 def summary(found: Sequence[Finding]) -> str:
     """Return how many are how, and whether something can be mended."""
-    numbers = {state: sum(one.state == state for one in found) for state in MARKS}
+    numbers = counts(found)
     told = [f"{numbers['wrong']} wrong"] if numbers["wrong"] else []
     told += [f"{numbers['open']} open to others"] if numbers["open"] else []
     told += [f"{numbers['look']} to look at"] if numbers["look"] else []
@@ -39,6 +39,11 @@ def summary(found: Sequence[Finding]) -> str:
     mendable = sum(one.remedy is not None for one in found)
     hint = f"; memoryctl doctor --fix mends {mendable} of them" if mendable else ""
     return f"{', '.join(told)}{hint}"
+
+
+def counts(found: Sequence[Finding]) -> dict[str, int]:
+    """Return how many findings are in each state."""
+    return {state: sum(one.state == state for one in found) for state in MARKS}
 
 
 def finding_json(one: Finding) -> dict[str, object]:

@@ -82,7 +82,7 @@ def version(examination: Examination) -> Iterator[Finding]:
 
 def unreachable(examination: Examination) -> Iterator[Finding]:
     """Tell which sockets of the daemon lead elsewhere, as it says itself."""
-    for one in examination.status["unreachable"] if examination.status else ():
+    for one in examination.status.get("unreachable", ()) if examination.status else ():
         yield Finding(
             PART, "wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd"
         )

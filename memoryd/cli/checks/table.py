@@ -32,7 +32,7 @@ CHECKS: Final = (
         "config.valid",
         "configuration",
         "the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once",
-        "correct each key that is named; `docs/reference/configuration.md` has them all",
+        "correct each key that is named: `memoryctl config check` has the line of each",
         needs_config=False,
     ),
     DoctorCheck(
@@ -51,7 +51,7 @@ CHECKS: Final = (
         "config.loaded",
         "configuration",
         "whether the file was changed after the running daemon has read it, and whether it reads this very file",
-        "let the daemon read it again: restart it",
+        "let the daemon read it again: `memoryctl service restart`",
     ),
     DoctorCheck(
         "socket.answers",
@@ -93,6 +93,13 @@ CHECKS: Final = (
         "lock",
         "who holds the lock of the state folder, and whether that is who answers on the socket",
         "stop the other daemon, or ask it at its socket; a lock file that nobody holds does no harm",
+        needs_config=False,
+    ),
+    DoctorCheck(
+        "daemon.heartbeats",
+        "heartbeats",
+        "whether event loop, writers and watcher of the daemon get on, by its own word",
+        "a part that is stuck has the daemon restarted, or end itself; `memoryctl service restart` does it now",
         needs_config=False,
     ),
     DoctorCheck(
@@ -233,8 +240,10 @@ CHECKS: Final = (
     DoctorCheck(
         "service.units",
         "service",
-        "what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after logout",
-        "`memoryctl service install` writes the units anew; `loginctl enable-linger` lets it go on after logout",
+        "what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after "
+        "logout, its files as the configuration wants them",
+        "`memoryctl service install` writes the files anew, which `--fix` does too; `loginctl enable-linger` lets it "
+        "go on after logout",
         needs_config=False,
     ),
     DoctorCheck(

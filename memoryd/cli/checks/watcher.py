@@ -24,7 +24,7 @@ def alive(examination: Examination) -> Iterator[Finding]:
             yield Finding(part, "ok", f"follows {watcher['mode']}")
         else:
             hint = "the folder is scanned meanwhile; see the checks about file events, then restart memoryd"
-            yield Finding(part, "wrong", watcher["reason"] or "it hears nothing", hint)
+            yield Finding(part, "wrong", watcher.get("reason") or "it hears nothing", hint)
 
 
 def scanned(examination: Examination) -> Iterator[Finding]:

@@ -1,0 +1,424 @@
+"""memoryctl doctor without a daemon, over things that are really damaged; each finding says what to do."""
+
+import asyncio
+import fcntl
+import json
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.cli.checks import clock, disk, index, inotify, service
+from memoryd.cli.checks.examination import Examination, Extent
+from memoryd.cli.checks.finding import Finding
+from memoryd.cli.checks.running import examined, look_of
+from memoryd.cli.checks.table import CHECKS, DoctorCheck
+from memoryd.cli.invocation import Invocation
+from memoryd.cli.main import run
+from memoryd.config.paths import workspace_state_dir
+from memoryd.service.service_state import ServiceState
+from memoryd.store.connecting import Connector
+from memoryd.store.ledger_database import LedgerDatabase
+from memoryd.wire import Exit
+from tests.integration.indexing import staged
+
+Captured = pytest.CaptureFixture[str]
+Found = dict[str, Any]
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with notes, and a configuration that names it and works by words alone."""
+    (tmp_path / "home").mkdir()
+    workspace = tmp_path / "notes"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")
+    (workspace / "memory" / "2026-10-06.md").write_text("# Tuesday\n\nError GW-4172 came back.\n")
+    config = tmp_path / "config.json5"
+    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    config.write_text(json.dumps({"agents": {"defaults": defaults}}))
+    monkeypatch.setenv("MEMORYD_CONFIG", str(config))
+    monkeypatch.setenv("MEMORYD_SOCKET", str(tmp_path / "run" / "memoryd.sock"))
+    (tmp_path / "run").mkdir(mode=0o700)
+    return workspace
+
+
+@pytest.fixture
+def indexed(notes: Path) -> Path:
+    """The index of these notes, made by the real indexer and closed."""
+    state = workspace_state_dir(notes)
+    state.mkdir(parents=True)
+    state.parents[1].chmod(0o700)
+
+    async def read() -> None:
+        async with staged(notes, state) as stage:
+            await stage.sync()
+
+    asyncio.run(read())
+    return state / "index.sqlite"
+
+
+@pytest.fixture
+def ledger(notes: Path) -> Path:
+    path = workspace_state_dir(notes) / "ledger.sqlite"
+
+    async def made() -> None:
+        with ThreadPoolExecutor(1) as executor:
+            database = LedgerDatabase(path, executor, is_private=True)
+            await database.open()
+            await database.close()
+
+    asyncio.run(made())
+    return path
+
+
+def doctor(capsys: Captured, *arguments: str) -> tuple[int, Found]:
+    code = run(["doctor", "--json", *arguments])
+    told: Found = json.loads(capsys.readouterr().out)
+    return code, told
+
+
+def states(told: Found, check: str) -> list[str]:
+    return [one["state"] for one in told["checks"] if one["check"] == check]
+
+
+def said(told: Found, check: str) -> str:
+    return " ".join(f"{one['message']} {one['hint']}" for one in told["checks"] if one["check"] == check)
+
+
+def flip(path: Path, at: int) -> None:
+    """Change one byte of a file, as a disk may."""
+    with path.open("r+b") as file:
+        file.seek(at)
+        before = file.read(1)
+        file.seek(at)
+        file.write(bytes([before[0] ^ 0x20]))
+
+
+def test_every_check_has_what_does_it() -> None:
+    assert len({check.id for check in CHECKS}) == len(CHECKS)
+    assert [check.id for check in CHECKS if not callable(look_of(check))] == []
+    assert [check.id for check in CHECKS if not check.advice or not check.looks_at] == []
+
+
+def test_all_is_well_and_folded(indexed: Path, capsys: Captured) -> None:
+    code, told = doctor(capsys)
+    assert code == Exit.DONE, told
+    assert [one for one in told["checks"] if one["state"] not in ("ok", "off")] == [
+        one for one in told["checks"] if one["part"] == "daemon"
+    ]
+    assert states(told, "index.sound") == ["ok"]
+    assert "2 notes compared" in said(told, "index.disk")
+    assert told["summary"]["wrong"] == 0
+    run(["doctor"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "ok     index: 2 things looked at, all well" in lines
+    assert lines[-1].startswith("1 to look at, ")
+    run(["doctor", "--verbose", "--section", "index"])
+    assert "is sound" in capsys.readouterr().out
+
+
+def test_looking_changes_nothing_on_disk(indexed: Path, ledger: Path, capsys: Captured) -> None:
+    def seen() -> dict[str, tuple[int, int]]:
+        found = {path: path.stat() for path in indexed.parent.iterdir()}
+        return {path.name: (one.st_size, one.st_mtime_ns) for path, one in found.items()}
+
+    before = seen()
+    code, told = doctor(capsys, "--deep", "--section", "index", "--section", "ledger")
+    assert code == Exit.DONE, told
+    assert before
+    assert seen() == before
+
+
+def test_flipped_byte_of_the_index_is_found_and_set_aside(indexed: Path, capsys: Captured) -> None:
+    with sqlite3.connect(f"file:{indexed}?mode=ro", uri=True) as database:
+        (root,) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks'").fetchone()
+        (octets,) = database.execute("PRAGMA page_size").fetchone()
+    flip(indexed, root * octets - 60)
+    code, told = doctor(capsys, "--section", "index")
+    assert code == Exit.ERROR
+    assert states(told, "index.sound") == ["wrong"]
+    assert "--fix" in said(told, "index.sound")
+    _, told = doctor(capsys, "--section", "index", "--fix", "--dry-run")
+    assert told["fixes"][0]["told"].startswith("would set ")
+    assert indexed.exists()
+    code, told = doctor(capsys, "--section", "index", "--fix")
+    assert told["fixes"][0]["done"]
+    assert code == Exit.DONE, told
+    assert not indexed.exists()
+    assert [one.name for one in indexed.parent.glob("*.corrupt-*")], "it is kept, not deleted"
+
+
+def test_missing_row_of_the_word_index_is_found(indexed: Path, capsys: Captured) -> None:
+    writer = Connector(indexed).writer()
+    writer.execute("DELETE FROM chunk_words_docsize WHERE id = (SELECT min(id) FROM chunks)").fetchall()
+    writer.close()
+    code, told = doctor(capsys, "--section", "index")
+    assert code == Exit.ERROR
+    assert "damaged" in said(told, "index.sound")
+
+
+def test_database_of_somebody_else_is_left_alone(notes: Path, capsys: Captured) -> None:
+    path = workspace_state_dir(notes) / "index.sqlite"
+    path.parent.mkdir(parents=True, mode=0o700)
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    code, told = doctor(capsys, "--section", "index", "--fix")
+    assert code == Exit.ERROR
+    assert "another program" in said(told, "index.sound")
+    assert told["fixes"] == []
+    assert path.read_bytes() == before
+
+
+def test_notes_that_changed_meanwhile_are_named_without_their_text(
+    indexed: Path, notes: Path, capsys: Captured
+) -> None:
+    (notes / "MEMORY.md").write_text("# Memory\n\nThe passphrase is ultramarine.\n")
+    (notes / "memory" / "2026-10-06.md").unlink()
+    (notes / "memory" / "new.md").write_text("A note that nobody has read.\n")
+    code, told = doctor(capsys, "--section", "index", "--deep")
+    message = said(told, "index.disk")
+    assert (code, states(told, "index.disk")) == (Exit.DONE, ["look"])
+    assert "changed since: MEMORY.md" in message
+    assert "gone from disk: memory/2026-10-06.md" in message
+    assert "not indexed: memory/new.md" in message
+    assert "ultramarine" not in json.dumps(told)
+
+
+def test_newer_ledger_is_refused_and_untouched(ledger: Path, capsys: Captured) -> None:
+    with sqlite3.connect(ledger) as database:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        database.execute(f"PRAGMA user_version = {version + 7}")
+    before = ledger.read_bytes()
+    code, told = doctor(capsys, "--section", "ledger", "--fix")
+    assert code == Exit.ERROR
+    assert "newer memoryd" in said(told, "ledger.sound")
+    assert ledger.read_bytes() == before
+
+
+def test_damaged_ledger_is_told(ledger: Path, capsys: Captured) -> None:
+    with sqlite3.connect(f"file:{ledger}?mode=ro", uri=True) as database:
+        (octets,) = database.execute("PRAGMA page_size").fetchone()
+    with ledger.open("r+b") as file:
+        file.seek(octets)
+        file.write(b"\xff" * octets)
+    code, told = doctor(capsys, "--section", "ledger")
+    assert code == Exit.ERROR
+    assert "never deleted" in said(told, "ledger.sound")
+
+
+def test_problems_of_the_configuration_are_all_told_and_the_rest_is_looked_at(
+    notes: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / "config.json5").write_text('{ limits: { maxConections: 1 }, http: { port: "many" } }')
+    code, told = doctor(capsys)
+    assert code == Exit.ERROR
+    problems = [one for one in told["checks"] if one["check"] == "config.valid"]
+    assert len(problems) >= 2
+    assert all(one["state"] == "wrong" and one["hint"] for one in problems)
+    assert states(told, "socket.answers") == ["look"]
+    assert states(told, "index.sound") == []
+
+
+def test_dead_socket_is_removed_only_by_fix(notes: Path, capsys: Captured) -> None:
+    path = Path(os.environ["MEMORYD_SOCKET"])
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    path.chmod(0o600)
+    code, told = doctor(capsys, "--section", "socket")
+    assert (code, states(told, "socket.answers")) == (Exit.DONE, ["look", "look"])
+    assert path.exists()
+    code, told = doctor(capsys, "--section", "socket", "--fix")
+    assert code == Exit.DONE
+    assert [one["told"] for one in told["fixes"]] == [f"removed {path}"]
+    assert not path.exists()
+
+
+def test_stranger_behind_the_socket_is_told_and_left(notes: Path, capsys: Captured) -> None:
+    path = Path(os.environ["MEMORYD_SOCKET"])
+    path.write_text("not a socket")
+    code, told = doctor(capsys, "--section", "socket", "--fix")
+    assert code == Exit.ERROR
+    assert "not a socket" in said(told, "socket.answers")
+    assert path.read_text() == "not a socket"
+
+
+@pytest.mark.root
+def test_planted_socket_is_told_with_its_owner_and_left(notes: Path, capsys: Captured) -> None:
+    path = Path(os.environ["MEMORYD_SOCKET"])
+    with socket.socket(socket.AF_UNIX) as planted:
+        planted.bind(str(path))
+    os.chown(path, 54_321, 54_321)
+    code, told = doctor(capsys, "--section", "socket", "--fix")
+    assert code == Exit.ERROR
+    assert "uid 54321" in said(told, "socket.answers")
+    assert told["fixes"] == []
+    assert path.exists()
+
+
+def test_open_socket_folder_and_state_are_closed(notes: Path, indexed: Path, capsys: Captured) -> None:
+    folder, state = Path(os.environ["MEMORYD_SOCKET"]).parent, indexed.parents[2]
+    folder.chmod(0o755)
+    state.chmod(0o755)
+    code, told = doctor(capsys, "--section", "socket", "--section", "permissions")
+    assert code == Exit.ERROR
+    assert f"chmod 700 {folder}" in said(told, "socket.access")
+    assert "open" in states(told, "permissions.ours")
+    code, told = doctor(capsys, "--section", "socket", "--section", "permissions", "--fix")
+    assert code == Exit.DONE
+    assert (folder.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o700, 0o700)
+    assert all(one["done"] for one in told["fixes"])
+
+
+def test_long_socket_path_is_told(notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setenv("MEMORYD_SOCKET", f"/tmp/{'long' * 40}/memoryd.sock")
+    _, told = doctor(capsys, "--section", "socket")
+    assert "longer than the system allows" in said(told, "socket.path")
+
+
+def test_lock_that_is_held_by_a_daemon_elsewhere_is_told(indexed: Path, capsys: Captured) -> None:
+    path = indexed.parents[2] / "memoryd.lock"
+    with path.open("w") as file:
+        file.write("4711\n/elsewhere/memoryd.sock\n")
+        file.flush()
+        _, told = doctor(capsys, "--section", "daemon")
+        assert states(told, "daemon.lock") == [], "nobody holds it, whatever it says"
+        fcntl.flock(file, fcntl.LOCK_EX)
+        code, told = doctor(capsys, "--section", "daemon")
+    assert code == Exit.ERROR
+    assert f"pid {os.getpid()}" in said(told, "daemon.lock")
+    assert "/elsewhere/memoryd.sock" in said(told, "daemon.lock")
+
+
+def test_hooks_and_servers_that_run_nothing_are_told_and_hooks_mended(notes: Path, capsys: Captured) -> None:
+    home = Path.home()
+    (home / ".claude").mkdir()
+    assert run(["hooks", "install", "claude-code"]) == Exit.DONE
+    settings = home / ".claude" / "settings.json"
+    written = settings.read_text()
+    settings.write_text(
+        written.replace(json.loads(written)["hooks"]["Stop"][0]["hooks"][0]["command"].split()[0], "/gone/py")
+    )
+    (home / ".claude.json").write_text('{"mcpServers": {"memoryd": {"command": "/gone/memoryctl", "args": ["mcp"]}}}')
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text('[mcp_servers.other]\ncommand = "/gone/other"\n')
+    capsys.readouterr()
+    code, told = doctor(capsys, "--section", "hooks", "--fix")
+    assert states(told, "hooks.programs") == ["ok"]
+    assert settings.read_text() == written
+    assert code == Exit.ERROR
+    assert states(told, "hooks.mcp") == ["wrong"]
+    assert "/gone/memoryctl" in said(told, "hooks.mcp")
+
+
+def test_model_that_is_cut_short_is_told(notes: Path, tmp_path: Path, capsys: Captured) -> None:
+    model = tmp_path / "broken.gguf"
+    model.write_bytes(b"GGUF" + bytes(100))
+    config = tmp_path / "config.json5"
+    local = {"provider": "local", "local": {"modelPath": str(model)}}
+    config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(notes), "memorySearch": local}}}))
+    code, told = doctor(capsys, "--section", "embedder")
+    assert code == Exit.ERROR
+    assert states(told, "embedder.file") == ["wrong"]
+    assert said(told, "embedder.file").count(str(model)) == 1
+
+
+def test_dry_run_alone_is_refused(notes: Path, capsys: Captured) -> None:
+    assert run(["doctor", "--dry-run"]) == Exit.USAGE
+    assert "--fix" in capsys.readouterr().err
+
+
+@pytest.fixture
+def examination(notes: Path, tmp_path: Path) -> Examination:
+    begun = Examination.begun(Invocation(), Extent())
+    kernel = tmp_path / "proc"
+    (kernel / "sys/fs/inotify").mkdir(parents=True)
+    return Examination(begun.invocation, Extent(), begun.loaded, (), None, begun.silence, proc=kernel)
+
+
+def test_limits_of_file_events_are_held_against_the_folders(examination: Examination) -> None:
+    limits = examination.proc / "sys/fs/inotify"
+    assert [one.state for one in inotify.watches(examination)] == ["off"]
+    (limits / "max_user_watches").write_text("1\n")
+    (limits / "max_user_instances").write_text("128\n")
+    (wrong,) = inotify.watches(examination)
+    assert wrong.state == "wrong"
+    assert "sysctl -w fs.inotify.max_user_watches=524288" in wrong.hint
+    assert [one.state for one in inotify.instances(examination)] == ["ok"]
+    process = examination.proc / "4711" / "fd"
+    process.mkdir(parents=True)
+    for number in range(3):
+        (process / str(number)).symlink_to("anon_inode:inotify")
+    (limits / "max_user_instances").write_text("3\n")
+    (wrong,) = inotify.instances(examination)
+    assert wrong.state == "wrong"
+    assert "3 instances in use" in wrong.message
+
+
+def test_check_that_hangs_or_fails_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(_examination: Examination) -> Iterator[Finding]:
+        time.sleep(30)
+        yield Finding("never", "ok", "never")
+
+    def fails(_examination: Examination) -> Iterator[Finding]:
+        raise KeyError("status")
+
+    monkeypatch.setattr(disk, "LOOKS", {"disk.hangs": hangs, "disk.fails": fails, "disk.space": disk.space})
+    checks = [DoctorCheck(f"disk.{name}", name, "", "") for name in ("hangs", "fails", "space")]
+    checks[0] = DoctorCheck("disk.hangs", "hangs", "", "", seconds=0.05)
+    found = {one.check: one for one in examined(checks, examination)}
+    assert "did not answer" in found["disk.hangs"].message
+    assert "KeyError" in found["disk.fails"].message
+    assert found["disk.space"].state == "ok"
+
+
+def test_full_disk_is_told_and_one_without_inodes() -> None:
+    block, root = 4096, os.statvfs("/")
+
+    def of(free: int, files: int) -> Finding:
+        values = (block, block, 10**6, free, free, 10**6, files, files, root.f_flag, 255)
+        return disk.space_finding("state folder", os.statvfs_result(values))
+
+    assert [of(free, 10**5).state for free in (0, 10_000, 10**6)] == ["wrong", "look", "ok"]
+    assert [of(10**6, files).state for files in (0, 10)] == ["wrong", "look"]
+    assert "no inode" in of(10**6, 0).message
+
+
+def test_time_zone_that_nobody_knows_is_told() -> None:
+    now = datetime(2026, 11, 23, tzinfo=UTC)
+    assert clock.zone_finding("Europe/Nowhere", now).state == "look"
+    assert clock.zone_finding("", now).state == "ok"
+
+
+def test_notes_of_the_future_are_told(notes: Path, capsys: Captured) -> None:
+    ahead = time.time() + 90_000
+    os.utime(notes / "MEMORY.md", (ahead, ahead))
+    _, told = doctor(capsys, "--section", "clock")
+    assert "MEMORY.md" in said(told, "clock.sane")
+
+
+def test_unit_whose_program_is_gone_is_told(tmp_path: Path) -> None:
+    unit = tmp_path / "memoryd.service"
+    unit.write_text("[Service]\nType=notify\nExecStart=/gone/venv/bin/memoryd\n")
+    state = ServiceState(
+        "systemd", files=(unit,), is_enabled=True, is_running=True, pid=7, phase="active", lingers=False
+    )
+    found = list(service.unit_findings(state))
+    assert [one.state for one in found] == ["wrong", "look", "ok"]
+    assert "/gone/venv/bin/memoryd" in found[0].message
+    assert "enable-linger" in found[1].hint
+
+
+def test_names_of_many_notes_are_bounded() -> None:
+    many = tuple(f"memory/{number}.md" for number in range(100))
+    told = str(index.Differences(0, missing=many))
+    assert told.endswith("and 95 more")
+    assert bool(index.Differences(3)) is False
