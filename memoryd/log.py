@@ -1,8 +1,9 @@
-"""structlog set-up: one line an event on stderr, text on a terminal and JSON elsewhere."""
+"""structlog set-up: one line an event on stderr, text on a terminal and JSON elsewhere, and in a file as JSON."""
 
 import contextlib
 import logging
 import sys
+from collections.abc import Callable, Sequence
 from typing import TextIO, cast
 
 import structlog
@@ -30,13 +31,44 @@ class _Stderr:
                 sys.stderr.flush()
 
 
-def configure(level: str) -> None:
-    """Send events of `level` (DEBUG, INFO, WARNING or ERROR) and above to stderr."""
+WriteLine = Callable[[str], bool]
+"""Writes a line somewhere, and tells whether it is written."""
+
+
+class _Beside:
+    """Renders for stderr, after each event was written to a file; without `to_stderr` only what the file lost."""
+
+    def __init__(self, file: WriteLine, renderer: structlog.typing.Processor, *, to_stderr: bool) -> None:
+        self._file = file
+        self._json = structlog.processors.JSONRenderer(ensure_ascii=False)
+        self._renderer = renderer
+        self._to_stderr = to_stderr
+
+    def __call__(
+        self, logger: object, name: str, event: structlog.typing.EventDict
+    ) -> structlog.typing.ProcessorReturnValue:
+        is_written = self._file(str(self._json(logger, name, dict(event))))
+        if is_written and not self._to_stderr:
+            raise structlog.DropEvent
+        return self._renderer(logger, name, event)
+
+
+def configure(
+    level: str,
+    *,
+    file: WriteLine | None = None,
+    to_stderr: bool = True,
+    filters: Sequence[structlog.typing.Processor] = (),
+) -> None:
+    """Send events of `level` (DEBUG, INFO, WARNING or ERROR) and above that pass the filters to stderr and `file`."""
     renderer: structlog.typing.Processor = structlog.processors.JSONRenderer(ensure_ascii=False)
     if sys.stderr is not None and sys.stderr.isatty():
         renderer = structlog.dev.ConsoleRenderer()
+    if file is not None:
+        renderer = _Beside(file, renderer, to_stderr=to_stderr)
     structlog.configure(
         processors=[
+            *filters,
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -27,6 +27,19 @@ class PortState:
     refused: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """Where the log goes: `journal`, `file` or `stderr`; `trouble`: why the last line is not in the file."""
+
+    destination: str
+    path: Path | None
+    bytes: int
+    max_bytes: int
+    trouble: str | None
+    left_out: int
+    """Events that were counted and not logged, since they repeated."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonState:
     """The process at one moment; `connections` is None before it listens."""
@@ -42,6 +55,7 @@ class DaemonState:
     unreachable: Mapping[str, str]
     """Socket name → why its path does not lead to this daemon."""
     heartbeats: Sequence[Heartbeat]
+    log: LogState
     port: PortState | None
     """None where it is off."""
     restarts: Mapping[str, int] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from memoryd.agents.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.conversation_models import conversations_reply
-from memoryd.api.daemon_state import DaemonState, PortState
+from memoryd.api.daemon_state import DaemonState, LogState, PortState
 from memoryd.api.dependencies import AllServices, Asking, Memories
 from memoryd.api.embedding_models import (
     EmbedderReply,
@@ -42,6 +42,7 @@ from memoryd.api.status_models import (
     ConnectionsReply,
     DegradedReply,
     HeartbeatReply,
+    LogReply,
     PortReply,
     ProcessReply,
     QmdCollectionReply,
@@ -100,7 +101,19 @@ def _process(state: DaemonState) -> ProcessReply:
                 limit_seconds=one.limit_seconds,
             )
             for one in state.heartbeats
-        ]
+        ],
+        log=_log(state.log),
+    )
+
+
+def _log(state: LogState) -> LogReply:
+    return LogReply(
+        destination=state.destination,
+        path=None if state.path is None else str(state.path),
+        bytes=state.bytes,
+        max_bytes=state.max_bytes,
+        left_out=state.left_out,
+        reason=state.trouble,
     )
 
 

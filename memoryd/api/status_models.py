@@ -223,11 +223,30 @@ class HeartbeatReply(Reply):
     """How long it may be silent while at work, in seconds; beyond that the daemon is restarted."""
 
 
+class LogReply(Reply):
+    """Where the log goes."""
+
+    destination: str
+    """`journal`, `file` for a file of our own, or `stderr`; `memoryctl logs` reads the first two."""
+    path: str | None
+    """The file of our own, absolute; null if there is none."""
+    bytes: int
+    """How long it is, with those that were rotated away, in bytes."""
+    max_bytes: int
+    """How long these may become together, in bytes; 0 without a file."""
+    left_out: int
+    """How many events were counted and not logged since the start of the daemon, since they repeated."""
+    reason: str | None
+    """Why the last event is not in the file; null if it is."""
+
+
 class ProcessReply(Reply):
     """How the process of the daemon does."""
 
     heartbeats: list[HeartbeatReply]
     """The parts that must never be stuck; empty in the first second."""
+    log: LogReply
+    """Where the log goes."""
 
 
 class StatusReply(Reply):

@@ -48,6 +48,7 @@ COMMANDS = (
     "init",
     "config",
     "service",
+    "logs",
     "doctor",
     "completion",
     "backup",

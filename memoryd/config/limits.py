@@ -38,6 +38,9 @@ class LimitsSection(Section):
     )
 
 
+LogFileChoice = Literal["auto", "on", "off"]
+
+
 class LogSection(Section):
     """The log; the level may be written in lower case."""
 
@@ -45,4 +48,18 @@ class LogSection(Section):
         default="INFO",
         description="The least grave events that are logged, in either case; notes and questions show "
         "at `DEBUG` only; `MEMORYD_LOG_LEVEL` overrides it.",
+    )
+    file: LogFileChoice = Field(
+        default="auto",
+        description="Whether there is a log file of our own, `log/memoryd.log` in the state folder, rotated and 20 MB "
+        "at most: `auto` has one where nobody else keeps what is said (standard error is closed, `/dev/null` or "
+        "launchd's file), and none under the journal, on a terminal or where it is led to a file or a program; `on` "
+        "always; `off` never.",
+    )
+    max_per_minute: int = Field(
+        default=60,
+        ge=1,
+        le=1_000_000,
+        description="How many events of one kind are logged in a minute; the rest is counted and told once, save "
+        "what is logged at `DEBUG`.",
     )

@@ -33,6 +33,7 @@ from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.lock import DaemonLock, keep_held
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.own_log import OwnLog
 from memoryd.daemon.port import loopback_port
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Supervisor
@@ -48,10 +49,11 @@ THREADS = 6
 class Daemon:
     """Everything that runs. `run` returns after `stop`, or raises what an essential part died of."""
 
-    def __init__(self, loaded: Loaded, notifier: Notifier, lock: DaemonLock) -> None:
+    def __init__(self, loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog) -> None:
         self._loaded = loaded
         self._notifier = notifier
         self._lock = lock
+        self._log = own_log
         self._successor: AlreadyRunning | None = None
         self._port: LoopbackPort | None = None
         self._stop = asyncio.Event()
@@ -60,13 +62,16 @@ class Daemon:
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
         self._workspaces = Workspaces(loaded.config, executor=self._executor, publish=self._bus.publish)
         # under a manager that watches over us the pings stop, and it says what becomes of us
-        self._heartbeats = Heartbeats(self._workspaces.living_parts, ends_process=not notifier.has_watchdog)
+        self._heartbeats = Heartbeats(
+            self._workspaces.living_parts, ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
+        )
         self._reporter = Reporter(
             loaded=loaded,
             socket=str(socket_path()),
             failing=self._supervisor.failing,
             heartbeats=self._heartbeats,
             restarts=self._supervisor.restarts,
+            own_log=own_log,
         )
         self._counts = RequestCounts()
         self._memories = AgentMemories(self._workspaces.memories, bus=self._bus, outside=self._reporter.shortfalls)
@@ -174,6 +179,7 @@ class Daemon:
         return [
             ("watchdog", lambda: self._notifier.run_watchdog(self._heartbeats.are_well)),
             ("heartbeats", self._heartbeats.run),
+            ("log", self._log.run),
             ("clock", ClockWatch(self._workspaces.note_jump).run),
             ("lock", self._keep_lock),
             ("collector", lambda: collector.collect_when_quiet(lambda: self._workspaces.is_indexing)),

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, LivingPart, Pulse, Stethoscope
@@ -27,14 +28,21 @@ MOST_TICKS: Final = 2.0
 class Heartbeats:
     """Listens to the event loop and to `parts`; `run` is the sign of life of the loop, `listening` frames its thread.
 
-    With `ends_process` a part that is stuck ends the process, with `Exit.STALLED`.
+    With `ends_process` a part that is stuck ends the process, with `Exit.STALLED`; the stacks of its threads go to
+    stderr, and to the end of the file that `dumps_to` names.
     """
 
     def __init__(
-        self, parts: Callable[[], Sequence[LivingPart]], *, ends_process: bool, tick_seconds: float = TICK_SECONDS
+        self,
+        parts: Callable[[], Sequence[LivingPart]],
+        *,
+        ends_process: bool,
+        dumps_to: Callable[[], Path | None] = lambda: None,
+        tick_seconds: float = TICK_SECONDS,
     ) -> None:
         self._parts_now = parts
         self._ends_process = ends_process
+        self._dumps_to = dumps_to
         self._tick_seconds = tick_seconds
         self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
         self._parts: Sequence[LivingPart] = [self._loop]
@@ -82,23 +90,23 @@ class Heartbeats:
             seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
             self._heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
-                end_stalled(self.stalled)
+                end_stalled(self.stalled, self._dumps_to())
 
 
-def end_stalled(stalled: Sequence[Heartbeat]) -> None:
-    """Write who is stuck and what every thread does to stderr, and end the process at once.
+def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
+    """Write who is stuck and what every thread does to stderr and to the end of a file, and end the process at once.
 
     Nothing is logged: the thread that is stuck may hold a lock of the log.
     """
-    for one in stalled:
-        _say(f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending")
-    if sys.__stderr__ is not None:
-        with contextlib.suppress(OSError, ValueError):
-            faulthandler.dump_traceback(sys.__stderr__, all_threads=True)
+    lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
+    with contextlib.suppress(OSError, ValueError):
+        _dump(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, lines)
+    if file is not None:
+        with contextlib.suppress(OSError), file.open("ab") as end:
+            _dump(end.fileno(), lines)
     os._exit(Exit.STALLED)
 
 
-def _say(text: str) -> None:
-    if sys.__stderr__ is not None:
-        with contextlib.suppress(OSError, ValueError):
-            os.write(sys.__stderr__.fileno(), text.encode() + b"\n")
+def _dump(descriptor: int, lines: Sequence[str]) -> None:
+    os.write(descriptor, "\n".join([*lines, ""]).encode())
+    faulthandler.dump_traceback(descriptor, all_threads=True)

@@ -20,6 +20,7 @@ from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon.app import Daemon, listen
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.own_log import OwnLog
 from memoryd.errors import MemorydError
 from memoryd.moving.replacing import finish
 from memoryd.wire import Exit
@@ -70,15 +71,19 @@ def _serve(loaded: Loaded, again: Callable[[], Loaded]) -> None:
     _harden()
     notifier = Notifier.from_environment(os.environ)
     with DaemonLock(state_dir(), socket=socket_path()) as lock:
+        own_log = OwnLog(state_dir() / "log")
+        # within the lock: a second daemon, which is refused, must not rotate the log of the first
+        own_log.set_up(loaded.config.log)
         if finished := finish(state_dir()):
             events.warning("finished what was cut short before", what=finished)
             # the configuration may be another one now
             loaded = again()
-        asyncio.run(_run(loaded, notifier, lock))
+            own_log.set_up(loaded.config.log)
+        asyncio.run(_run(loaded, notifier, lock, own_log))
 
 
-async def _run(loaded: Loaded, notifier: Notifier, lock: DaemonLock) -> None:
-    daemon = Daemon(loaded, notifier, lock)
+async def _run(loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog) -> None:
+    daemon = Daemon(loaded, notifier, lock, own_log)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop_once, daemon, loop, number)

@@ -14,6 +14,7 @@ from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.config.loading.load import Loaded
 from memoryd.daemon.heartbeats import Heartbeats
+from memoryd.daemon.own_log import OwnLog
 from memoryd.domain.heartbeats import Heartbeat
 
 
@@ -33,12 +34,14 @@ class Reporter:
         failing: Mapping[str, str],
         heartbeats: Heartbeats,
         restarts: Mapping[str, int],
+        own_log: OwnLog,
     ) -> None:
         self._loaded = loaded
         self._socket = socket
         self._failing = failing
         self._heartbeats = heartbeats
         self._restarts = restarts
+        self._log = own_log
         self._started = time.monotonic()
         self.server: Server | None = None
         """Set once there is one."""
@@ -58,6 +61,7 @@ class Reporter:
             connections=self._connections(),
             unreachable=self._unreachable,
             heartbeats=self._heartbeats.heard,
+            log=self._log.state(),
             port=None if self.port is None else self.port.state(),
             restarts=dict(self._restarts),
         )
@@ -69,6 +73,8 @@ class Reporter:
         trouble = "" if self.port is None else self.port.state().trouble
         port = [Shortfall("loopback port", trouble)] if trouble else []
         stuck = [Shortfall(one.name, stuck_since(one)) for one in self._heartbeats.stalled]
+        unwritten = self._log.state().trouble
+        stuck += [Shortfall("log", f"the log file cannot be written: {unwritten}")] if unwritten else []
         return loops + stuck + port + [Shortfall(f"socket {name}", reason) for name, reason in lost]
 
     def _connections(self) -> ConnectionCounts | None:

@@ -145,10 +145,22 @@ class HeartbeatReply(TypedDict):
     limitSeconds: float
 
 
+class LogReply(TypedDict):
+    """Where the log goes: `journal`, `file` or `stderr`."""
+
+    destination: str
+    path: str | None
+    bytes: int
+    maxBytes: int
+    leftOut: int
+    reason: str | None
+
+
 class ProcessReply(TypedDict):
     """How the process of the daemon does."""
 
     heartbeats: list[HeartbeatReply]
+    log: LogReply
 
 
 class StatusReply(TypedDict):

@@ -1,0 +1,165 @@
+"""The log file of our own: bounded, private, and no reason to fail."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from memoryd import log
+from memoryd.cli.log_lines import LogFilter
+from memoryd.cli.log_sources import LogFiles
+from memoryd.cli.main import run
+from memoryd.config.limits import LogSection
+from memoryd.daemon.log_file import LOG_NAME, MOST_BYTES, LogFile
+from memoryd.daemon.own_log import OwnLog, standard_error
+from memoryd.wire import Exit
+
+OPENED: list[LogFile | OwnLog] = []
+EVERYTHING = LogFilter(("debug", "info", "warning", "error"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "state" / "log"
+    structlog.reset_defaults()
+    while OPENED:
+        OPENED.pop().close()
+
+
+def own_log(folder: Path, **settings: object) -> OwnLog:
+    found = OwnLog(folder, {})
+    OPENED.append(found)
+    found.set_up(LogSection.model_validate({"file": "on", **settings}))
+    return found
+
+
+def log_file(folder: Path, **settings: int) -> LogFile:
+    found = LogFile(folder / LOG_NAME, **settings)
+    OPENED.append(found)
+    return found
+
+
+def lines(folder: Path) -> list[str]:
+    return [line.text for line in LogFiles(folder).last(1000, EVERYTHING)]
+
+
+def said(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in lines(folder)]
+
+
+def test_f129_an_hour_of_errors_stays_bounded(folder: Path) -> None:
+    """A hundred thousand errors of one kind are sixty lines and a count; other events are logged all the same."""
+    own = own_log(folder)
+    events = structlog.get_logger("test")
+    for number in range(100_000):
+        events.error("scan failed", number=number)
+    events.info("ready")
+    own._tell(is_end=True)
+    found = said(folder)
+    assert [one["event"] for one in found] == ["scan failed"] * 60 + ["ready", "events were left out"]
+    assert (found[-1]["of"], found[-1]["count"]) == ("scan failed", 99_940)
+    assert own.state().left_out == 99_940
+
+
+def test_f129_lines_without_end_are_rotated_within_the_bound(folder: Path) -> None:
+    """Thirty megabytes of long lines of all kinds leave less than twenty on disk, the last of them among these."""
+    own = own_log(folder, maxPerMinute=1_000_000)
+    events = structlog.get_logger("test")
+    for number in range(600):
+        events.error(f"trouble {number}", exception="é" * 50_000)
+    events.info("last")
+    state = own.state()
+    assert state.bytes == sum(path.stat().st_size for path in folder.iterdir())
+    assert 10_000_000 < state.bytes <= state.max_bytes == MOST_BYTES < 20_000_000
+    assert said(folder)[-1]["event"] == "last"
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_line_without_end_is_cut(folder: Path) -> None:
+    file = log_file(folder)
+    assert file.write("a" * 10_000_000 + "z")
+    assert file.bytes() < 100_000
+    assert lines(folder)[0].endswith("z")
+
+
+def test_removed_file_or_folder_is_made_again(folder: Path) -> None:
+    file = log_file(folder)
+    assert file.write("one")
+    (folder / LOG_NAME).unlink()
+    assert file.write("two")
+    assert lines(folder) == ["two"]
+    (folder / LOG_NAME).unlink()
+    folder.rmdir()
+    assert file.write("three")
+    assert lines(folder) == ["three"]
+
+
+def test_what_cannot_be_written_goes_to_stderr_and_is_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder.parent.mkdir()
+    folder.write_text("no folder")
+    own = own_log(folder)
+    structlog.get_logger("test").warning("unheard")
+    assert "unheard" in capfd.readouterr().err
+    assert own.state().trouble
+    folder.unlink()
+    structlog.get_logger("test").warning("heard")
+    assert own.state().trouble is None
+    assert said(folder)[0]["event"] == "heard"
+
+
+def test_full_disk_costs_the_line_alone(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / LOG_NAME).symlink_to("/dev/full")
+    file = log_file(folder)
+    assert not file.write("lost"), "also no link is followed"
+    assert file.trouble
+    (folder / LOG_NAME).unlink()
+    assert file.write("kept")
+
+
+def test_followed_lines_are_those_after_a_rotation_too(folder: Path) -> None:
+    file = log_file(folder, file_bytes=60)
+    file.write("before")
+    files = LogFiles(folder)
+    assert [line.text for line in files.last(10, EVERYTHING)] == ["before"]
+    following = files.following()
+    file.write("one")
+    assert next(following).text == "one"
+    file.write("two " + "x" * 40)
+    file.write("three " + "x" * 40)
+    assert [next(following).text[:5] for _ in range(2)] == ["two x", "three"]
+
+
+def test_journal_is_known_by_its_stream() -> None:
+    found = os.fstat(2)
+    assert standard_error({"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}).is_journal
+    assert not standard_error({"JOURNAL_STREAM": "1:1"}).is_journal
+    assert not standard_error({}).is_journal
+
+
+def test_command_shows_the_file_without_a_daemon(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMORYD_STATE_DIR", str(folder.parent))
+    monkeypatch.setenv("MEMORYD_SOCKET", str(folder.parent / "nobody.sock"))
+    monkeypatch.setenv("PATH", "")
+    assert run(["logs"]) == Exit.NOTHING_FOUND
+    assert "there is no log file" in capsys.readouterr().err
+    own_log(folder)
+    events = structlog.get_logger("test")
+    events.info("ready", socket="/run/a.sock")
+    events.warning("socket lost", reason="removed")
+    log.configure("ERROR")
+    assert run(["logs"]) == Exit.DONE
+    ready, lost = capsys.readouterr().out.splitlines()
+    assert "ready  socket=/run/a.sock" in ready
+    assert "warning" in lost
+    assert run(["logs", "-n", "5", "--level", "warning", "--since", "10m", "--json"]) == Exit.DONE
+    (only,) = capsys.readouterr().out.splitlines()
+    assert json.loads(only)["reason"] == "removed"
+    assert run(["logs", "--since", "soon"]) == Exit.ERROR
