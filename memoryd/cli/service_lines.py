@@ -1,6 +1,7 @@
 """What a person is shown of the service: its steps, how it stands, and what is left of it."""
 
 import getpass
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.paths import cache_dir, config_file, state_dir
 from memoryd.service.service_state import ServiceState
 from memoryd.service.service_step import ServiceStep, StepKind
+from memoryd.service.systemd_units import DROP_IN, unit_folder
 
 SHOWN: int = 6
 """Lines of a difference that are shown."""
@@ -85,7 +87,9 @@ def linger_note(state: ServiceState) -> Iterator[str]:
 
 def left_lines() -> Iterator[str]:
     """Yield what an uninstall leaves, and how to remove it."""
+    drop_ins = (unit_folder(os.environ) / DROP_IN).parent
     places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}
+    places["drop-ins that are not of memoryctl"] = drop_ins
     there = {what: path for what, path in places.items() if path.exists()}
     yield "left as they are: your notes" + ("" if not there else ", and")
     yield from (f"  {path}  ({what})" for what, path in there.items())

@@ -50,13 +50,17 @@ def refusal(status: int, content: bytes) -> MemorydError:
         return MemorydError(f"memoryd answered with status {status}", hint="compare versions: memoryctl version")
 
 
+OURS = "memoryctl service start"
+
+
 def _how_to_start() -> str:
     if sys.platform == "darwin":
         labels = [file.stem for file in Path("~/Library/LaunchAgents").expanduser().glob("*memoryd*.plist")]
-        command = f"launchctl kickstart gui/{os.getuid()}/{labels[0]}" if labels else "memoryd"
+        others = [label for label in labels if label != "ai.memoryd"]
+        command = f"launchctl kickstart gui/{os.getuid()}/{others[0]}" if others else OURS if labels else "memoryd"
     else:
         units = (folder / "systemd/user/memoryd.service" for folder in _unit_folders())
-        command = "systemctl --user start memoryd" if any(map(Path.exists, units)) else "memoryd"
+        command = OURS if any(map(Path.exists, units)) else "memoryd"
     return f"start it: {command}"
 
 

@@ -81,7 +81,8 @@ def _notes(
     is_hardened: bool,
 ) -> Iterator[str]:
     if reason := why_fleeting(command[0]):
-        yield f"{reason}: the service ends with it; install memoryd for good, such as by `pipx install memoryd`"
+        good = "by pipx, by `uv tool`, or in a virtual environment that stays"
+        yield f"{reason}: the service ends with it; install memoryd for good: {good}"
     if carried:
         yield f"the service is told of {', '.join(carried)}, as set here"
     for name in unheld_keys(environment):

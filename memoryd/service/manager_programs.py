@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-SECONDS: Final = 60.0
-"""How long one of them may take; a stop waits for the daemon."""
+SECONDS: Final = 120.0
+"""How long one of them may take: a restart waits for the daemon to stop, and to be ready."""
 
 
 @dataclass(frozen=True, slots=True)

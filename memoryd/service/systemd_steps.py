@@ -50,7 +50,9 @@ def systemd_install(files: ServiceFiles, state: ServiceState, *, is_forced: bool
     if state.phase.startswith(FAILED):
         yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
     if changed and state.is_running:
-        yield _systemctl("it takes up what changed", "restart", *UNITS)
+        # the socket stays if it can: who asks meanwhile waits in its queue
+        units = UNITS if any(path.name == SOCKET for path in changed) else (SERVICE,)
+        yield _systemctl("it takes up what changed", "restart", *units)
     elif not state.is_running:
         yield _systemctl("it starts now", "start", *UNITS)
 
@@ -62,10 +64,9 @@ def systemd_uninstall(state: ServiceState, folder: Path, *, is_forced: bool) -> 
         return
     yield _systemctl("it stops, and starts no more", "disable", "--now", *UNITS, may_fail=True)
     yield from removal_steps(removed)
-    if (folder / DROP_IN).parent.is_dir():
-        yield ServiceStep(
-            kind=StepKind.REMOVE, why="if no drop-in of yours is in it", path=(folder / DROP_IN).parent, may_fail=True
-        )
+    drop_ins = (folder / DROP_IN).parent
+    if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
+        yield ServiceStep(kind=StepKind.REMOVE, why="nothing else is in it", path=drop_ins, may_fail=True)
     yield _systemctl("systemd forgets the units", "daemon-reload")
     yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
 

@@ -178,7 +178,7 @@ def test_hint_names_the_unit_if_one_is_installed(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     with Client(tmp_path / "missing.sock") as client, pytest.raises(errors.DaemonNotRunning) as caught:
         client.health()
-    assert caught.value.hint == "start it: systemctl --user start memoryd"
+    assert caught.value.hint == "start it: memoryctl service start"
 
 
 def test_path_too_long_for_a_socket_is_told(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memoryd.wire import Exit
+from tests.integration.contract_server import serving
 from tests.service_programs import StandInManager
 from tests.warm.programs import ran
 
@@ -19,7 +20,7 @@ MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 ON_A_MAC = "import sys; from memoryd.cli.main import main; sys.platform = 'darwin'; main()"
 RUNNING = ["systemctl --user daemon-reload", "systemctl --user enable memoryd.socket memoryd.service"]
 STARTED = [*RUNNING, "systemctl --user start memoryd.socket memoryd.service"]
-RESTARTED = [*RUNNING, "systemctl --user restart memoryd.socket memoryd.service"]
+RESTARTED = [*RUNNING, "systemctl --user restart memoryd.service"]
 GOLDEN = Path(__file__).parents[1] / "data" / "service"
 
 
@@ -150,7 +151,9 @@ def test_drop_in_of_the_user_stays(user: User) -> None:
     assert user.service("install", "--hardened").returncode == Exit.DONE
     mine = user.units / "memoryd.service.d" / "override.conf"
     mine.write_text("[Service]\nNice=5\n")
-    assert user.service("uninstall").returncode == Exit.DONE
+    gone = user.service("uninstall")
+    assert gone.returncode == Exit.DONE
+    assert f"{mine.parent}  (drop-ins" in gone.stdout
     assert files_below(user.units) == [mine]
 
 
@@ -273,3 +276,22 @@ def test_agent_of_a_mac_without_a_screen_runs_in_the_domain_of_the_user(user: Us
     user.manager.tell(screen="none")
     assert user.service("install", mac=True).returncode == Exit.DONE
     assert user.manager.changes()[-1] == f"launchctl bootstrap user/{os.getuid()} {user.agent}"
+
+
+def test_daemon_that_was_started_by_hand_is_not_fought_with(user: User, tmp_path: Path) -> None:
+    """systemd would take its socket away, and two would write one index."""
+    socket = tmp_path / "s"
+    with serving(socket):
+        refused = user.service("install", MEMORYD_SOCKET=str(socket))
+        assert refused.returncode == Exit.ALREADY_RUNNING
+        assert "stop it first: kill" in refused.stderr
+        assert user.manager.changes() == []
+        # one that this service runs is no second one
+        user.manager.tell(running=True)
+        assert user.service("install", MEMORYD_SOCKET=str(socket)).returncode == Exit.DONE
+
+
+def test_hardening_is_said_to_be_systemds_on_a_mac(user: User) -> None:
+    shown = user.service("install", "--hardened", "--dry-run", mac=True)
+    assert "launchd has nothing like it" in shown.stderr
+    assert "ReadWritePaths" not in shown.stdout
