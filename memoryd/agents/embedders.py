@@ -8,11 +8,14 @@ from pathlib import Path
 import structlog
 
 from memoryd.agents.loops import NamedLoop
+from memoryd.agents.shared_parts import SharedParts
 from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir
-from memoryd.config.providers import ModelsSection
+from memoryd.config.providers import LocalSection, ModelsSection
 from memoryd.config.resolved import Agent
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.embedding import Embedding, build
+from memoryd.embed.local.local_embedding import LocalSettings
+from memoryd.embed.remote.remote_settings import RemoteSettings
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderSlot, EmbedderState
 from memoryd.embed.strangers import Strangers
@@ -31,7 +34,17 @@ class Embedders:
         self._publish = publish
         self._spending = SpendingBook(spending_file())
         self._strangers = Strangers(strangers_dir())
-        self._made: dict[EmbedderPlan, Embedding] = {}
+        self._made: SharedParts[Embedding] = SharedParts()
+
+    def begin(self, models: ModelsSection) -> None:
+        """Start over for another configuration; those that it wants as they are go on."""
+        self._models = models
+        for made in self._made.begin():
+            made.slot.dismiss()
+
+    def settle(self) -> None:
+        """Let go of those that are not wanted any more."""
+        self._made.settle()
 
     def of(self, agent: Agent) -> Embedding:
         """Return the embedder of an agent, with the plan that is its own; nothing runs yet."""
@@ -39,15 +52,21 @@ class Embedders:
         store = ModelStore.configured(local, os.environ, allow_download=local.download)
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
-        if plan not in self._made:
-            slot, jobs = EmbedderSlot(self._model_news(agent.id), self._strangers), batch_jobs_dir()
-            made = build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
-            self._made[plan] = made
-        return replace(self._made[plan], plan=plan)
+        made = self._made.of(plan, self._basis(plan, local), lambda: self._built(plan, store, agent.id))
+        return replace(made, plan=plan)
+
+    def _basis(self, plan: EmbedderPlan, local: LocalSection) -> object:
+        """Return what a plan is run with beside what it says: where models come from, keys and addresses."""
+        kinds = {type(settings) for settings in (plan.first, plan.second)}
+        return local if LocalSettings in kinds else None, self._models if RemoteSettings in kinds else None
+
+    def _built(self, plan: EmbedderPlan, store: ModelStore, agent: str) -> Embedding:
+        slot, jobs = EmbedderSlot(self._model_news(agent), self._strangers), batch_jobs_dir()
+        return build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
 
     def loops(self) -> list[NamedLoop]:
         """Name what keeps the embedders at work."""
-        running = [("embedder", found.source.run) for found in self._made.values() if found.source is not None]
+        running = [("embedder", found.source.run) for found in self._made.here if found.source is not None]
         return [*running, ("strangers", self._strangers.run)] if running else []
 
     def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:

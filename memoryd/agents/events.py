@@ -23,7 +23,7 @@ class Subscription:
     """The events of one subscriber that it has not read yet; the oldest go first when there are too many."""
 
     def __init__(self, *, agent: str | None, size: int) -> None:
-        self._agent = agent
+        self.agent = agent
         self._waiting: deque[Happening] = deque(maxlen=size)
         self._dropped = 0
         self._is_closed = False
@@ -44,7 +44,7 @@ class Subscription:
     def offer(self, happening: Happening) -> None:
         """Keep `happening` unless it is about another agent."""
         about = happening.data.get("agent")
-        if self._agent is not None and about is not None and about != self._agent:
+        if self.agent is not None and about is not None and about != self.agent:
             return
         # before the append: a full deque drops its oldest by itself, and says nothing
         self._dropped += len(self._waiting) == self._waiting.maxlen
@@ -91,6 +91,12 @@ class EventBus:
             yield subscription
         finally:
             self._subscriptions.discard(subscription)
+
+    def close_bound(self) -> None:
+        """End the streams of single agents, whose clients ask for others then, if they may."""
+        for subscription in self._subscriptions:
+            if subscription.agent is not None:
+                subscription.close()
 
     def close(self) -> None:
         """End every stream; nobody can subscribe any more."""

@@ -4,6 +4,7 @@ import os
 from datetime import timedelta
 
 from memoryd.agents.loops import NamedLoop
+from memoryd.agents.shared_parts import SharedParts
 from memoryd.config.llm import LlmSection
 from memoryd.config.paths import text_calls_file
 from memoryd.config.providers import LocalSection, ModelsSection
@@ -25,7 +26,16 @@ class TextModels:
     def __init__(self, models: ModelsSection) -> None:
         self._models = models
         self._calls = SpendingBook(text_calls_file())
-        self._made: dict[LocalWritingSettings | RemoteWritingSettings, Writing] = {}
+        self._made: SharedParts[Writing] = SharedParts()
+
+    def begin(self, models: ModelsSection) -> None:
+        """Start over for another configuration; those that it wants as they are go on."""
+        self._models = models
+        self._made.begin()
+
+    def settle(self) -> None:
+        """Let go of those that are not wanted any more."""
+        self._made.settle()
 
     def of(self, agent: Agent) -> Writing | None:
         """Return the text model of an agent; nothing runs yet. None where none is configured."""
@@ -36,7 +46,7 @@ class TextModels:
 
     def loops(self) -> list[NamedLoop]:
         """Name what keeps the text models at work."""
-        return [("text model", writing.run) for writing in self._made.values()]
+        return [("text model", writing.run) for writing in self._made.here]
 
     def _local(self, llm: LlmSection, local: LocalSection) -> Writing:
         settings = LocalWritingSettings(
@@ -47,10 +57,8 @@ class TextModels:
             idle_unload=timedelta(minutes=llm.idle_unload_minutes),
             answer=timedelta(milliseconds=llm.timeout_ms),
         )
-        if settings not in self._made:
-            store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
-            self._made[settings] = LocalWriting(settings=settings, store=store)
-        return self._made[settings]
+        store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
+        return self._made.of(settings, local, lambda: LocalWriting(settings=settings, store=store))
 
     def _remote(self, llm: LlmSection) -> Writing:
         settings = RemoteWritingSettings(
@@ -60,7 +68,7 @@ class TextModels:
             calls_per_day=llm.max_calls_per_day,
             answer=timedelta(milliseconds=llm.timeout_ms),
         )
-        if settings not in self._made:
-            keys = TextKeys(self._models, os.environ)
-            self._made[settings] = RemoteWriting(settings=settings, keys=keys, book=self._calls)
-        return self._made[settings]
+        keys = TextKeys(self._models, os.environ)
+        return self._made.of(
+            settings, self._models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls)
+        )

@@ -213,6 +213,11 @@ class WorkspaceIndex:
         """Make every vector anew, in the background."""
         self.lane.start_over()
 
+    def take_over(self, before: "WorkspaceIndex") -> None:
+        """Do what an index over the same file, which is closed, was asked for and has not done."""
+        self.indexer.take_over(before.indexer)
+        self.lane.take_over(before.lane)
+
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
         if jump.was_set_back:

@@ -7,14 +7,12 @@ from concurrent.futures import Executor
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from memoryd.agents.embedders import Embedders
 from memoryd.agents.export_folders import remove_unused_exports
 from memoryd.agents.journals import Journals
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemory
-from memoryd.agents.rerankers import Rerankers
-from memoryd.agents.text_models import TextModels
+from memoryd.agents.model_parts import ModelParts
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import workspace_qas
@@ -31,23 +29,24 @@ from memoryd.qmd.agent import forget_unused
 
 
 class Workspaces:
-    """Every workspace, wired from the configuration; nothing is opened and nothing runs before it is asked to."""
+    """Every workspace, wired from the configuration; nothing is opened and nothing runs before it is asked to.
 
-    def __init__(self, config: Config, *, executor: Executor, publish: Publish) -> None:
+    `models` outlive them; whoever owns these runs them.
+    """
+
+    def __init__(self, config: Config, *, executor: Executor, publish: Publish, models: ModelParts) -> None:
         self._agents = config.resolved_agents()
         is_watching = any(agent.memory_search.sync.watch for agent in self._agents)
         self._watcher = FileWatcher(probe=probe_dir()) if is_watching else None
-        self._embedders = Embedders(config.models, publish)
-        self._rerankers = Rerankers()
-        self._text_models = TextModels(config.models)
+        models.begin(config.models)
         self._ledgers = Ledgers(self._agents, executor)
         self._journals = Journals(self._ledgers, executor)
         self._qas = workspace_qas(self._agents)
         self.all = [
             Workspace(
                 agents=group,
-                embedding=self._embedders.of(group[0]),
-                reranking=self._rerankers.of(group[0]),
+                embedding=models.embedders.of(group[0]),
+                reranking=models.rerankers.of(group[0]),
                 around=Surroundings(
                     executor=executor,
                     limits=config.limits,
@@ -56,7 +55,7 @@ class Workspaces:
                     publish=publish,
                     ledgers=self._ledgers,
                     journals=self._journals,
-                    text_models=self._text_models,
+                    text_models=models.text_models,
                     qas=self._qas,
                     agents=self._agents,
                 ),
@@ -90,7 +89,6 @@ class Workspaces:
         loops: list[NamedLoop] = []
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
-        loops += self._embedders.loops() + self._rerankers.loops() + self._text_models.loops()
         loops += self._ledgers.loops()
         loops += self._journals.loops()
         loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
@@ -103,6 +101,28 @@ class Workspaces:
             found.append(LivingPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
             found.append(LivingPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
         return found + [part for workspace in self.all for part in workspace.living_parts()]
+
+    def take_over(self, before: "Workspaces") -> None:
+        """Do what those of before, which are closed, were asked for and have not done: to read or embed anew."""
+        indexes = {workspace.index.database.path: workspace.index for workspace in before.all}
+        lanes = {id_: talks.lane for workspace in before.all for id_, talks in workspace.conversations.items()}
+        for workspace in self.all:
+            if (index := indexes.get(workspace.index.database.path)) is not None:
+                workspace.index.take_over(index)
+            for id_, talks in workspace.conversations.items():
+                if id_ in lanes:
+                    talks.lane.take_over(lanes[id_])
+
+    async def caught_up(self) -> None:
+        """Wait until notes and conversations were looked at once, and what small changes there were is indexed."""
+        tickets = [(workspace.index, workspace.index.demand()) for workspace in self.all]
+        talks = [talk for workspace in self.all for talk in workspace.conversations.values()]
+        await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets), *(talk.sync() for talk in talks))
+
+    def troubled(self) -> dict[Path, str]:
+        """Return the index files that cannot be written now, each with the reason."""
+        found = [(workspace.index.database.path, workspace.index.keeper.trouble) for workspace in self.all]
+        return {path: why for path, why in found if why}
 
     @property
     def memories(self) -> list[AgentMemory]:

@@ -49,12 +49,17 @@ class Gate:
         self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, **bindings}
 
     @classmethod
-    def of(cls, agents: Sequence[Agent]) -> "Gate":
-        """Return the gate of a configuration; its rules hold for every agent."""
+    def of(cls, agents: Sequence[Agent], *, sockets_of: Sequence[Agent] | None = None) -> "Gate":
+        """Return the gate of a configuration; its rules hold for every agent.
+
+        `sockets_of` are the agents whose sockets were opened, if others; that of one that is gone is bound to nobody.
+        """
+        known = {agent.id for agent in agents}
         bindings = {
             socket_name(agent.id, number): Binding(agent.id, socket.session_key)
-            for agent in agents
+            for agent in (agents if sockets_of is None else sockets_of)
             for number, socket in enumerate(agent.sockets)
+            if agent.id in known
         }
         return cls(
             rules=agents[0].memory.access_rules(),

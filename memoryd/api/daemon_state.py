@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from memoryd.domain.heartbeats import Heartbeat
@@ -40,6 +41,31 @@ class LogState:
     """Events that were counted and not logged, since they repeated."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReloadOutcome:
+    """What came of a reload: without `is_reloaded` the configuration is the one of before, for these `problems`."""
+
+    is_reloaded: bool
+    changed: Sequence[str] = ()
+    needs_restart: Sequence[str] = ()
+    problems: Sequence[str] = ()
+    notices: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigState:
+    """The configuration that holds, and what came of the last try to load another one."""
+
+    source: Path | None
+    notices: Sequence[str]
+    loaded_at: datetime
+    needs_restart: Sequence[str] = ()
+    """Keys whose values in the file have no effect yet."""
+    problems: Sequence[str] = ()
+    """Why the file, as it was at the last reload, could not be taken."""
+    failed_at: datetime | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonState:
     """The process at one moment; `connections` is None before it listens."""
@@ -49,8 +75,7 @@ class DaemonState:
     uptime_seconds: float
     rss_bytes: int
     socket: str
-    config_source: Path | None
-    config_notices: Sequence[str]
+    config: ConfigState
     connections: ConnectionCounts | None
     unreachable: Mapping[str, str]
     """Socket name → why its path does not lead to this daemon."""

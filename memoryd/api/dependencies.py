@@ -1,6 +1,6 @@
 """What handlers are handed: the services behind all calls, and who it is that asks."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated
@@ -9,9 +9,10 @@ from fastapi import Depends, Query, Request
 
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.access import Caller, Gate
-from memoryd.api.daemon_state import DaemonState
+from memoryd.api.daemon_state import DaemonState, ReloadOutcome
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.measured import RequestCounts
+from memoryd.api.http.turnstile import WAITED
 from memoryd.domain.access import Admitted
 
 
@@ -25,6 +26,8 @@ class Services:
     keep_alive: timedelta = timedelta(seconds=15)
     requests: RequestCounts = field(default_factory=RequestCounts)
     """What was answered since the start."""
+    reload: Callable[[], Awaitable[ReloadOutcome]] | None = None
+    """None where nothing can be read again."""
 
 
 AgentParameter = Annotated[str | None, Query(max_length=64, description="agent to ask; the default agent if absent")]
@@ -53,8 +56,15 @@ async def caller_of(request: Request, services: AllServices) -> Caller:
     return Caller(services.gate, peer_of(request.scope).socket)
 
 
+async def waited_of(request: Request) -> timedelta:
+    """Return how long a call has waited that is asked again, since what it waited for was exchanged."""
+    waited: timedelta = request.scope.get(WAITED, timedelta())
+    return waited
+
+
 Asking = Annotated[Caller, Depends(caller_of)]
 Memories = Annotated[AgentMemories, Depends(memories_of)]
+Waited = Annotated[timedelta, Depends(waited_of)]
 
 
 async def admitted_by_query(caller: Asking, agent: AgentParameter = None, session_key: KeyParameter = None) -> Admitted:

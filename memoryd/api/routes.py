@@ -34,6 +34,7 @@ from memoryd.api import (
     qa,
     recall,
     reflect,
+    reload,
     retain,
     search,
     sessions,
@@ -45,6 +46,7 @@ from memoryd.api.dependencies import AllServices, Services
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.decoded import DecodedRoute
 from memoryd.api.http.sockets import PORT
+from memoryd.api.http.turnstile import Exemptions
 from memoryd.domain.access import Who
 from memoryd.errors import Denied, NotFound
 from memoryd.wire import API
@@ -60,6 +62,19 @@ class Served(StrEnum):
     """On Unix sockets alone: what nobody can take back, a token that got lost does not do."""
     PORT = "port"
     """On the loopback port alone: paths that another program has, for its clients."""
+
+
+class AtReload(StrEnum):
+    """What becomes of a call while a reload exchanges what it asks."""
+
+    WAITS = "waits"
+    """A new one is held; one in flight is waited for, before anybody is held if it has a deadline of its own."""
+    AGAIN = "again"
+    """As it does nothing but wait, it is broken off and asked again."""
+    STREAMS = "streams"
+    """A new one is held; one in flight goes on."""
+    FREE = "free"
+    """It goes on, since it needs nothing that is exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +94,7 @@ class Row:
     deadline: timedelta | None = None
     is_described: bool = True
     served: Served = Served.EVERYWHERE
+    at_reload: AtReload = AtReload.WAITS
 
 
 LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
@@ -87,10 +103,20 @@ FORGETTING: Final = timedelta(minutes=2)
 """The words of a large index are written anew."""
 REFLECTING: Final = timedelta(minutes=10, seconds=10)
 """Thousands of pages may be written, and a model may be asked about some of them."""
+RELOADING: Final = timedelta(minutes=14)
+"""Calls in flight are waited for, also a run of reflect."""
 
 TABLE: Final = (
-    Row("GET", "/openapi.json", Who.ANYONE, description.describe, "Describe the API", is_described=False),
-    Row("GET", f"{API}/health", Who.ANYONE, status.get_health, "Say that the daemon answers"),
+    Row(
+        "GET",
+        "/openapi.json",
+        Who.ANYONE,
+        description.describe,
+        "Describe the API",
+        is_described=False,
+        at_reload=AtReload.FREE,
+    ),
+    Row("GET", f"{API}/health", Who.ANYONE, status.get_health, "Say that the daemon answers", at_reload=AtReload.FREE),
     Row("GET", f"{API}/status", Who.AGENT, status.get_status, "Describe the daemon and its agents"),
     Row("GET", "/metrics", Who.OWNER, metrics.get_metrics, "Tell figures to Prometheus", replies=metrics.MetricsText),
     Row("POST", f"{API}/search", Who.SESSION, search.search, "Search a memory"),
@@ -98,7 +124,15 @@ TABLE: Final = (
     Row("POST", f"{API}/sessions/start", Who.SESSION, sessions.start, "Begin a session"),
     Row("GET", f"{API}/sessions", Who.SESSION, sessions.listing, "List conversations and transcripts"),
     Row("GET", f"{API}/sessions/lines", Who.SESSION, sessions.lines, "Read lines of a conversation"),
-    Row("POST", f"{API}/sessions/sync", Who.AGENT, sessions.sync, "Read transcripts now", deadline=LONGEST_WAIT),
+    Row(
+        "POST",
+        f"{API}/sessions/sync",
+        Who.AGENT,
+        sessions.sync,
+        "Read transcripts now",
+        deadline=LONGEST_WAIT,
+        at_reload=AtReload.AGAIN,
+    ),
     Row(
         "POST",
         f"{API}/sessions/forget",
@@ -154,7 +188,15 @@ TABLE: Final = (
     Row("POST", f"{API}/entities/split", Who.OWNER, entities.split, "Take an alias out again"),
     Row("GET", f"{API}/changes", Who.OWNER, changes.changes, "List what was written"),
     Row("POST", f"{API}/undo", Who.OWNER, changes.undo, "Take back what was written"),
-    Row("GET", f"{API}/events", Who.SESSION, events.events, "Follow what happens", replies=events.EventStream),
+    Row(
+        "GET",
+        f"{API}/events",
+        Who.SESSION,
+        events.events,
+        "Follow what happens",
+        replies=events.EventStream,
+        at_reload=AtReload.STREAMS,
+    ),
     Row(
         "POST", f"{API}/reflect", Who.OWNER, reflect.reflect, "Bring pages and opinions up to date", deadline=REFLECTING
     ),
@@ -162,8 +204,26 @@ TABLE: Final = (
     Row("GET", f"{API}/proposals/{{proposal}}", Who.OWNER, reflect.proposal, "Show a proposal"),
     Row("POST", f"{API}/proposals/{{proposal}}/accept", Who.OWNER, reflect.accept, "Write what a proposal says"),
     Row("POST", f"{API}/proposals/{{proposal}}/reject", Who.OWNER, reflect.reject, "Take a proposal out of the queue"),
-    Row("POST", f"{API}/sync", Who.AGENT, sync.sync, "Scan now, and wait for it", deadline=LONGEST_WAIT),
+    Row(
+        "POST",
+        f"{API}/sync",
+        Who.AGENT,
+        sync.sync,
+        "Scan now, and wait for it",
+        deadline=LONGEST_WAIT,
+        at_reload=AtReload.AGAIN,
+    ),
     Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
+    Row(
+        "POST",
+        f"{API}/reload",
+        Who.OWNER,
+        reload.reload,
+        "Read the configuration again",
+        deadline=RELOADING,
+        served=Served.SOCKET,
+        at_reload=AtReload.FREE,
+    ),
     # as rsclaw has them, for programs that were written for it
     *(
         Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, summary, served=Served.PORT)
@@ -183,6 +243,17 @@ TABLE: Final = (
 def deadlines() -> dict[str, timedelta]:
     """Return the paths whose answers may take longer than others."""
     return {row.path: row.deadline for row in TABLE if row.deadline is not None}
+
+
+def exemptions() -> Exemptions:
+    """Return which paths are not simply held while a reload exchanges what they ask."""
+    paths = {kind: frozenset(row.path for row in TABLE if row.at_reload is kind) for kind in AtReload}
+    return Exemptions(
+        free=paths[AtReload.FREE],
+        streams=paths[AtReload.STREAMS],
+        again=paths[AtReload.AGAIN],
+        long=paths[AtReload.WAITS] & deadlines().keys(),
+    )
 
 
 def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> FastAPI:

@@ -8,8 +8,9 @@ from fastapi import Query
 from memoryd.agents.conversation_list import ListedConversation
 from memoryd.agents.kept_conversations import KeptConversations
 from memoryd.agents.receipts import Receipt
+from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import Caller
-from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
+from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories, Waited
 from memoryd.api.kept_session_models import (
     SessionEntryReply,
     SessionForgetReply,
@@ -74,9 +75,10 @@ async def lines(
     )
 
 
-async def sync(request: SessionSyncRequest, caller: Asking, memories: Memories) -> SessionSyncReply:
+async def sync(request: SessionSyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SessionSyncReply:
     """Read transcripts, and sessions that others wrote, now; with `wait`, answer when that is done."""
-    limit = None if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
+    limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
+    limit = max(timedelta(), limit - waited)
     done = await memories.sync_conversations(caller.agent_of(request.agent), wait=request.wait, limit=limit)
     return SessionSyncReply(
         conversations=done.conversations, indexed=done.indexed, complete=done.is_complete, reason=done.reason or None

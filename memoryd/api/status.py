@@ -7,7 +7,7 @@ from memoryd.agents.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.conversation_models import conversations_reply
-from memoryd.api.daemon_state import DaemonState, LogState, PortState
+from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState
 from memoryd.api.dependencies import AllServices, Asking, Memories
 from memoryd.api.embedding_models import (
     EmbedderReply,
@@ -75,14 +75,13 @@ async def get_status(caller: Asking, services: AllServices) -> StatusReply:
 def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
     """Return the reply; what is told of configuration, connections and sockets is the owner's."""
     is_owner, counts = caller.binding.is_owners, daemon.connections
-    source = str(daemon.config_source) if is_owner and daemon.config_source else None
     return StatusReply(
         version=daemon.version,
         pid=daemon.pid,
         uptime_seconds=daemon.uptime_seconds,
         socket=daemon.socket if is_owner else caller.socket,
         rss_bytes=daemon.rss_bytes,
-        config=ConfigReply(source=source, notices=list(daemon.config_notices) if is_owner else []),
+        config=_config(daemon.config, is_owner=is_owner),
         connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
         unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
         daemon=_process(daemon) if is_owner else None,
@@ -114,6 +113,20 @@ def _log(state: LogState) -> LogReply:
         max_bytes=state.max_bytes,
         left_out=state.left_out,
         reason=state.trouble,
+    )
+
+
+def _config(state: ConfigState, *, is_owner: bool) -> ConfigReply:
+    loaded_at, failed_at = state.loaded_at.isoformat(), state.failed_at
+    if not is_owner:
+        return ConfigReply(source=None, notices=[], loaded_at=loaded_at, needs_restart=[], problems=[], failed_at=None)
+    return ConfigReply(
+        source=str(state.source) if state.source else None,
+        notices=list(state.notices),
+        loaded_at=loaded_at,
+        needs_restart=list(state.needs_restart),
+        problems=list(state.problems),
+        failed_at=failed_at.isoformat() if failed_at else None,
     )
 
 

@@ -173,6 +173,14 @@ class ConfigReply(Reply):
     """The file, absolute; null if there is none, and on an agent's socket."""
     notices: list[str]
     """What to know of it, one sentence each; empty on an agent's socket."""
+    loaded_at: str
+    """When the configuration that holds was loaded, ISO 8601 in UTC."""
+    needs_restart: list[str]
+    """The keys that were changed and take effect when the daemon is started again; empty on an agent's socket."""
+    problems: list[str]
+    """Why the last reload took nothing; empty since one succeeded, and on an agent's socket."""
+    failed_at: str | None
+    """When that reload was, ISO 8601 in UTC; null without problems."""
 
 
 class ConnectionsReply(Reply):

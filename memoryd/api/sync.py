@@ -3,19 +3,20 @@
 from dataclasses import asdict
 from datetime import timedelta
 
-from memoryd.api.dependencies import Asking, Memories
+from memoryd.agents.sync import DEFAULT_WAIT
+from memoryd.api.dependencies import Asking, Memories, Waited
 from memoryd.api.models import ReindexReply, ReindexRequest, SyncReply, SyncRequest
 
 
-async def sync(request: SyncRequest, caller: Asking, memories: Memories) -> SyncReply:
+async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SyncReply:
     """Scan now; with `wait`, answer when what was on disk before the call is searchable.
 
     Vectors that are made only when asked for are made when the owner asks: an agent must not spend what its
     owner holds back.
     """
-    limit = None if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
+    limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
     agent, is_asking = caller.agent_of(request.agent), caller.binding.is_owners
-    done = await memories.sync(agent, request.wait, limit, is_asking=is_asking)
+    done = await memories.sync(agent, request.wait, max(timedelta(), limit - waited), is_asking=is_asking)
     return SyncReply(complete=done.reached.is_complete, reason=done.reached.reason or None, **asdict(done.owed))
 
 

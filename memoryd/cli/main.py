@@ -47,6 +47,7 @@ COMMANDS = (
     "http",
     "init",
     "config",
+    "reload",
     "service",
     "logs",
     "doctor",

@@ -42,6 +42,7 @@ class Client(DaemonConnection):
     metrics = daemon_calls.metrics
     sync = daemon_calls.sync
     reindex = daemon_calls.reindex
+    reload = daemon_calls.reload
     events = daemon_calls.events
 
     search = note_calls.search

@@ -3,9 +3,12 @@
 from collections.abc import Generator
 
 from memoryd.client.connection import DaemonConnection, target
-from memoryd.replies.daemon import HealthReply, ReindexReply, ServerEvent, SyncReply
+from memoryd.replies.daemon import HealthReply, ReindexReply, ReloadReply, ServerEvent, SyncReply
 from memoryd.replies.status import StatusReply
 from memoryd.wire import SyncGoal
+
+RELOAD_MS = 14 * 60_000
+"""How long it may take: the daemon waits for what is in flight."""
 
 
 def health(memory: DaemonConnection) -> HealthReply:
@@ -45,6 +48,12 @@ def reindex(
     """Start to read every file again (`force`) and to compute every vector again (`embeddings`)."""
     body = {"agent": agent, "force": force, "embeddings": embeddings}
     reply: ReindexReply = memory.call("POST", "/reindex", body)
+    return reply
+
+
+def reload(memory: DaemonConnection) -> ReloadReply:
+    """Have the daemon read its configuration again, and bring to bear what changed; nothing else is interrupted."""
+    reply: ReloadReply = memory.call("POST", "/reload", wait_ms=RELOAD_MS)
     return reply
 
 

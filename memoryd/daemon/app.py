@@ -3,18 +3,16 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import structlog
-from fastapi import FastAPI
 
 from memoryd import __version__
 from memoryd.agents.events import EventBus
 from memoryd.agents.loops import NamedLoop
-from memoryd.agents.memories import AgentMemories
 from memoryd.agents.workspaces import Workspaces
 from memoryd.api.access import Gate, socket_name
 from memoryd.api.dependencies import Services
@@ -24,17 +22,22 @@ from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.measured import RequestCounts
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
-from memoryd.api.routes import application, deadlines
+from memoryd.api.http.turnstile import Turnstile
+from memoryd.api.routes import application, deadlines, exemptions
+from memoryd.config.effects import Effect, of_effect
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
 from memoryd.config.resolved import Agent
+from memoryd.config.root import Config
 from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.lock import DaemonLock, keep_held
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.open_workspaces import OpenWorkspaces
 from memoryd.daemon.own_log import OwnLog
 from memoryd.daemon.port import loopback_port
+from memoryd.daemon.reloading import Reloading
 from memoryd.daemon.report import Reporter
 from memoryd.daemon.supervise import Supervisor
 from memoryd.errors import AlreadyRunning
@@ -42,15 +45,22 @@ from memoryd.errors import AlreadyRunning
 log = structlog.get_logger(__name__)
 
 
-THREADS = 6
-"""Of the pool that databases, scans and reads share."""
+GRACE = timedelta(seconds=20)
+LONG_LIMIT = timedelta(minutes=11)
+"""How long calls are held for those in flight before a reload is given up, and how long those of hours are waited for
+before that."""
+ADMITTING = ("memory.scope", "memory.qmd.scope", "memory.backend", "agents.list")
+"""Keys that say who may ask as whom: who follows events as an agent is to be let in anew."""
+END_SECONDS = 5.0
+"""How long a stop waits for a reload that is in the middle of its work."""
 
 
 class Daemon:
     """Everything that runs. `run` returns after `stop`, or raises what an essential part died of."""
 
-    def __init__(self, loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog) -> None:
-        self._loaded = loaded
+    def __init__(
+        self, loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog, read: Callable[[], Loaded]
+    ) -> None:
         self._notifier = notifier
         self._lock = lock
         self._log = own_log
@@ -59,14 +69,13 @@ class Daemon:
         self._stop = asyncio.Event()
         self._supervisor = Supervisor()
         self._bus = EventBus()
-        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
-        self._workspaces = Workspaces(loaded.config, executor=self._executor, publish=self._bus.publish)
+        self._reloading = Reloading(loaded, read=read, apply=self._apply, notifier=notifier)
         # under a manager that watches over us the pings stop, and it says what becomes of us
         self._heartbeats = Heartbeats(
-            self._workspaces.living_parts, ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
+            lambda: self._open.now.living_parts(), ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
         )
         self._reporter = Reporter(
-            loaded=loaded,
+            config=lambda: self._reloading.state,
             socket=str(socket_path()),
             failing=self._supervisor.failing,
             heartbeats=self._heartbeats,
@@ -74,15 +83,21 @@ class Daemon:
             own_log=own_log,
         )
         self._counts = RequestCounts()
-        self._memories = AgentMemories(self._workspaces.memories, bus=self._bus, outside=self._reporter.shortfalls)
+        self._open = OpenWorkspaces(
+            loaded.config, bus=self._bus, supervisor=self._supervisor, outside=self._reporter.shortfalls
+        )
+        self._at_start = loaded.config
+        self._api = application(self._services(loaded.config))
+        self._turnstile = Turnstile(self._api, exemptions())
 
     def stop(self) -> None:
         """Begin the orderly end."""
         self._stop.set()
 
-    def rescan(self) -> None:
-        """Look at every workspace now."""
+    def reload(self) -> None:
+        """Read the configuration again, and look at every workspace now."""
         self._workspaces.rescan()
+        self._reloading.demand()
 
     async def run(self, listen: Callable[[], Sequence[Listener]]) -> None:
         """Serve until stopped; `listen` opens the sockets, once all that they lead to is there.
@@ -91,17 +106,17 @@ class Daemon:
         """
         # The start list. Each step undoes itself on the stack, so the stop list is this one read backwards.
         async with AsyncExitStack() as started:
-            # the threads that all the rest works in
-            started.callback(self._executor.shutdown, wait=False)
-            # the index files, before whoever writes or reads them
+            # the index files and the threads that they are used in, before whoever writes or reads them
             async with self._starting():
-                await started.enter_async_context(self._workspaces.opened())
+                await started.enter_async_context(self._open.opened())
             # the sockets, bound before any loop runs: a path that cannot be bound ends the start without a trace
             server = started.enter_context(self._listening(listen))
             # the loops; from here on an essential one that dies ends the daemon
             group = await started.enter_async_context(asyncio.TaskGroup())
             started.enter_context(self._looping(group))
             started.enter_context(self._heartbeats.listening())
+            started.enter_context(self._open.at_work(group))
+            await started.enter_async_context(self._reloadable(group))
             # the server, last to start and first to stop: nobody is answered by half a daemon
             await started.enter_async_context(self._serving(group, server))
             # what lives by now lives long, so that the collector need not look at it again
@@ -123,24 +138,24 @@ class Daemon:
     @contextmanager
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
         with ExitStack() as listening:
-            app, listeners = self._app(), listen()
-            limits = GuardLimits(body_bytes=self._loaded.config.limits.max_body_bytes, deadlines=deadlines())
-            self._port = loopback_port(self._loaded.config, app, limits, self._counts)
+            app, listeners, config = self._turnstile, listen(), self._at_start
+            limits = GuardLimits(body_bytes=config.limits.max_body_bytes, deadlines=deadlines())
+            self._port = loopback_port(config, app, limits, self._counts)
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
             server = Server(
                 app=Guard(app, limits, counts=self._counts),
                 listeners=listeners,
-                limits=self._connection_limits(),
-                on_stopping=self._bus.close,
+                limits=_connection_limits(config),
+                on_stopping=self._end_waits,
             )
             self._reporter.server, self._reporter.port = server, self._port
             yield server
 
     @contextmanager
     def _looping(self, group: asyncio.TaskGroup) -> Iterator[None]:
-        loops = [group.create_task(run(), name=name) for name, run in (*self._essential(), *self._optional())]
+        loops = [group.create_task(run(), name=name) for name, run in self._essential()]
         try:
             yield
         finally:
@@ -183,13 +198,7 @@ class Daemon:
             ("clock", ClockWatch(self._workspaces.note_jump).run),
             ("lock", self._keep_lock),
             ("collector", lambda: collector.collect_when_quiet(lambda: self._workspaces.is_indexing)),
-            *self._workspaces.essential_loops(),
         ]
-
-    def _optional(self) -> list[NamedLoop]:
-        """Name the loops that are started again when they fail."""
-        loops = [("reporter", self._memories.board.run), *self._workspaces.optional_loops()]
-        return [(name, partial(self._supervisor.keep, name, run)) for name, run in loops]
 
     def _port_loops(self) -> list[NamedLoop]:
         """Name the loops of the loopback port, which are started again when they fail."""
@@ -204,18 +213,59 @@ class Daemon:
             self._successor = exc
             self.stop()
 
-    def _app(self) -> FastAPI:
-        services = Services(
-            gate=Gate.of(self._loaded.config.resolved_agents()),
-            memories=self._memories,
+    def _services(self, config: Config) -> Services:
+        return Services(
+            # a socket is what it was opened as, until a restart
+            gate=Gate.of(config.resolved_agents(), sockets_of=self._at_start.resolved_agents()),
+            memories=self._open.memories,
             daemon=self._reporter.state,
             requests=self._counts,
+            reload=self._reloading.reload,
         )
-        return application(services)
 
-    def _connection_limits(self) -> ConnectionLimits:
-        given = self._loaded.config.limits
-        return ConnectionLimits(total=given.max_connections, per_process=given.max_connections_per_process)
+    @property
+    def _workspaces(self) -> Workspaces:
+        """Those that are open now; a reload may exchange them."""
+        return self._open.now
+
+    async def _apply(self, loaded: Loaded, changed: Sequence[str]) -> None:
+        """Bring a configuration to bear; raises with all as it was before."""
+        if of_effect(changed, Effect.EXCHANGE):
+            async with self._turnstile.closed(grace=GRACE, longest=LONG_LIMIT):
+                try:
+                    await self._open.exchange(loaded.config)
+                finally:
+                    # other ones also where it failed, over the same files as before
+                    self._api.state.services = self._services(self._open.config)
+            if any(key.startswith(ADMITTING) for key in changed):
+                self._bus.close_bound()
+            collector.restrain()
+        self._log.set_up(loaded.config.log)
+        if self._reporter.server is not None:
+            self._reporter.server.connections.limits = _connection_limits(loaded.config)
+
+    @asynccontextmanager
+    async def _reloadable(self, group: asyncio.TaskGroup) -> AsyncIterator[None]:
+        """Reload on demand; the end lets one that is at work come to its own, for a while."""
+        reloading = group.create_task(self._reloading.run(), name="reload")
+        try:
+            yield
+        finally:
+            await self._reloading.rested(END_SECONDS)
+            reloading.cancel()
+            # before the loops end: it would start others
+            await asyncio.wait([reloading])
+
+    def _end_waits(self) -> None:
+        """End what would never end by itself, at a stop."""
+        self._bus.close()
+        self._turnstile.end()
+        self._reloading.end()
+
+
+def _connection_limits(config: Config) -> ConnectionLimits:
+    given = config.limits
+    return ConnectionLimits(total=given.max_connections, per_process=given.max_connections_per_process)
 
 
 def listen(agents: Sequence[Agent]) -> list[Listener]:

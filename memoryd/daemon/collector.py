@@ -16,6 +16,8 @@ PAUSE_SECONDS = 60.0
 
 def restrain() -> None:
     """Leave out for good what lives since the start, and the full collections that start by themselves."""
+    # what was left out before may be garbage by now, where parts were exchanged
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, NEVER)

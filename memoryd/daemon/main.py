@@ -58,13 +58,14 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
     """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""
     try:
         overrides = Overrides(workspace=workspace, all_markdown=all_markdown, log_level=log_level)
-        _serve(load(config, overrides), lambda: load(config, overrides))
+        _serve(lambda: load(config, overrides))
     except MemorydError as exc:
         _say(exc)
         sys.exit(_told_exit(exc, os.environ))
 
 
-def _serve(loaded: Loaded, again: Callable[[], Loaded]) -> None:
+def _serve(read: Callable[[], Loaded]) -> None:
+    loaded = read()
     log.configure(loaded.config.log.level)
     for notice in loaded.notices:
         events.warning("configuration", notice=notice)
@@ -77,17 +78,19 @@ def _serve(loaded: Loaded, again: Callable[[], Loaded]) -> None:
         if finished := finish(state_dir()):
             events.warning("finished what was cut short before", what=finished)
             # the configuration may be another one now
-            loaded = again()
+            loaded = read()
             own_log.set_up(loaded.config.log)
-        asyncio.run(_run(loaded, notifier, lock, own_log))
+        asyncio.run(_run(loaded, notifier, lock, own_log, read))
 
 
-async def _run(loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog) -> None:
-    daemon = Daemon(loaded, notifier, lock, own_log)
+async def _run(
+    loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog, read: Callable[[], Loaded]
+) -> None:
+    daemon = Daemon(loaded, notifier, lock, own_log, read)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop_once, daemon, loop, number)
-    loop.add_signal_handler(signal.SIGHUP, daemon.rescan)
+    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
     await daemon.run(lambda: listen(loaded.config.resolved_agents()))
 
 

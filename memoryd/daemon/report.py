@@ -2,17 +2,16 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import psutil
 
 from memoryd import __version__
 from memoryd.agents.degraded import Shortfall
 from memoryd.api.access import is_asked_on
-from memoryd.api.daemon_state import ConnectionCounts, DaemonState
+from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState
 from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.server import Server
-from memoryd.config.loading.load import Loaded
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.own_log import OwnLog
 from memoryd.domain.heartbeats import Heartbeat
@@ -29,14 +28,14 @@ class Reporter:
     def __init__(
         self,
         *,
-        loaded: Loaded,
+        config: Callable[[], ConfigState],
         socket: str,
         failing: Mapping[str, str],
         heartbeats: Heartbeats,
         restarts: Mapping[str, int],
         own_log: OwnLog,
     ) -> None:
-        self._loaded = loaded
+        self._config = config
         self._socket = socket
         self._failing = failing
         self._heartbeats = heartbeats
@@ -56,8 +55,7 @@ class Reporter:
             uptime_seconds=round(time.monotonic() - self._started, 1),
             rss_bytes=psutil.Process().memory_info().rss,
             socket=self._socket,
-            config_source=self._loaded.source,
-            config_notices=self._loaded.notices,
+            config=self._config(),
             connections=self._connections(),
             unreachable=self._unreachable,
             heartbeats=self._heartbeats.heard,

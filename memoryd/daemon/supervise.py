@@ -32,8 +32,11 @@ class Supervisor:
             except Exception as exc:
                 log.exception("a part failed and is started again", part=name)
                 self.failing[name] = f"{type(exc).__name__}: {exc}"
-                await asyncio.sleep(retry.failed())
-                self.failing.pop(name)
+                try:
+                    await asyncio.sleep(retry.failed())
+                finally:
+                    # also of a part that goes meanwhile, with what a reload exchanges
+                    self.failing.pop(name, None)
                 self.restarts[name] += 1
             else:
                 return

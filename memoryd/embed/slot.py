@@ -65,6 +65,10 @@ class EmbedderSlot:
         """Call `listener` after each change of the embedder or its phase."""
         self._listeners.append(listener)
 
+    def dismiss(self) -> None:
+        """Call no listener any more: those who listened are gone."""
+        self._listeners.clear()
+
     async def become(
         self,
         phase: EmbedderPhase,

@@ -183,6 +183,12 @@ class Indexer:
         """Ask for a scan now and return its ticket; `force` reads and cuts every file anew."""
         return self._demands.demand(is_forced=force)
 
+    def take_over(self, before: "Indexer") -> None:
+        """Go on where an indexer of the same notes, which runs no more, has left off."""
+        self._reporter.count_from(before.state.generation)
+        if before._demands.next.is_forced or before._large.is_forced:
+            self.demand(force=True)
+
     def distrust_times(self) -> None:
         """Say that the clock was set back: a scan follows that believes no file to be unchanged by its times."""
         self._demands.distrust_times()
@@ -213,6 +219,10 @@ class Indexer:
         demand = self._demands.take()
         try:
             return await self._round(demand)
+        except asyncio.CancelledError:
+            # for who takes over
+            self._demands.give_back(demand)
+            raise
         except StoreError as exc:
             self._demands.give_back(demand)
             # what is cut was cut for an index that may be another one when it can be written again

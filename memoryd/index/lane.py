@@ -142,6 +142,12 @@ class EmbeddingLane:
         self._pause = replace(self._pause, is_asked=True)
         self._wake.set()
 
+    def take_over(self, before: "EmbeddingLane") -> None:
+        """Go on where a lane over the same passages, which runs no more, has left off."""
+        if before._backlog.must_start_over:
+            self.start_over()
+        self._pause = replace(self._pause, is_asked=self._pause.is_asked or before._pause.is_asked)
+
     async def drained(self, *, is_asking: bool = True) -> str | None:
         """Wait until no passage lacks its vector; return None then, or at once why none will come as things are.
 

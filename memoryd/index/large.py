@@ -50,6 +50,11 @@ class LargeNotes:
         return self._queue.keys()
 
     @property
+    def is_forced(self) -> bool:
+        """Whether one of them is to be cut anew, whatever it holds."""
+        return any(self._queue.values())
+
+    @property
     def is_cut(self) -> bool:
         """Whether one is cut, or its cutting has ended."""
         return self._cut is not None and self._cut.readings.done()

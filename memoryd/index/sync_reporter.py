@@ -39,6 +39,10 @@ class SyncReporter:
         self._events = events
         self._grace = grace
 
+    def count_from(self, generation: int) -> None:
+        """Count the changes that are committed on from those of an indexer before."""
+        self.state = replace(self.state, generation=generation)
+
     @property
     def held(self) -> int:
         """How many files wait until somebody can say whether they are private."""

@@ -30,6 +30,16 @@ class SyncReply(ReindexReply):
     reason: str | None
 
 
+class ReloadReply(TypedDict):
+    """What came of a reload; without `reloaded` the configuration of before holds, for these `problems`."""
+
+    reloaded: bool
+    changed: list[str]
+    needsRestart: list[str]
+    problems: list[str]
+    notices: list[str]
+
+
 class ServerEvent(TypedDict):
     """`event` is one of wire.Event, or a later daemon's addition."""
 

@@ -105,10 +105,14 @@ class AgentStatus(TypedDict):
 
 
 class ConfigReply(TypedDict):
-    """Where the configuration came from and what its owner should know."""
+    """Where the configuration came from and what its owner should know; `problems` of the last reload."""
 
     source: str | None
     notices: list[str]
+    loadedAt: str
+    needsRestart: list[str]
+    problems: list[str]
+    failedAt: str | None
 
 
 class ConnectionsReply(TypedDict):

@@ -336,6 +336,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/v1/events"): {},
     ("POST", "/v1/sync"): {"json": {"wait": "none"}},
     ("POST", "/v1/reindex"): {"json": {}},
+    ("POST", "/v1/reload"): {},
     **{(row.method, row.path): {"url": row.path.format(memory="00000000")} for row in ON_PORT},
 }
 """How each row of the table is asked: on an agent's socket without the key that this takes."""

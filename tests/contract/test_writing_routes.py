@@ -55,6 +55,7 @@ READS: Mapping[str, dict[str, object]] = {
     "/opinions/replay": {},
     "/sync": {"wait": "indexed"},
     "/reindex": {},
+    "/reload": {},
 }
 """Asked by POST, and no byte of a workspace comes of it."""
 

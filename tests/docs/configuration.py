@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from memoryd.config.effects import EFFECTS, Effect
 from memoryd.config.loading.not_yet import NEVER, NOT_YET
 from memoryd.config.root import Config
 from tests.docs.tables import table
@@ -27,6 +28,12 @@ WITHOUT_EFFECT: Final = """
 ## Without effect
 
 These keys are accepted, so that an existing file loads, and have no effect; the daemon says so when one is set.
+"""
+AT_A_RELOAD: Final = """
+## What a reload does
+
+`memoryctl reload` reads the file again. What changed holds at once; or after an exchange, for which the agents are
+closed and opened again over the same files, with models that stay loaded, while calls wait; or after a restart.
 """
 
 
@@ -49,7 +56,18 @@ def page() -> str:
         f"\n## {name}\n\n{table(('key', 'default', 'meaning'), map(_row, rows))}" for name, rows in sections.items()
     ]
     idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **NOT_YET}.items())]
-    return "".join([HEAD, *parts, WITHOUT_EFFECT, "\n", table(("key", "why"), idle)])
+    effects = [(_effect(effect), _all_of(effect)) for effect in Effect]
+    reloads = [AT_A_RELOAD, "\n", table(("holds", "keys"), effects)]
+    return "".join([HEAD, *parts, *reloads, WITHOUT_EFFECT, "\n", table(("key", "why"), idle)])
+
+
+def _effect(effect: Effect) -> str:
+    return {Effect.AT_ONCE: "at once", Effect.EXCHANGE: "after an exchange", Effect.RESTART: "after a restart"}[effect]
+
+
+def _all_of(effect: Effect) -> str:
+    names = [name.replace("agents.list.", "agents.list[].") for name, its in EFFECTS.items() if its is effect]
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def keys(model: type[BaseModel], defaults: object, prefix: str = "") -> Iterator[Key]:

@@ -15,6 +15,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 Body = dict[str, Any]
 NOTE = "# Gateway\n\nThe gateway listens on port 18789.\nIt runs on the Mac Studio.\n"
 
+RELOADED = {
+    "reloaded": True,
+    "changed": ["log.level", "http.port"],
+    "needsRestart": ["http.port"],
+    "problems": [],
+    "notices": ["a notice"],
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -153,7 +161,14 @@ def status(*agents: Body) -> Body:
         "uptimeSeconds": 7380.5,
         "socket": "/run/user/1000/memoryd/memoryd.sock",
         "rssBytes": 61_000_000,
-        "config": {"source": None, "notices": []},
+        "config": {
+            "source": None,
+            "notices": [],
+            "loadedAt": "2026-10-18T09:00:00+00:00",
+            "needsRestart": [],
+            "problems": [],
+            "failedAt": None,
+        },
         "agents": list(agents) or [agent()],
     }
 
@@ -215,6 +230,7 @@ def usual_replies() -> dict[str, Reply | Callable[[Request], Reply]]:
         "search": (200, answer(hit())),
         "files": read_note,
         "sync": (200, pending(complete=True)),
+        "reload": (200, RELOADED),
         "reindex": (202, pending(files=214)),
         "events": Raw(head + b": hello\n\n" + events),
     }

@@ -46,6 +46,7 @@ CALLS = [
     ("POST", "/v1/sync"),
     ("POST", "/v1/sessions/start"),
     ("POST", "/v1/reindex"),
+    ("POST", "/v1/reload"),
     ("GET", "/v1/sessions"),
     ("GET", "/v1/sessions/lines"),
     ("POST", "/v1/sessions/sync"),

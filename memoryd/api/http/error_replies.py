@@ -5,7 +5,7 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.problems import Problem, log_unexpected, problem_of
-from memoryd.errors import DeadlineExceeded, InvalidRequest, RequestError, ShuttingDown, TooLarge
+from memoryd.errors import InvalidRequest, NotNow, RequestError, ShuttingDown, TooLarge
 
 
 class ErrorReplies:
@@ -29,7 +29,7 @@ class ErrorReplies:
             # the app's own handlers have answered and logged, unless the answer broke off or was never begun
             if reply.is_complete:
                 return
-            if reply.is_started or not isinstance(exc, RequestError | DeadlineExceeded):
+            if reply.is_started or not isinstance(exc, RequestError | NotNow):
                 log_unexpected(inner, exc)
             if reply.is_started:
                 raise

@@ -1,0 +1,42 @@
+"""memoryctl reload: have the daemon read its configuration again."""
+
+from collections.abc import Iterator
+
+import click
+
+from memoryd.cli import terminal
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.replies.daemon import ReloadReply
+from memoryd.wire import Exit
+
+
+@click.command("reload", context_settings=HELP)
+@shared
+@click.pass_obj
+def command(invocation: Invocation) -> Exit:
+    """Read the configuration again, without an end to anything that runs.
+
+    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
+    """
+    with invocation.client() as client:
+        reply = client.reload()
+    invocation.show(reply, _lines(reply), reply["notices"])
+    return Exit.DONE if reply["reloaded"] else Exit.CONFIG
+
+
+def _lines(reply: ReloadReply) -> Iterator[str]:
+    if not reply["reloaded"]:
+        yield "Nothing was reloaded; what held before holds on:"
+        yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])
+        yield "Mend this, and run `memoryctl reload` again."
+        return
+    changed, owed = reply["changed"], reply["needsRestart"]
+    now = [key for key in changed if key not in owed]
+    if now:
+        yield "Reloaded. These keys hold from now on:"
+        yield from (f"  {terminal.harmless(key)}" for key in now)
+    else:
+        yield "Reloaded. Nothing changed." if not owed else "Reloaded."
+    if owed:
+        yield "These take effect when memoryd is started again:"
+        yield from (f"  {terminal.harmless(key)}" for key in owed)

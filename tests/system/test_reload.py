@@ -1,0 +1,304 @@
+"""Reloading the real daemon: nothing is dropped, nothing is embedded again, and a bad file changes nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.errors import MemorydError
+from memoryd.replies.status import AgentStatus
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.waiting import eventually
+from tests.warm.programs import SCRIPTS, ran
+
+QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100}}
+
+
+@dataclass
+class Stage:
+    """A daemon with a model, and its file, which tests write anew."""
+
+    running: RunningDaemon
+    model: Path
+    search: dict[str, object] = field(default_factory=lambda: dict(QUICK))
+
+    def write(self, search: Mapping[str, object] | None = None, **sections: object) -> None:
+        """Write the configuration anew, whatever lies there; `search` lies over memorySearch."""
+        if self.running.config.is_dir():
+            self.running.config.rmdir()
+        self.running.config.unlink(missing_ok=True)
+        write_config(
+            self.running.home, self.running.workspace, self.model, search={**self.search, **(search or {})}, **sections
+        )
+
+    def agent(self) -> AgentStatus:
+        with Client(self.running.socket) as client:
+            return client.status()["agents"][0]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[Stage]:
+    """A daemon whose notes have their vectors."""
+    home = tmp_path_factory.mktemp("reload")
+    workspace = write_workspace(home / "workspace")
+    config = write_config(home, workspace, starter_model, search=QUICK)
+    with RunningDaemon(home, config, workspace) as running:
+        running.client().sync("embedded", 60_000)
+        yield Stage(running, starter_model)
+
+
+@pytest.fixture(autouse=True)
+def usual(stage: Stage) -> Iterator[None]:
+    """Leave the daemon as it was."""
+    yield
+    stage.write()
+    assert stage.running.client().reload()["reloaded"]
+
+
+def found(client: Client, query: str) -> list[str]:
+    return [hit["path"] for hit in client.search(query)["results"]]
+
+
+@contextmanager
+def asking(*asks: Callable[[int], None]) -> Iterator[list[int]]:
+    """Ask again and again, each in a thread of its own; yields how often each did, and fails with what one raised."""
+    counts, failures, is_over = [0] * len(asks), list[BaseException](), threading.Event()
+
+    def loop(number: int, ask: Callable[[int], None]) -> None:
+        try:
+            while not is_over.is_set():
+                ask(counts[number])
+                counts[number] += 1
+        except BaseException as exc:
+            failures.append(exc)
+
+    threads = [threading.Thread(target=loop, args=(number, ask), daemon=True) for number, ask in enumerate(asks)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield counts
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join(120)
+    assert failures == []
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
+    client, before, pid = stage.running.client(), stage.agent(), stage.running.pid
+    clients = [Client(stage.running.socket, timeout=60) for _ in range(3)]
+
+    def search(_count: int) -> None:
+        assert found(clients[0], "Which machine does the gateway run on?")[0] == "MEMORY.md"
+        assert "memory/2026-10-06.md" in found(clients[0], "GW-4172")
+
+    def retain(count: int) -> None:
+        reply = clients[1].retain(f"Parcel {count} of the harbour master came by ship.")
+        assert reply["memories"], reply
+
+    def look(_count: int) -> None:
+        assert clients[2].status()["agents"][0]["id"] == "main"
+        assert clients[2].sync()["complete"]
+
+    with asking(search, retain, look) as counts:
+        for number in range(20):
+            stage.write({"query": {"maxResults": 5 + number % 3}}, memory={"citations": ("on", "off")[number % 2]})
+            reply = client.reload()
+            assert reply["reloaded"], reply
+            assert "memory.citations" in reply["changed"]
+        eventually(lambda: min(counts) > 5)
+    retained = counts[1]
+    for one in clients:
+        one.close()
+    assert client.sync("embedded", 60_000)["complete"]
+    after = stage.agent()
+    assert stage.running.pid == pid
+    assert worker_of(after) == worker_of(before)
+    assert after["embedded"] == after["passages"]
+    assert stage.running.log.read_text().count('"model loaded"') == 1
+    notes = "".join(path.read_text() for path in (stage.running.workspace / "memory").glob("*.md"))
+    assert notes.count("of the harbour master") == retained
+
+
+def worker_of(agent: AgentStatus) -> tuple[int | None, int]:
+    worker = agent["embedder"]["worker"]
+    assert worker is not None
+    return worker["pid"], worker["restarts"]
+
+
+def test_changed_settings_hold_at_once_and_vectors_stay(stage: Stage) -> None:
+    client, before = stage.running.client(), stage.agent()
+    stage.write({"query": {"maxResults": 1}})
+    assert client.reload()["changed"] == ["agents.defaults.memorySearch.query.maxResults"]
+    assert len(found(client, "gateway lease sourdough machine")) == 1
+    after = stage.agent()
+    assert (after["embedded"], worker_of(after)) == (before["embedded"], worker_of(before))
+    assert client.reload() == {"reloaded": True, "changed": [], "needsRestart": [], "problems": [], "notices": []}
+
+
+def test_what_only_a_restart_changes_is_named_until_it_is_taken_back(stage: Stage) -> None:
+    client = stage.running.client()
+    stage.write(http={"port": 18_999}, log={"level": "WARNING"})
+    reply = client.reload()
+    # the environment says what the level is, now as at the start
+    assert reply["changed"] == reply["needsRestart"] == ["http.port"]
+    assert client.status()["config"]["needsRestart"] == ["http.port"]
+    stage.write()
+    assert client.reload()["needsRestart"] == []
+    assert client.status()["config"]["needsRestart"] == []
+
+
+def _vanish(path: Path) -> None:
+    path.unlink()
+
+
+def _half(path: Path) -> None:
+    path.write_text(path.read_text()[:-20])
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _dangling(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.with_name("nowhere.json5"))
+
+
+def _misspelt(path: Path) -> None:
+    path.write_text('{ memory: { citation: "on" } }')
+
+
+@pytest.mark.parametrize("spoil", [_vanish, _half, _directory, _dangling, _misspelt])
+def test_f131_bad_file_at_a_reload_changes_nothing(stage: Stage, spoil: Callable[[Path], None]) -> None:
+    """The old configuration held, answers went on, and status said why until a good file came."""
+    client, config = stage.running.client(), stage.running.config
+    spoil(config)
+    reply = client.reload()
+    assert (reply["reloaded"], reply["changed"]) == (False, [])
+    assert reply["problems"]
+    told = client.status()["config"]
+    assert (told["problems"], told["source"]) == (reply["problems"], str(config))
+    assert told["failedAt"] is not None
+    assert found(client, "GW-4172")[0] == "memory/2026-10-06.md"
+    stage.write()
+    assert client.reload()["reloaded"]
+    told = client.status()["config"]
+    assert (told["problems"], told["failedAt"]) == ([], None)
+
+
+def test_index_that_cannot_be_opened_leaves_the_one_of_before(stage: Stage) -> None:
+    client, foreign = stage.running.client(), stage.running.home / "foreign.sqlite"
+    foreign.write_bytes(b"SQLite format 3\0" + b"somebody else's" * 400)
+    before = foreign.read_bytes()
+    stage.write({"store": {"path": str(foreign)}})
+    reply = client.reload()
+    assert not reply["reloaded"]
+    assert "not an index of memoryd" in reply["problems"][0]
+    assert client.status()["config"]["problems"] == reply["problems"]
+    assert "MEMORY.md" in found(client, "Which machine does the gateway run on?")
+    assert foreign.read_bytes() == before
+    assert stage.agent()["degraded"] == []
+
+
+def test_f123_hang_up_reloads_and_scans(stage: Stage) -> None:
+    """HUP took a changed key, and a bad file left what was, with the reason in status."""
+    client, config = stage.running.client(), stage.running.config
+    stage.write({"query": {"maxResults": 1}})
+    os.kill(stage.running.pid, signal.SIGHUP)
+    eventually(lambda: len(found(client, "gateway lease sourdough machine")) == 1)
+    loaded_at = client.status()["config"]["loadedAt"]
+    config.write_text("{")
+    os.kill(stage.running.pid, signal.SIGHUP)
+    eventually(lambda: client.status()["config"]["problems"])
+    assert client.status()["config"]["loadedAt"] == loaded_at
+    assert len(found(client, "gateway lease sourdough machine")) == 1
+
+
+def test_long_wait_and_stream_outlive_a_reload(stage: Stage) -> None:
+    stage.write({"sync": {**QUICK["sync"], "watch": False}})
+    client, other = stage.running.client(), Client(stage.running.socket, timeout=60)
+    seen: list[str] = []
+
+    def follow() -> None:
+        for event in other.events(silence=60):
+            seen.append(event["event"])
+            if "sync" in seen:
+                return
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    with asking(lambda _count: _waited(stage)) as counts:
+        for number in range(5):
+            stage.write({"query": {"maxResults": 3 + number}})
+            assert client.reload()["reloaded"]
+        (stage.running.workspace / "memory" / "later.md").write_text("A juniper grows behind the shed.\n")
+        eventually(lambda: "memory/later.md" in found(client, "juniper"))
+        eventually(lambda: counts[0] > 2)
+    thread.join(90)
+    assert not thread.is_alive()
+
+
+def _waited(stage: Stage) -> None:
+    with Client(stage.running.socket, timeout=60) as client:
+        assert client.sync("embedded", 60_000)["complete"]
+
+
+def test_reloads_at_once_go_one_after_the_other(stage: Stage) -> None:
+    clients = [stage.running.client() for _ in range(4)]
+    stage.write({"query": {"maxResults": 2}})
+    replies: list[dict[str, Any]] = []
+    threads = [threading.Thread(target=lambda one=one: replies.append(dict(one.reload()))) for one in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(90)
+    assert [reply["reloaded"] for reply in replies] == [True] * 4
+    assert ["agents.defaults.memorySearch.query.maxResults"] in [reply["changed"] for reply in replies]
+    assert len(found(clients[0], "gateway lease sourdough machine")) == 2
+
+
+def test_agent_that_comes_answers_and_one_that_goes_is_unknown(stage: Stage) -> None:
+    client, workspace = stage.running.client(), write_workspace(stage.running.home / "second")
+    (workspace / "MEMORY.md").write_text("The heron nests at the weir.\n")
+    agents = json.loads(stage.running.config.read_text())["agents"]
+    agents["list"] = [{"id": "main"}, {"id": "second", "workspace": str(workspace), "sockets": [{"path": "/tmp/x/y"}]}]
+    stage.running.config.write_text(json.dumps({"agents": agents}))
+    reply = client.reload()
+    assert reply["needsRestart"] == ["agents.list[second].sockets"]
+    assert client.search("heron", agent="second")["results"][0]["path"] == "MEMORY.md"
+    stage.write()
+    assert client.reload()["reloaded"]
+    with pytest.raises(MemorydError, match="no agent 'second'"):
+        client.search("heron", agent="second")
+
+
+def test_command_tells_what_was_reloaded_and_what_is_wrong(stage: Stage) -> None:
+    stage.write(memory={"citations": "on"}, http={"port": 18_999})
+    done = memoryctl(stage, "reload")
+    assert (done.returncode, done.stderr) == (Exit.DONE, "")
+    assert "memory.citations" in done.stdout.partition("started again")[0]
+    assert "http.port" in done.stdout.partition("started again")[2]
+    stage.running.config.write_text("{ memory: { citations: 7 } }")
+    failed = memoryctl(stage, "reload", "--json")
+    assert failed.returncode == Exit.CONFIG
+    assert "memory.citations" in json.loads(failed.stdout)["problems"][0]
+
+
+def memoryctl(stage: Stage, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return ran(
+        [sys.executable, "-c", SCRIPTS["memoryctl"], *arguments], env=stage.running.env, capture_output=True, text=True
+    )

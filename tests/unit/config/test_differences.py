@@ -1,0 +1,87 @@
+"""What differs between two configurations, and what each key takes to have its effect."""
+
+import pytest
+
+from memoryd.config.differences import changed_keys
+from memoryd.config.effects import EFFECTS, Effect, effect_of, of_effect
+from memoryd.config.loading.key_names import all_keys, own_keys
+from memoryd.config.root import Config
+
+
+def config(**sections: object) -> Config:
+    return Config.model_validate(sections)
+
+
+def test_same_configuration_differs_in_nothing() -> None:
+    given = {"memory": {"citations": "on"}, "agents": {"list": [{"id": "a"}]}}
+    assert changed_keys(config(**given), config(**given)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "keys"),
+    [
+        ({}, {"memory": {"citations": "on"}}, ["memory.citations"]),
+        # given as the default is: some keys mean something else where they are given
+        ({}, {"memory": {"citations": "auto"}}, ["memory.citations"]),
+        ({}, {"memory": {}}, ["memory"]),
+        ({"http": {"port": 1}}, {"http": {"port": 2}}, ["http.port"]),
+        (
+            {"models": {"providers": {"openai": {"apiKey": "one"}}}},
+            {"models": {"providers": {"openai": {"apiKey": "two"}}}},
+            ["models.providers.openai.apiKey"],
+        ),
+        (
+            {"agents": {"list": [{"id": "a"}, {"id": "b", "workspace": "/b"}]}},
+            {"agents": {"list": [{"id": "a", "name": "Ada"}, {"id": "b", "workspace": "/c"}]}},
+            ["agents.list[a].name", "agents.list[b].workspace"],
+        ),
+        (
+            {"agents": {"list": [{"id": "a"}]}},
+            {"agents": {"list": [{"id": "a"}, {"id": "b", "sockets": [{"path": "/s"}]}]}},
+            ["agents.list[b]", "agents.list[b].sockets"],
+        ),
+        (
+            {"agents": {"list": [{"id": "a"}, {"id": "b"}]}},
+            {"agents": {"list": [{"id": "b"}, {"id": "a"}]}},
+            ["agents.list"],
+        ),
+    ],
+)
+def test_keys_are_named_that_differ(before: dict[str, object], after: dict[str, object], keys: list[str]) -> None:
+    assert changed_keys(config(**before), config(**after)) == keys
+    assert sorted(changed_keys(config(**after), config(**before))) == sorted(keys)
+
+
+def test_values_are_never_named() -> None:
+    before, after = ({"models": {"providers": {"openai": {"apiKey": key}}}} for key in ("sk-old", "sk-new"))
+    assert "sk-" not in str(changed_keys(config(**before), config(**after)))
+
+
+def test_every_key_stands_in_the_table_once() -> None:
+    for key in all_keys(Config):
+        within = [name for name in EFFECTS if key == name or key.startswith(f"{name}.")]
+        around = [name for name in EFFECTS if name.startswith(f"{key}.")]
+        assert len(within) == 1 or (not within and around), f"{key} stands {len(within)} times in config/effects.py"
+    known = set(all_keys(Config))
+    assert EFFECTS.keys() <= known
+    assert {name.partition(".")[0] for name in EFFECTS} == own_keys(Config).keys()
+
+
+@pytest.mark.parametrize(
+    ("key", "effect"),
+    [
+        ("memory.citations", Effect.EXCHANGE),
+        ("agents.list[work]", Effect.EXCHANGE),
+        ("agents.list[work].sockets", Effect.RESTART),
+        ("agents.list[work].memorySearch.query.maxResults", Effect.EXCHANGE),
+        ("agents", Effect.EXCHANGE),
+        ("agents.list", Effect.EXCHANGE),
+        ("http", Effect.RESTART),
+        ("log.level", Effect.AT_ONCE),
+        ("models.providers.openai.apiKey", Effect.EXCHANGE),
+        ("nothing.that.is", Effect.RESTART),
+    ],
+)
+def test_effect_of_a_key(key: str, effect: Effect) -> None:
+    assert effect_of(key) is effect
+    assert of_effect([key], effect) == [key]
