@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,11 +19,12 @@ import pytest
 from memoryd.cli.checks import clock, disk, index, inotify, service
 from memoryd.cli.checks.examination import Examination, Extent
 from memoryd.cli.checks.finding import Finding
+from memoryd.cli.checks.permissions import may_be_listed
 from memoryd.cli.checks.running import examined, look_of
 from memoryd.cli.checks.table import CHECKS, DoctorCheck
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
-from memoryd.config.paths import workspace_state_dir
+from memoryd.config.paths import state_dir, workspace_state_dir
 from memoryd.service.service_state import ServiceState
 from memoryd.store.connecting import Connector
 from memoryd.store.ledger_database import LedgerDatabase
@@ -298,6 +300,21 @@ def test_lock_that_is_held_by_a_daemon_elsewhere_is_told(indexed: Path, capsys: 
     assert "/elsewhere/memoryd.sock" in said(told, "daemon.lock")
 
 
+def test_files_of_a_daemon_that_hangs_are_left_to_it(indexed: Path, capsys: Captured) -> None:
+    path = Path(os.environ["MEMORYD_SOCKET"])
+    indexed.write_bytes(b"no database at all" * 600)
+    with (indexed.parents[2] / "memoryd.lock").open("w") as held, socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+        path.chmod(0o600)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        code, told = doctor(capsys, "--section", "index", "--section", "socket", "--fix")
+        assert code == Exit.ERROR
+        assert "restart memoryd" in said(told, "index.sound")
+        assert [one["done"] for one in told["fixes"]] == [False]
+        assert path.exists()
+    assert indexed.exists()
+
+
 def test_hooks_and_servers_that_run_nothing_are_told_and_hooks_mended(notes: Path, capsys: Captured) -> None:
     home = Path.home()
     (home / ".claude").mkdir()
@@ -378,6 +395,39 @@ def test_check_that_hangs_or_fails_is_one_finding(examination: Examination, monk
     assert "did not answer" in found["disk.hangs"].message
     assert "KeyError" in found["disk.fails"].message
     assert found["disk.space"].state == "ok"
+
+
+def test_what_is_wrong_always_says_what_to_do(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
+    def speechless(_examination: Examination) -> Iterator[Finding]:
+        yield Finding("disk", "wrong", "it is broken")
+
+    monkeypatch.setattr(disk, "LOOKS", {"disk.space": speechless})
+    (check,) = (one for one in CHECKS if one.id == "disk.space")
+    (found,) = examined([check], examination)
+    assert found.hint == check.advice
+
+
+@pytest.mark.parametrize(
+    ("mode", "above", "is_listed"),
+    [(0o755, [0o755, 0o711], True), (0o755, [0o700, 0o755], False), (0o711, [0o755], False), (0o750, [0o755], False)],
+)
+def test_notes_are_open_where_anybody_gets_to_them_and_may_list_them(
+    mode: int, above: list[int], is_listed: bool
+) -> None:
+    assert may_be_listed(mode, above) is is_listed
+
+
+@pytest.mark.root
+def test_full_disk_below_the_state_folder_is_told(notes: Path, capsys: Captured) -> None:
+    state = state_dir()
+    state.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(state)], check=True)
+    try:
+        code, told = doctor(capsys, "--section", "disk")
+    finally:
+        subprocess.run(["umount", str(state)], check=True)
+    assert code == Exit.ERROR
+    assert f"state folder {state} is full" in said(told, "disk.space")
 
 
 def test_full_disk_is_told_and_one_without_inodes() -> None:

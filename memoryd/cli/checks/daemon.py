@@ -1,22 +1,20 @@
 """The part of `memoryctl doctor` about the process: who holds the lock of the state folder, and does it get on."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
+from memoryd.cli.checks.lock import lock_holder, lock_path
 from memoryd.cli.terminal import count, duration
-from memoryd.config.paths import state_dir
 
-LOCK_NAME: Final = "memoryd.lock"
 _NOTE_BYTES: Final = 512
 
 
 def lock(examination: Examination) -> Iterator[Finding]:
     """Compare who holds the lock with who answers: a lock that nobody holds is none, whatever its file says."""
-    path = state_dir() / LOCK_NAME
+    path = lock_path()
     holder = lock_holder(path, examination.proc)
     if holder is None:
         return
@@ -47,23 +45,6 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
             yield Finding("heartbeats", "wrong", told, hint)
     if beats and all(one["state"] != "stalled" for one in beats):
         yield Finding("heartbeats", "ok", f"{count(len(beats), 'part')} of the process get on")
-
-
-def lock_holder(path: Path, proc: Path) -> int | None:
-    """Return the pid of who holds a lock on a file; None if nobody does, or the system does not tell.
-
-    0 is somebody in another pid namespace. Reads the kernel's table: to try the lock could keep a daemon from starting.
-    """
-    try:
-        found, table = path.stat(), (proc / "locks").read_text()
-    except OSError:
-        return None
-    wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
-    for line in table.splitlines():
-        fields = line.split()
-        if len(fields) >= 8 and fields[1] == "FLOCK" and fields[5] == wanted:
-            return max(0, int(fields[4]))
-    return None
 
 
 def _note(path: Path) -> tuple[str, str]:

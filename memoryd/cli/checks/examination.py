@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from memoryd.cli.checks.lock import lock_holder, lock_path
 from memoryd.cli.invocation import Invocation
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.root import Config
-from memoryd.errors import ConfigError, MemorydError
+from memoryd.errors import ConfigError, DaemonNotRunning, MemorydError
 from memoryd.replies.status import StatusReply
 
 STATUS_SECONDS = 10.0
@@ -44,11 +45,24 @@ class Examination:
         return cls(invocation, extent, loaded, problems, status, silence)
 
     @property
+    def is_in_use(self) -> bool:
+        """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asked anew."""
+        return self.status is not None or is_daemon_there(self.invocation, self.proc)
+
+    @property
     def config(self) -> Config:
         """The configuration; raises ConfigError where there is none."""
         if self.loaded is None:
             raise ConfigError(list(self.problems))
         return self.loaded.config
+
+
+def is_daemon_there(invocation: Invocation, proc: Path = PROC) -> bool:
+    """Tell whether somebody holds the lock, or is behind the socket, though it may not answer."""
+    if lock_holder(lock_path(), proc) is not None:
+        return True
+    _, silence = _status(invocation)
+    return not isinstance(silence, DaemonNotRunning)
 
 
 def _loaded() -> tuple[Loaded | None, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.terminal import count
 from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath, printable_name
-from memoryd.errors import MemorydError, NotNow
+from memoryd.errors import NotNow
 from memoryd.files.offline_rules import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.store.examining import FileKind, IndexFile, set_aside
@@ -59,7 +59,7 @@ def on_disk(examination: Examination) -> Iterator[Finding]:
 
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
     """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all."""
-    held = IndexFile(agent.index_path, is_used=examination.status is not None).digests()
+    held = IndexFile(agent.index_path, is_used=examination.is_in_use).digests()
     roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
     seen = scan(roots, rules).files
     both = sorted(path for path in held if path in seen)
@@ -82,7 +82,7 @@ def _files(examination: Examination) -> Mapping[Path, str]:
 
 
 def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Finding]:
-    file = IndexFile(path, is_used=examination.status is not None)
+    file = IndexFile(path, is_used=examination.is_in_use)
     kind = file.kind
     if kind is FileKind.ABSENT:
         # conversations are kept by who wants them
@@ -101,30 +101,27 @@ def _judged(file: IndexFile, part: str, examination: Examination) -> Finding:
     found = file.problems(is_whole=examination.extent.is_deep)
     if not found:
         return Finding(part, "ok", f"{file.path} is sound")
+    remedy = _made_anew(file, examination)
     hint = "nothing is lost: memoryctl doctor --fix has it made anew from the notes"
-    return Finding(part, "wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, _made_anew(file, examination))
+    hint = hint if remedy else "nothing is lost: restart memoryd, which makes it anew from the notes"
+    return Finding(part, "wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, remedy)
 
 
-def _made_anew(file: IndexFile, examination: Examination) -> Remedy:
-    if file.is_used:
+def _made_anew(file: IndexFile, examination: Examination) -> Remedy | None:
+    if examination.status is not None:
         return _read_again(examination)
+    if file.is_used:
+        # whoever has it open does not answer, and would go on writing to the file under its new name
+        return None
 
     def act() -> str:
         # once more: a daemon may have been started since
-        if _answers(examination):
+        if examination.is_in_use:
             raise NotNow("memoryd has been started, and looks after it", hint="memoryctl doctor --fix once more")
         set_aside(file.path)
         return f"{file.path} is set aside as {file.path.name}.corrupt-…; memoryd makes a new one when it starts"
 
     return Remedy(f"set {file.path} aside, for memoryd to make a new one", act)
-
-
-def _answers(examination: Examination) -> bool:
-    try:
-        with examination.invocation.client(5) as client:
-            return client.health()["ok"]
-    except MemorydError:
-        return False
 
 
 def _read_again(examination: Examination) -> Remedy:

@@ -18,7 +18,7 @@ def ledger(examination: Examination) -> Iterator[Finding]:
     for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
         part = f"ledger of {agent.id}"
         if agent.ledger_path.exists():
-            yield from _of(agent.ledger_path, part, is_used=examination.status is not None)
+            yield from _of(agent.ledger_path, part, is_used=examination.is_in_use)
         else:
             yield Finding(part, "off", f"{agent.ledger_path} is not made yet", "memoryd makes it when it starts")
 

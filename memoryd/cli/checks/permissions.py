@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,7 @@ def ours(examination: Examination) -> Iterator[Finding]:
 def workspace(examination: Examination) -> Iterator[Finding]:
     """Tell whether others reach the notes, through all folders above them."""
     for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
-        if path.is_dir() and is_reached_by_others(path):
+        if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
             message = f"other users of this machine can read the notes in {path}"
             yield Finding(PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
 
@@ -53,11 +53,10 @@ def writable(examination: Examination) -> Iterator[Finding]:
             )
 
 
-def is_reached_by_others(path: Path) -> bool:
-    """Tell whether somebody who is neither owner nor of the group gets there, and may list it."""
-    if path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH) != (stat.S_IROTH | stat.S_IXOTH):
-        return False
-    return all(above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents)
+def may_be_listed(mode: int, above: Iterable[int]) -> bool:
+    """Tell whether somebody who is neither owner nor of the group lists a folder, by its mode and those above it."""
+    listing = stat.S_IROTH | stat.S_IXOTH
+    return mode & listing == listing and all(one & stat.S_IXOTH for one in above)
 
 
 def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
@@ -67,9 +66,13 @@ def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
             if (
                 path.exists()
                 and not path.is_relative_to(state)
-                and all(above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents)
+                and all(one & stat.S_IXOTH for one in _modes_above(path))
             ):
                 yield path
+
+
+def _modes_above(path: Path) -> list[int]:
+    return [above.stat().st_mode for above in path.resolve().parents]
 
 
 def _is_open(path: Path) -> bool:

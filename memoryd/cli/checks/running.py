@@ -33,7 +33,8 @@ def examined(
     usable = [check for check in checks if examination.loaded is not None or not check.needs_config]
     for one in [_started(check, examination, seconds) for check in usable]:
         for finding in _found(one):
-            yield replace(finding, check=one.check.id)
+            hint = finding.hint or (one.check.advice if finding.state == "wrong" else "")
+            yield replace(finding, check=one.check.id, hint=hint)
 
 
 def _started(check: DoctorCheck, examination: Examination, seconds: float | None) -> _Started:

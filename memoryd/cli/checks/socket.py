@@ -38,7 +38,7 @@ def answers(examination: Examination) -> Iterator[Finding]:
                 "look",
                 f"{path} is left from a daemon that is gone",
                 "the next start removes it: nothing need be done",
-                Remedy(f"remove the dead socket {path}", lambda: _remove(path)),
+                Remedy(f"remove the dead socket {path}", partial(_remove, path, examination)),
             )
     else:
         hint = examination.silence.hint if examination.silence else ""
@@ -124,10 +124,10 @@ def _in_the_way(path: Path, found: os.stat_result) -> Finding | None:
     return None
 
 
-def _remove(path: Path) -> str:
+def _remove(path: Path, examination: Examination) -> str:
     # once more: a daemon may have been started since
     found = _lstat(path)
-    if found is None or _in_the_way(path, found) is not None or not is_refused(path):
+    if found is None or _in_the_way(path, found) is not None or examination.is_in_use or not is_refused(path):
         raise MemorydError(f"{path} is left as it is: it is in use now")
     path.unlink()
     return f"removed {path}"
