@@ -10,13 +10,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memoryd.cli.checks import clock, disk, index, inotify, service
+from memoryd.cli.checks import clock, disk, index, inotify, queue, service, watcher
 from memoryd.cli.checks.examination import Examination, Extent
 from memoryd.cli.checks.finding import Finding
 from memoryd.cli.checks.permissions import may_be_listed
@@ -29,6 +29,7 @@ from memoryd.service.service_state import ServiceState
 from memoryd.store.connecting import Connector
 from memoryd.store.ledger_database import LedgerDatabase
 from memoryd.wire import Exit
+from tests.integration.contract_server import agent, serving, status
 from tests.integration.indexing import staged
 
 Captured = pytest.CaptureFixture[str]
@@ -392,9 +393,47 @@ def test_check_that_hangs_or_fails_is_one_finding(examination: Examination, monk
     checks = [DoctorCheck(f"disk.{name}", name, "", "") for name in ("hangs", "fails", "space")]
     checks[0] = DoctorCheck("disk.hangs", "hangs", "", "", seconds=0.05)
     found = {one.check: one for one in examined(checks, examination)}
-    assert "did not answer" in found["disk.hangs"].message
+    assert "did not answer in 0.05 s" in found["disk.hangs"].message
     assert "KeyError" in found["disk.fails"].message
     assert found["disk.space"].state == "ok"
+
+
+def test_daemon_of_another_version_is_asked_no_more_than_it_knows(notes: Path, capsys: Captured) -> None:
+    with serving(Path(os.environ["MEMORYD_SOCKET"])) as older:
+        older.replies["status"] = (200, status(agent(pendingFiles=3)) | {"version": "0.0.1"})
+        code, told = doctor(capsys)
+    assert "memoryd is 0.0.1" in said(told, "socket.version")
+    assert "3 files to go, and none was done" in said(told, "queue.moving")
+    assert states(told, "index.disk") == [], "it looks at other places than this configuration"
+    assert not [one for one in told["checks"] if "the check itself failed" in one["message"]]
+    # its last scan was long ago
+    assert (code, states(told, "watcher.scan")) == (Exit.ERROR, ["wrong"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({}, "ok"),
+        ({"pendingEmbeddings": 4}, "ok"),
+        ({"pendingEmbeddings": 5}, "look"),
+        ({"pendingEmbeddings": 5, "embedding": {"paused": True}}, "look"),
+        ({"pendingEmbeddings": 5, "embedder": {"state": "failed", "reason": "no key"}}, "wrong"),
+        ({"pendingEmbeddings": 5, "embedder": {"state": "warming", "reason": None}}, "ok"),
+    ],
+)
+def test_queue_is_judged_by_two_looks(changes: dict[str, Any], state: str) -> None:
+    before: Any = agent(pendingEmbeddings=5)
+    after: Any = agent(**changes)
+    assert queue.queue_finding(before, after).state == state
+
+
+def test_scan_that_is_late_or_of_the_future_is_told() -> None:
+    now = datetime(2026, 1, 5, 10, 1, tzinfo=UTC)
+    body: Any = agent()
+    assert watcher.scan_finding(body, 30, now).state == "ok"
+    assert watcher.scan_finding(body, 30, now + timedelta(minutes=5)).state == "wrong"
+    assert watcher.scan_finding(body, 0, now + timedelta(days=5)).state == "ok"
+    assert watcher.scan_finding(body, 30, now - timedelta(minutes=5)).state == "look"
 
 
 def test_what_is_wrong_always_says_what_to_do(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:

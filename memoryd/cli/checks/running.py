@@ -16,6 +16,7 @@ from memoryd.errors import MemorydError
 @dataclass(frozen=True, slots=True)
 class _Started:
     check: DoctorCheck
+    limit: float
     ends_at: float
     found: Future[list[Finding]]
 
@@ -49,7 +50,7 @@ def _started(check: DoctorCheck, examination: Examination, seconds: float | None
 
     # a thread that nobody waits for at the end: what hangs in the kernel must not keep the command
     Thread(target=work, name=check.id, daemon=True).start()
-    return _Started(check, time.monotonic() + limit, found)
+    return _Started(check, limit, time.monotonic() + limit, found)
 
 
 def _found(one: _Started) -> list[Finding]:
@@ -63,7 +64,9 @@ def _found(one: _Started) -> list[Finding]:
             return [_failed(one.check, "it ran into a time-out of its own", one.check.advice)]
         return [
             _failed(
-                one.check, "did not answer in time", "see whether a disk or a network hangs; --seconds waits longer"
+                one.check,
+                f"did not answer in {one.limit:g} s",
+                "see whether a disk or a network hangs; --seconds waits longer",
             )
         ]
     except OSError as exc:
