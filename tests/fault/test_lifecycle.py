@@ -242,12 +242,14 @@ def _is_ready(stage: Stage) -> bool:
     return False
 
 
-@pytest.mark.parametrize("bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}])
+@pytest.mark.parametrize(
+    "bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}]
+)
 def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str, str]) -> None:
-    """With no HOME and the C locale, a note with accents is indexed, found and read."""
+    """With no HOME or one that is nowhere, and another locale, a note with accents is indexed, found and read."""
     stage.write("memory/größe.md", "Die Größe: 漢字 weißdorn\n")
     stage.prepare(environment=bare)
-    for name in ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+    for name in {"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} - bare.keys():
         stage.daemon.env.pop(name)
     stage.daemon.start()
     stage.sync()
@@ -391,17 +393,27 @@ def _start_in(stage: Stage, folder: Path, environment: dict[str, str]) -> subpro
         )
 
 
-def test_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> None:
-    """Requests after TERM are answered or refused in kind; nothing of the daemon is left."""
+def test_f115_f123_requests_during_the_stop_are_answered_or_refused(stage: Stage) -> None:
+    """While eight clients ask without a pause TERM ends the daemon in order; each is answered, or refused in kind."""
     stage.start()
-    with Client(stage.daemon.socket, timeout=10) as client:
-        client.health()
+    answered: list[int] = []
+    with ThreadPoolExecutor(8) as clients:
+        asking = [clients.submit(_ask_to_the_end, stage.daemon.socket, number, answered) for number in range(8)]
+        eventually(lambda: len(set(answered)) == len(asking) or any(one.done() for one in asking))
         os.kill(stage.daemon.pid, signal.SIGTERM)
-        for _ in range(20):
-            with contextlib.suppress(NotNow, DaemonNotRunning):
-                client.search("alder")
-    assert stage.daemon.reap() == 0
+        assert stage.daemon.reap() == 0
+        assert [one.result() for one in asking] == [None] * len(asking)
     assert not NURSERY.children()
+    assert "Traceback" not in stage.daemon.log.read_text()
+
+
+def _ask_to_the_end(socket: Path, number: int, answered: list[int]) -> None:
+    """Ask until nobody is there any more, and note each answer; any error that is no refusal is raised."""
+    with Client(socket, timeout=20) as client, contextlib.suppress(DaemonNotRunning):
+        while True:
+            with contextlib.suppress(NotNow):
+                if client.search("alder")["results"]:
+                    answered.append(number)
 
 
 @pytest.mark.parametrize("text", ["{agents: ", "{agents: {defaults: {memorySerch: {}}}}", "[]"])

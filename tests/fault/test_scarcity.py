@@ -1,6 +1,6 @@
-"""Rows 132 and 135 to 137 of the fault catalogue: too little memory, processes and processor, and roots in each other.
+"""Rows 132 and 134 to 137 of the fault catalogue: too little of what a process needs, and roots in each other.
 
-A slow disk (138) and signals (140) stand in test_lifecycle.py, descriptors (134) in tests/integration/test_sockets.py,
+A slow disk (138) and signals (140) stand in test_lifecycle.py, how connections are shed in integration/test_sockets.py,
 crowds and long use (114, 139) in tests/load.
 """
 
@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from memoryd.client import Client
-from memoryd.errors import MemorydError
+from memoryd.errors import MemorydError, NotNow
 from tests.fault.faults import fired, injected
 from tests.fault.stage import QUICK, Stage
 from tests.waiting import eventually
@@ -58,6 +59,25 @@ def _is_short(stage: Stage) -> bool:
     with contextlib.suppress(MemorydError), Client(stage.daemon.socket, timeout=20) as client:
         client.search("alder")
     return "MemoryError" in stage.daemon.log.read_text()
+
+
+def test_f134_daemon_without_descriptors_turns_clients_away_and_takes_up_what_was_written(stage: Stage) -> None:
+    """With no descriptor left clients are not answered; with some again they are, and what was written is found."""
+    stage.start()
+    pid = stage.daemon.pid
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    taken = set(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208
+    free = next(number for number in range(before[0]) if str(number) not in taken)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (free, before[1]))
+    for number in range(8):
+        stage.write(f"bank/deep{number}/new.md", f"written in need: willow{number}")
+    with Client(stage.daemon.socket, timeout=1) as client, pytest.raises(NotNow):
+        client.health()
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+    for number in (0, 7):
+        stage.eventually_finds(f"willow{number}")
+    assert stage.daemon.pid == pid
+    stage.converges()
 
 
 def test_f136_process_that_cannot_be_started_leaves_words_until_it_can(

@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -371,14 +372,19 @@ async def test_f134_nearly_full_descriptor_table_sheds_new_connections_and_recov
 
 
 async def test_f106_client_that_never_reads_is_dropped(path: Path, stage: Stage) -> None:
-    """A client that never reads is dropped at the time limit, and the next gets its large answer."""
+    """A client that never reads is dropped at the time limit, in bounded memory, and the next gets its large answer."""
     large = b"GET /v1/large?size=4000000 HTTP/1.1\r\nhost: x\r\n\r\n"
     async with serving(path, stage, limits=ConnectionLimits(write_timeout=SHORT)) as server:
         with socket.socket(socket.AF_UNIX) as deaf:
             deaf.connect(str(path))
+            tracemalloc.start()
             deaf.sendall(large * 50)
             await eventually_async(lambda: server.connections.refused["timed out"] == 1)
             await eventually_async(lambda: server.connections.open == 0)
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        # of the 200 MB that it asked for
+        assert most < 50_000_000
         assert len(await talk(path, large, then_eof=True)) > 4_000_000
 
 
