@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from memoryd.cli.main import run
 from memoryd.config.schema import json_schema
 from memoryd.wire import Exit
+from tests.integration.pseudo_terminal import PROGRAM
 
 Captured = pytest.CaptureFixture[str]
 FILE = """{
@@ -120,6 +122,27 @@ def test_f132_root_and_home_are_refused(file: Path, capsys: Captured, workspace:
     code, told = checked(capsys)
     assert code == Exit.ERROR
     assert "must be a folder of its own" in str(told["problems"][0]["message"])
+
+
+@pytest.mark.parametrize("bare", [{"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}])
+def test_f133_bare_environment_checks_and_shows_a_file_in_utf8(file: Path, bare: dict[str, str]) -> None:
+    """With no HOME and another locale, the values of a file in UTF-8 are checked, shown and planned as they stand."""
+    folder = file.parent / "größe 漢字"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("# Notes\n")
+    file.write_text(json.dumps({"agents": {"defaults": {"workspace": str(folder)}}}, ensure_ascii=False))
+    environment = {"MEMORYD_CONFIG": str(file), "MEMORYD_SOCKET": str(file.parent / "nobody.sock"), **bare}
+
+    def told(*arguments: str) -> dict[str, object]:
+        done = subprocess.run([*PROGRAM, *arguments, "--json"], env=environment, capture_output=True, timeout=60)
+        assert done.returncode == Exit.DONE, done
+        answer: dict[str, object] = json.loads(done.stdout)
+        return answer
+
+    assert told("config", "check")["problems"] == []
+    assert told("config", "show", "agents.defaults.workspace")["values"][0]["value"] == str(folder)  # type: ignore[index]
+    planned = told("init", str(folder), "--force", "--dry-run", "--model", "none")
+    assert "größe 漢字" in str(planned["text"])
 
 
 def test_environment_is_checked_with_the_file(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
