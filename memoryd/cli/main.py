@@ -19,6 +19,7 @@ from memoryd.wire import ErrorCode, Exit
 
 COMMANDS = (
     "status",
+    "top",
     "search",
     "get",
     "recall",

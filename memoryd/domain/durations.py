@@ -1,7 +1,7 @@
 """How long something took, counted in buckets: what a histogram of Prometheus is made of."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -35,3 +35,20 @@ class Durations:
         for bound, counted in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
             so_far += counted
             yield bound, so_far
+
+
+def quantile(counts: Sequence[float], share: float) -> float | None:
+    """Return below how many seconds a share (0 to 1) of the durations lies, by what fell into each bucket.
+
+    Within a bucket they are taken to lie evenly, as Prometheus does; None if there are none. The last bucket has no
+    end: what lies there is told as its beginning.
+    """
+    total = sum(counts)
+    if total <= 0:
+        return None
+    wanted, so_far, low = share * total, 0.0, 0.0
+    for bound, counted in zip(BOUNDS, counts, strict=False):
+        if counted and so_far + counted >= wanted:
+            return low + (bound - low) * (wanted - so_far) / counted
+        so_far, low = so_far + counted, bound
+    return low

@@ -1,0 +1,47 @@
+"""What happened between two looks at metrics."""
+
+from memoryd.cli.top_figures import figures_between, look_of
+
+BEFORE = """
+# TYPE memoryd_uptime_seconds gauge
+memoryd_uptime_seconds 100.0
+# TYPE memoryd_requests counter
+memoryd_requests_total{code="2xx",method="POST",route="/v1/search"} 10.0
+memoryd_requests_total{code="5xx",method="POST",route="/v1/search"} 1.0
+# TYPE memoryd_process_cpu_seconds counter
+memoryd_process_cpu_seconds_total{agent="",process="daemon"} 5.0
+# TYPE memoryd_process_resident_memory_bytes gauge
+memoryd_process_resident_memory_bytes{agent="",process="daemon"} 1000.0
+# TYPE memoryd_arm_duration_seconds histogram
+memoryd_arm_duration_seconds_bucket{arm="lexical",le="0.001"} 10.0
+memoryd_arm_duration_seconds_bucket{arm="lexical",le="+Inf"} 10.0
+"""
+AFTER = (
+    BEFORE.replace("100.0", "102.0")
+    .replace('search"} 10.0', 'search"} 30.0')
+    .replace("} 5.0", "} 6.0")
+    .replace('le="+Inf"} 10.0', 'le="+Inf"} 14.0')
+    .replace('le="0.001"} 10.0', 'le="0.001"} 14.0')
+)
+
+
+def test_rates_are_of_the_interval() -> None:
+    found = figures_between(look_of(BEFORE, 0.0), look_of(AFTER, 2.0))
+    assert (found["requestsPerSecond"], found["failedPerSecond"]) == (10.0, 0.0)
+    assert found["processes"][0]["cpuPercent"] == 50.0
+    assert found["arms"] == [{"name": "lexical", "perSecond": 2.0, "p50Ms": 0.5, "p95Ms": 0.95}]
+    assert not found["restarted"]
+
+
+def test_restart_counts_from_anew() -> None:
+    found = figures_between(look_of(AFTER, 0.0), look_of(BEFORE.replace("100.0", "4.0"), 10.0))
+    assert found["restarted"]
+    assert found["seconds"] == 4.0
+    assert found["requestsPerSecond"] == 2.75
+    assert found["processes"][0]["cpuPercent"] is None
+
+
+def test_counter_that_began_anew_is_not_negative() -> None:
+    smaller = AFTER.replace('search"} 30.0', 'search"} 3.0')
+    found = figures_between(look_of(BEFORE, 0.0), look_of(smaller, 1.0))
+    assert found["requestsPerSecond"] == 3.0
