@@ -43,14 +43,18 @@ def command(invocation: Invocation, is_following: bool, lines: int, since: str |
         wanted = LogFilter(LEVELS[LEVELS.index(level.lower()) :], since_time(since, datetime.now(UTC)))
     except ValueError as exc:
         raise InvalidRequest(f"--since: {exc}", hint="10m, 2h, 1d, or a time such as 2026-11-20 08:30") from exc
-    source = _source(invocation)
+    print_log(invocation, _source(invocation), wanted, lines=lines, is_following=is_following)
+    return Exit.DONE
+
+
+def print_log(invocation: Invocation, source: LogSource, wanted: LogFilter, *, lines: int, is_following: bool) -> None:
+    """Print the last lines of a log, and go on with what comes if that is asked for."""
     for line in source.last(lines, wanted):
         _show(invocation, line)
     if is_following:
         for line in source.following():
             if wanted.takes(line):
                 _show(invocation, line)
-    return Exit.DONE
 
 
 def _source(invocation: Invocation) -> LogSource:

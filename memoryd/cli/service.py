@@ -1,6 +1,7 @@
 """memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,6 +9,9 @@ from dataclasses import dataclass
 import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.log_lines import LogFilter
+from memoryd.cli.log_sources import JournalLog
+from memoryd.cli.logs import LEVELS, print_log
 from memoryd.cli.service_lines import (
     difference_notes,
     left_lines,
@@ -127,19 +131,25 @@ def status(invocation: Invocation) -> Exit:
 
 
 @command.command("logs", context_settings=HELP)
-@click.option("-f", "--follow", "follows", is_flag=True, help="Go on with what comes.")
+@click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what comes, until Ctrl-C.")
 @click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
 @shared
-def logs(follows: bool, lines: int) -> None:
-    """Print what the service told; by the program of the manager, journalctl or tail."""
+@click.pass_obj
+def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
+    """Print what the service manager and memoryd said, a start that failed included.
+
+    `memoryctl logs` has what memoryd said alone, wherever it runs.
+    """
     manager = manager_here()
-    words = manager.log_command(follow=follows, lines=lines)
-    if not words:
-        raise MemorydError(f"no service manager keeps a log here: {manager.state().reason}", hint="memoryctl logs")
-    try:
+    words = manager.log_command(follow=is_following, lines=lines)
+    if not words or shutil.which(words[0]) is None:
+        reason = manager.state().reason or f"there is no {words[0]}"
+        raise MemorydError(f"no service manager keeps a log here: {reason}", hint="memoryctl logs")
+    if manager.name != "systemd":
         os.execvp(words[0], words)
-    except OSError as exc:
-        raise MemorydError(f"cannot run {words[0]}: {exc.strerror}") from exc
+    everything = LogFilter(LEVELS, None)
+    print_log(invocation, JournalLog(), everything, lines=lines, is_following=is_following)
+    return Exit.DONE
 
 
 @dataclass(frozen=True, slots=True)

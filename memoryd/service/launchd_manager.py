@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from memoryd.config.paths import state_dir
 from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd_agent import LABEL, NOT_LOADED, agent_file, log_file
 from memoryd.service.launchd_steps import (
@@ -90,6 +91,7 @@ class LaunchdManager:
         return launchd_restart(state, self.domain)
 
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
-        """Return how the log is read."""
-        # -F: by name, for the log is put aside when it is long
-        return ("tail", "-n", str(lines), *(("-F",) if follow else ()), str(log_file()))
+        """Return how the logs are read: what was said before memoryd kept a log of its own, and that log."""
+        own = state_dir() / "log" / "memoryd.log"
+        # -F: by name, for a log is put aside when it is long
+        return ("tail", "-n", str(lines), *(("-F",) if follow else ()), str(log_file()), str(own))

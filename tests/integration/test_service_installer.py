@@ -235,10 +235,22 @@ def test_without_a_manager_there_is_advice_and_a_dry_run(user: User) -> None:
 
 def test_logs_are_those_of_the_journal(user: User) -> None:
     journal = user.manager.place / "journalctl"
-    journal.write_text('#!/bin/sh\necho "$@"\n')
+    event = '{"timestamp": "2026-11-20T08:30:00Z", "level": "info", "event": "ready"}'
+    journal.write_text(f"#!/bin/sh\necho '{event}'\necho memoryd.service: Failed with result watchdog.\n")
     journal.chmod(0o755)
-    shown = user.service("logs", "-f", "-n", "7")
-    assert shown.stdout == "--user --unit=memoryd.service --lines=7 --follow\n"
+    shown = user.service("logs", "-f")
+    assert shown.returncode == Exit.DONE, shown.stderr
+    assert "Failed with result watchdog." in shown.stdout
+    assert shown.stdout.count("ready") == 2
+
+
+def test_logs_of_a_mac_are_its_own_and_those_of_launchd(user: User) -> None:
+    tail = user.manager.place / "tail"
+    tail.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
+    tail.chmod(0o755)
+    shown = user.service("logs", "-n", "7", mac=True)
+    files = [user.home / "Library/Logs/memoryd/memoryd.log", user.home / ".local/state/memoryd/log/memoryd.log"]
+    assert shown.stdout == f"-n 7 {files[0]} {files[1]} "
 
 
 def test_agent_of_a_mac_is_installed_once_and_removed_whole(user: User) -> None:
