@@ -72,13 +72,15 @@ def test_index_that_tells_otherwise_than_the_disk_is_read_again_by_fix(running: 
     assert code == Exit.DONE, told
 
 
-def test_configuration_that_the_daemon_does_not_know_is_told(running: RunningDaemon) -> None:
-    text = running.config.read_text()
-    later = running.config.stat().st_mtime + 3600
-    os.utime(running.config, (later, later))
+def test_configuration_that_the_daemon_does_not_know_is_told_until_it_is_read_again(running: RunningDaemon) -> None:
+    changed = running.config.stat().st_mtime
+    os.utime(running.config, (changed + 3600, changed + 3600))
     _, told = doctor(running, "--section", "config")
     assert "was changed" in said(told, "config.loaded")
-    assert running.config.read_text() == text
+    os.utime(running.config, (changed, changed))
+    assert memoryctl(running, "reload").returncode == Exit.DONE
+    _, told = doctor(running, "--section", "config")
+    assert said(told, "config.loaded") == ""
 
 
 def test_socket_that_others_may_use_is_closed_by_fix(running: RunningDaemon) -> None:

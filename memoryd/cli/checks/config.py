@@ -10,7 +10,7 @@ from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import duration
 from memoryd.config.loading.exposure import exposures
-from memoryd.replies.status import StatusReply
+from memoryd.replies.status import ConfigReply, StatusReply
 
 PART: Final = "configuration"
 _STARTING_SECONDS: Final = 1.0
@@ -44,7 +44,7 @@ def exposure(examination: Examination) -> Iterator[Finding]:
 
 
 def loaded(examination: Examination) -> Iterator[Finding]:
-    """Compare the file with the one that the daemon has read, and when."""
+    """Compare the file with the one that the daemon has read, and tell what of it holds only after a restart."""
     status = examination.status
     if status is None or examination.loaded is None:
         return
@@ -55,13 +55,24 @@ def loaded(examination: Examination) -> Iterator[Finding]:
         yield Finding(PART, "look", message, hint)
     elif used is not None and (after := Path(used).stat().st_mtime - _loaded_at(status)) > _STARTING_SECONDS:
         message = f"{used} was changed {duration(after)} after memoryd had read it"
-        yield Finding(PART, "look", message, "have it read again: memoryctl service restart, or stop and start memoryd")
+        yield Finding(PART, "look", message, "have it read again: memoryctl reload")
+    yield from _of_reloads(status["config"])
+
+
+def _of_reloads(config: ConfigReply) -> Iterator[Finding]:
+    # an older daemon tells neither
+    for problem in config.get("problems", ()):
+        message = f"the last reload took nothing, and what was before holds: {problem}"
+        yield Finding(PART, "look", message, "correct it, then: memoryctl reload")
+    if keys := config.get("needsRestart"):
+        message = f"changed, and in effect when memoryd is started again: {', '.join(keys)}"
+        yield Finding(PART, "look", message, "memoryctl service restart, or stop and start memoryd")
 
 
 def _loaded_at(status: StatusReply) -> float:
     """Return when the daemon read its file, in seconds since 1970: when it says, else when it started."""
-    told = dict(status["config"]).get("loadedAt")
-    return datetime.fromisoformat(told).timestamp() if isinstance(told, str) else time.time() - status["uptimeSeconds"]
+    told = status["config"].get("loadedAt")
+    return datetime.fromisoformat(told).timestamp() if told else time.time() - status["uptimeSeconds"]
 
 
 LOOKS: Looks = {

@@ -50,8 +50,8 @@ CHECKS: Final = (
     DoctorCheck(
         "config.loaded",
         "configuration",
-        "whether the file was changed after the running daemon has read it, and whether it reads this very file",
-        "let the daemon read it again: `memoryctl service restart`",
+        "whether the running daemon has read this very file, as it is now, and what of it holds only after a restart",
+        "let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
     ),
     DoctorCheck(
         "socket.answers",
