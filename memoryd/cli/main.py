@@ -55,6 +55,7 @@ COMMANDS = (
     "completion",
     "backup",
     "restore",
+    "workspace",
     "version",
 )
 INTERRUPTED = 130

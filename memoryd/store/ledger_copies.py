@@ -73,6 +73,14 @@ def figures(path: Path) -> LedgerFigures:
         return LedgerFigures(version_of(reader.pragma("user_version")), _rows(reader))
 
 
+def rows_of(path: Path) -> dict[str, int]:
+    """Return how many rows each workspace has in a ledger, also while it is used; raises StoreError."""
+    refuse_foreign(path, LEDGER, is_private=False)
+    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
+        require_ours(reader, path)
+        return _rows(reader)
+
+
 def rename_workspace(path: Path, old: str, new: str) -> int:
     """Give all rows of a workspace another one, in one transaction, and return how many; nobody has the ledger open.
 

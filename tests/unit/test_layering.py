@@ -39,6 +39,7 @@ REACHES_MODELS = {
     "cli/restore.py": {"daemon", "moving", "store"},
     "cli/workspace.py": {"daemon", "moving"},
     "cli/init_survey.py": {"embed", "files", "models"},
+    "cli/workspace.py": {"daemon", "files", "moving"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""

@@ -1,0 +1,179 @@
+"""memoryctl workspace: which workspaces there are, and take one to another folder with all that is kept of it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import count, harmless_line, note, size, styled
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.naming import FolderNaming, namings, renamed
+from memoryd.config.paths import socket_path, state_dir
+from memoryd.daemon.lock import DaemonLock
+from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
+from memoryd.files.octets import file_stat
+from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.moving.known_workspaces import known_workspaces
+from memoryd.moving.lying_still import lying_still
+from memoryd.moving.workspace_move import MovePlan, carry_out, move_plan
+from memoryd.wire import Exit
+
+folder_type = click.Path(path_type=Path)
+
+
+@click.group("workspace", context_settings=HELP)
+def command() -> None:
+    """Show workspaces, and move one with its pins, history and what is forgotten."""
+
+
+@command.command("list", context_settings=HELP)
+@shared
+@click.pass_obj
+def listing(invocation: Invocation) -> Exit:
+    """List workspaces: those of the configuration, and those that something is kept of."""
+    found = known_workspaces(load().config.resolved_agents(), state_dir())
+    rows = [one.row() for one in found]
+    lines = [
+        f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
+        f"{'' if one.is_there else '  (no such folder)'}  {size(one.bytes)} kept"
+        for one in found
+    ]
+    gone = [f"moved elsewhere? memoryctl workspace move {one.path} NEW" for one in found if not one.is_there]
+    invocation.show({"workspaces": rows}, lines, gone)
+    return Exit.DONE
+
+
+@command.command("move", context_settings=HELP)
+@click.argument("old", cls=Argument, type=folder_type, help="The folder that it is, or was.")
+@click.argument("new", cls=Argument, type=folder_type, help="The folder that it is to be, or is by now.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--state-only", "only_state", is_flag=True, help="Leave both folders as they are.")
+@click.option("--write-config", "writes_config", is_flag=True, help="Also name the new folder in the configuration.")
+@click.option(
+    "--set-aside", is_flag=True, help="Put aside what is kept of the new folder, if it has a history of its own."
+)
+@shared
+@click.pass_obj
+def move(
+    invocation: Invocation,
+    old: Path,
+    new: Path,
+    dry_run: bool,
+    only_state: bool,
+    writes_config: bool,
+    set_aside: bool,
+) -> Exit:
+    """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.
+
+    Pins, history, what is forgotten, how memories are used and the steps of opinions go along. Memoryd must be
+    stopped. To take it back: move it back.
+    """
+    loaded, state = load(), state_dir()
+    with lying_still(DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}") as notes:
+        for one in notes:
+            note(one)
+        plan = move_plan(old, new, loaded.config.resolved_agents(), only_state=only_state)
+        _check(plan, set_aside=set_aside)
+        # before the folder moves: links on the way lead to it now
+        lines = _config_lines(loaded, plan)
+        aside, stays = (None, False) if dry_run else carry_out(plan)
+        written = writes_config and not dry_run and _written(loaded, lines)
+    _show(invocation, plan, lines, aside=aside, stays=stays, written=written, is_dry=dry_run, loaded=loaded)
+    return Exit.DONE
+
+
+def _check(plan: MovePlan, *, set_aside: bool) -> None:
+    if not (plan.moves_folder or plan.old_state or plan.rows):
+        raise NotFound(
+            f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
+        )
+    if plan.has_own_history and not set_aside:
+        raise InvalidRequest(
+            f"{plan.new} has a history of its own in {plan.new_state}",
+            hint="nothing was changed; --set-aside puts that history aside, and this one in its place",
+        )
+
+
+def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
+    if loaded.source is None:
+        return []
+    return namings(loaded.source.read_text("utf-8-sig"), loaded.source, plan.old, plan.new)
+
+
+def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
+    if loaded.source is None or not lines:
+        return False
+    path = Path(os.path.realpath(loaded.source))
+    before = file_stat(path.stat())
+    try:
+        replace_file(path, renamed(path.read_text("utf-8"), lines).encode(), expected=before, is_durable=True)
+    except (OSError, FileChangedError) as exc:
+        raise StoreUnavailable(f"{path} cannot be written: {exc}", hint="name the new folder in it yourself") from exc
+    return True
+
+
+def _show(
+    invocation: Invocation,
+    plan: MovePlan,
+    lines: list[FolderNaming],
+    *,
+    aside: Path | None,
+    stays: bool,
+    written: bool,
+    is_dry: bool,
+    loaded: Loaded,
+) -> None:
+    reply = {
+        "old": str(plan.old),
+        "new": str(plan.new),
+        "dryRun": is_dry,
+        "movedFolder": plan.moves_folder,
+        "rows": plan.rows,
+        "state": str(plan.new_state),
+        "setAside": str(aside) if aside else None,
+        "oldStays": stays,
+        "configWritten": written,
+        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in lines],
+    }
+    moved = "would be moved" if is_dry else "moved"
+    folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
+    line = f"{plan.old} → {plan.new}  {folder} {moved}: {count(plan.rows, 'row')} of history"
+    invocation.show(
+        reply,
+        [harmless_line(line)],
+        _notes(plan, lines, aside, stays=stays, written=written, is_dry=is_dry, loaded=loaded),
+    )
+
+
+def _notes(
+    plan: MovePlan,
+    lines: list[FolderNaming],
+    aside: Path | None,
+    *,
+    stays: bool,
+    written: bool,
+    is_dry: bool,
+    loaded: Loaded,
+) -> Iterator[str]:
+    if stays:
+        yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"
+    if aside:
+        yield f"what was kept of {plan.new} before lies in {aside}"
+    for one in lines:
+        done = "now says" if written else "is to say"
+        yield f"{loaded.source}:{one.line}: {one.key} {done} {one.instead}" + (
+            "" if written else f" instead of {one.said}"
+        )
+    if lines and not written and not is_dry:
+        yield "change that before memoryd starts; the same command with --write-config does it"
+    if not lines and _is_unnamed(loaded, plan):
+        yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
+    if os.environ.get("MEMORYD_WORKSPACE"):
+        yield "MEMORYD_WORKSPACE is set and goes before the configuration: see that it names the new folder"
+    yield "nothing was changed" if is_dry else f"to take it back: memoryctl workspace move {plan.new} {plan.old}"
+
+
+def _is_unnamed(loaded: Loaded, plan: MovePlan) -> bool:
+    return any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents())

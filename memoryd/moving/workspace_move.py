@@ -1,0 +1,176 @@
+"""A workspace that goes to another folder, with all that memoryd keeps of it: its state folder is named after the path.
+
+Each step leads to the same when it is done again, so that the same command finishes what a kill left.
+"""
+
+import errno
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memoryd.config.paths import workspace_state_dir
+from memoryd.config.resolved import Agent
+from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
+from memoryd.moving.sources import KEY_SUFFIX
+from memoryd.store.ledger_copies import figures, is_ledger_name, rename_workspace
+
+_CACHES: Final = ("index.sqlite", "conversations-")
+_BLOCK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class MovePlan:
+    """What is to be done; paths are real. The state folder of the new place is None where there is none to make way."""
+
+    old: Path
+    new: Path
+    moves_folder: bool
+    old_state: Path | None
+    new_state: Path
+    in_the_way: Path | None
+    """What memoryd keeps of the new place already."""
+    has_own_history: bool
+    ledgers: tuple[Path, ...]
+    """Those that have rows of the workspace, as they lie now."""
+    rows: int
+
+
+def move_plan(old: Path, new: Path, agents: Sequence[Agent], *, only_state: bool) -> MovePlan:
+    """Look at both places; raises InvalidRequest and NotFound for what cannot be, and what `figures` raises."""
+    old, new = _real(old), _real(new)
+    _check(old, new, only_state=only_state)
+    old_state, new_state = workspace_state_dir(old), workspace_state_dir(new)
+    ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured(agents, old, new)])
+    counted = {one: figures(one).rows.get(str(old), 0) for one in ledgers}
+    is_kept = old_state.is_dir()
+    return MovePlan(
+        old=old,
+        new=new,
+        moves_folder=old.is_dir() and not only_state,
+        old_state=old_state if is_kept else None,
+        new_state=new_state,
+        in_the_way=new_state if is_kept and new_state.is_dir() else None,
+        has_own_history=is_kept and new_state.is_dir() and not _holds_caches_alone(new_state),
+        ledgers=tuple(one for one, rows in counted.items() if rows),
+        rows=sum(counted.values()),
+    )
+
+
+def carry_out(plan: MovePlan) -> tuple[Path | None, bool]:
+    """Move all; return where it lies what the new place had of its own, and whether the old folder is still there.
+
+    With the lock of the daemon held. Raises StoreError: then do it again, it goes on where it ended.
+    """
+    try:
+        stays = _moved_folder(plan.old, plan.new) if plan.moves_folder else False
+        aside = _set_aside(plan) if plan.in_the_way else None
+        if plan.old_state is not None:
+            plan.old_state.rename(plan.new_state)
+    except OSError as exc:
+        again = "do it again: it goes on where it ended"
+        raise StoreUnavailable(f"the disk refuses: {exc}", hint=again) from exc
+    for ledger in plan.ledgers:
+        rename_workspace(_now_at(ledger, plan), str(plan.old), str(plan.new))
+    return aside, stays
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _check(old: Path, new: Path, *, only_state: bool) -> None:
+    if old == new:
+        raise InvalidRequest(f"{old} and {new} are one folder")
+    if new.is_relative_to(old) or old.is_relative_to(new):
+        raise InvalidRequest(f"one of {old} and {new} lies in the other", hint="nothing was changed")
+    if not old.is_dir() and not new.is_dir():
+        raise NotFound(
+            f"there is neither a folder {old} nor {new}", hint="memoryctl workspace list shows which are known"
+        )
+    if os.path.lexists(new) and old.is_dir() and not only_state:
+        raise InvalidRequest(
+            f"both {old} and {new} are there",
+            hint="bring the notes together yourself; --state-only then takes along what memoryd keeps of the old one",
+        )
+
+
+def _ledgers_in(state: Path) -> Iterator[Path]:
+    if state.is_dir():
+        yield from (one for one in sorted(state.iterdir()) if is_ledger_name(one.name) and one.is_file())
+
+
+def _configured(agents: Sequence[Agent], old: Path, new: Path) -> Iterator[Path]:
+    for agent in agents:
+        ledger = _real(agent.ledger_path.parent) / agent.ledger_path.name
+        # store.path may lie in the workspace, which may have gone already
+        inside = [new / ledger.relative_to(old)] if ledger.is_relative_to(old) else []
+        yield from (one for one in (ledger, *inside) if one.is_file())
+
+
+def _now_at(ledger: Path, plan: MovePlan) -> Path:
+    """Return where a ledger lies once the folders have moved."""
+    if plan.old_state is not None and ledger.is_relative_to(plan.old_state):
+        return plan.new_state / ledger.relative_to(plan.old_state)
+    if plan.moves_folder and ledger.is_relative_to(plan.old):
+        return plan.new / ledger.relative_to(plan.old)
+    return ledger
+
+
+def _holds_caches_alone(state: Path) -> bool:
+    """Tell whether all of a state folder is made anew by itself: no ledger, and nothing that we do not know."""
+    return all(
+        one.name.startswith(_CACHES) and not is_ledger_name(one.name) and not one.name.endswith(KEY_SUFFIX)
+        for one in state.iterdir()
+    )
+
+
+def _set_aside(plan: MovePlan) -> Path | None:
+    """Make way for the state of the workspace; what is more than a cache is kept."""
+    if not plan.has_own_history:
+        shutil.rmtree(plan.new_state)
+        return None
+    aside = plan.new_state.with_name(f"{plan.new_state.name}-aside-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
+    plan.new_state.rename(aside)
+    return aside
+
+
+def _moved_folder(old: Path, new: Path) -> bool:
+    """Move the folder; return True where it lies on another disk, so that it was copied and stands in both places."""
+    new.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        old.rename(new)
+    except OSError as exc:
+        if exc.errno != errno.EXDEV:
+            raise
+    else:
+        return False
+    draft = new.with_name(f".{new.name}.memoryd-copy")
+    shutil.rmtree(draft, ignore_errors=True)
+    shutil.copytree(old, draft, symlinks=True)
+    if (wrong := next(_differences(old, draft), None)) is not None:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise StoreUnavailable(f"{wrong} changed while it was copied", hint="close what writes there, then do it again")
+    draft.rename(new)
+    return True
+
+
+def _differences(one: Path, other: Path) -> Iterator[Path]:
+    """Yield what two folders do not have in common."""
+    for folder, inner, names in os.walk(one):
+        there = other / Path(folder).relative_to(one)
+        if sorted(path.name for path in there.iterdir()) != sorted([*inner, *names]):
+            yield Path(folder)
+        for name in names:
+            path = Path(folder) / name
+            if path.is_file() and not path.is_symlink() and _hash(path) != _hash(there / name):
+                yield path
+
+
+def _hash(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

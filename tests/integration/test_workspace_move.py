@@ -1,0 +1,121 @@
+"""A workspace that goes to another folder: what is refused, what makes way, and what a kill leaves for later."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.config.loading.decoding import parse
+from memoryd.config.loading.naming import namings, renamed
+from memoryd.config.paths import workspace_state_dir
+from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound
+from memoryd.moving.workspace_move import carry_out, move_plan
+from memoryd.store.ledger_copies import figures
+from memoryd.store.ledger_file import LEDGER
+from memoryd.store.migrations import new_database
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMORYD_STATE_DIR", str(tmp_path / "state"))
+    return tmp_path
+
+
+def kept(workspace: Path, *, version: int = LEDGER.version) -> Path:
+    """Write a ledger of a workspace where memoryd would have it, and an index beside it."""
+    folder = workspace_state_dir(workspace)
+    folder.mkdir(parents=True)
+    (folder / "index.sqlite").write_bytes(b"")
+    path = folder / "ledger.sqlite"
+    path.write_bytes(new_database(LEDGER, page_bytes=8192))
+    path.chmod(0o600)
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute("INSERT INTO tombstones VALUES (?, ?, 1.0, 0)", (str(workspace), b"\1" * 16))
+        db.pragma("user_version", version)
+    return path
+
+
+def test_folder_and_what_is_kept_of_it_move(root: Path) -> None:
+    old, new = root / "old", root / "far" / "new"
+    (old / "memory").mkdir(parents=True)
+    kept(old)
+    assert carry_out(move_plan(old, new, [], only_state=False)) == (None, False)
+    assert (new / "memory").is_dir()
+    assert not old.exists()
+    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert not workspace_state_dir(old).exists()
+
+
+def test_what_a_kill_left_is_finished_by_the_same_command(root: Path) -> None:
+    old, new = root / "old", root / "new"
+    new.mkdir()
+    kept(old)
+    # killed behind the renames, before the rows
+    workspace_state_dir(old).rename(workspace_state_dir(new))
+    plan = move_plan(old, new, [], only_state=False)
+    assert (plan.rows, plan.moves_folder, plan.has_own_history) == (1, False, False)
+    carry_out(plan)
+    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert move_plan(old, new, [], only_state=False).rows == 0
+
+
+def test_history_of_the_new_place_is_put_aside_and_an_index_alone_goes(root: Path) -> None:
+    old, new = root / "old", root / "new"
+    new.mkdir()
+    kept(old)
+    workspace_state_dir(new).mkdir()
+    (workspace_state_dir(new) / "index.sqlite").touch()
+    assert not move_plan(old, new, [], only_state=False).has_own_history
+    own = kept(root / "third")
+    own.rename(workspace_state_dir(new) / "ledger.sqlite")
+    plan = move_plan(old, new, [], only_state=False)
+    assert plan.has_own_history
+    aside, _ = carry_out(plan)
+    assert aside is not None
+    assert (aside / "ledger.sqlite").is_file()
+    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+
+
+def test_what_cannot_be_moved_is_refused(root: Path) -> None:
+    old, new = root / "old", root / "new"
+    with pytest.raises(NotFound, match="neither"):
+        move_plan(old, new, [], only_state=False)
+    old.mkdir()
+    with pytest.raises(InvalidRequest, match="lies in the other"):
+        move_plan(old, old / "inner", [], only_state=False)
+    new.mkdir()
+    with pytest.raises(InvalidRequest, match="both"):
+        move_plan(old, new, [], only_state=False)
+    assert not move_plan(old, new, [], only_state=True).moves_folder
+    new.rmdir()
+    new.symlink_to(old)
+    with pytest.raises(InvalidRequest, match="one folder"):
+        move_plan(old, new, [], only_state=False)
+
+
+def test_newer_ledger_is_refused_before_anything_moves(root: Path) -> None:
+    old, new = root / "old", root / "new"
+    old.mkdir()
+    before = kept(old, version=LEDGER.version + 1).read_bytes()
+    with pytest.raises(ForeignDatabase, match="newer memoryd"):
+        move_plan(old, new, [], only_state=False)
+    assert old.is_dir()
+    assert (workspace_state_dir(old) / "ledger.sqlite").read_bytes() == before
+
+
+def test_configuration_names_the_new_folder_and_nothing_else_changes(root: Path) -> None:
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111
+    text = (
+        "{ // my notes: ~/notes\n  agents: {\n    defaults: { workspace: '~/notes' },\n"
+        f'    list: [{{ id: "a", workspace: "{home}/notes/a" }}, {{ id: "b", workspace: "~/notes2" }}],\n  }},\n}}'
+    )
+    found = namings(text, root / "config.json5", home / "notes", home / "brain")
+    assert [(one.key, one.line, one.instead) for one in found] == [
+        ("agents.defaults.workspace", 3, "~/brain"),
+        ("agents.list[0].workspace", 4, f"{home}/brain/a"),
+    ]
+    changed = renamed(text, found)
+    assert changed == text.replace("'~/notes'", '"~/brain"').replace(f"{home}/notes/a", f"{home}/brain/a")
+    assert parse(changed, root / "config.json5")["agents"]

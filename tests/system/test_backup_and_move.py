@@ -1,0 +1,148 @@
+"""`memoryctl backup`, `restore` and `workspace move` with the real daemon: nothing is lost on the way."""
+
+import json
+import shutil
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+import pytest
+
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+LOG = "memory/2026-11-18.md"
+NOTES = "# Wednesday\n\n## Retain\n- W @Bram: the spare key hangs behind the boiler\n- W @Ida: Ida wants short notes\n"
+KEY = "a-key-of-mine-31415926"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """The daemon, up; tests stop it where they must, and start it again."""
+    home = tmp_path_factory.mktemp("moving")
+    workspace = home / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / LOG).write_text(NOTES)
+    config = write_config(home, workspace, None, models={"providers": {"openai": {"apiKey": KEY}}})
+    with RunningDaemon(home, config, workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def memoryctl(daemon: RunningDaemon, *arguments: str, code: Exit = Exit.DONE) -> Any:
+    done = ran([*MEMORYCTL, *arguments, "--json"], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    assert done.returncode == code, (arguments, done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+def pinned(daemon: RunningDaemon) -> list[str]:
+    return sorted(one["text"] for one in daemon.client().memories(pinned=True)["memories"])
+
+
+def texts(daemon: RunningDaemon) -> set[str]:
+    return {one["text"] for one in daemon.client().memories()["memories"]}
+
+
+def names_in(backup: Path) -> set[str]:
+    with tarfile.open(backup) as tar:
+        return set(tar.getnames())
+
+
+def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_stays_so(daemon: RunningDaemon) -> None:
+    client, backup = daemon.client(), daemon.home / "b.tar"
+    key_memory = next(one["id"] for one in client.memories()["memories"] if "spare key" in one["text"])
+    change = client.pin_memory(key_memory)["changes"][0]
+    client.add_turn("which pump", "the Aqua 3000", session="s1", significance=0.9)
+    made = memoryctl(daemon, "backup", str(backup))
+    assert made["maskedKeys"] == 1
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert KEY.encode() not in backup.read_bytes()
+    assert {"config", "manifest.json", "workspaces/0/memory/sessions/s1.json"} < names_in(backup)
+    assert not any(name.endswith(".md") for name in names_in(backup))
+    assert "is there already" in memoryctl(daemon, "backup", str(backup), code=Exit.ERROR)["error"]["message"]
+    told = memoryctl(daemon, "restore", str(backup), "--yes", code=Exit.ALREADY_RUNNING)["error"]
+    assert "service stop" in told["hint"]
+    client.forget("Ida wants short notes")
+    (daemon.workspace / LOG).write_text(NOTES.replace("W @Bram", "W(pin) @Bram"))
+    daemon.stop()
+    told = memoryctl(daemon, "restore", str(backup), code=Exit.ERROR)["error"]
+    assert "--dry-run" in told["hint"]
+    looked = memoryctl(daemon, "restore", str(backup), "--dry-run")
+    done = memoryctl(daemon, "restore", str(backup), "--yes")
+    assert looked["replaced"] == done["replaced"] != []
+    assert done["carried"] > 0
+    assert done["missingKeys"] == []
+    daemon.start()
+    eventually(lambda: "Ida wants short notes" not in texts(daemon))
+    assert pinned(daemon) == ["the spare key hangs behind the boiler"]
+    eventually(lambda: "short notes" not in (daemon.workspace / LOG).read_text())
+    numbers = [one["id"] for one in daemon.client().changes()["changes"]]
+    assert change in numbers
+
+
+def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: RunningDaemon) -> None:
+    backup = daemon.home / "all.tar"
+    memoryctl(daemon, "backup", str(backup), "--notes", "--with-secrets")
+    before = daemon.client().changes()["changes"]
+    config = daemon.config.read_bytes()
+    daemon.stop()
+    for gone in (daemon.state, daemon.workspace):
+        shutil.rmtree(gone)
+    daemon.config.unlink()
+    done = memoryctl(daemon, "restore", str(backup), "--yes")
+    assert done["missingKeys"] == []
+    assert daemon.config.read_bytes() == config
+    daemon.start()
+    daemon.client().sync()
+    assert [one["id"] for one in daemon.client().changes()["changes"]] == [one["id"] for one in before]
+    assert pinned(daemon) == ["the spare key hangs behind the boiler"]
+    assert daemon.client().qa_stats()["sessions"] == 1
+    retained = daemon.client().retain("W @Bram: has a dog")
+    assert retained["change"] is not None
+    assert daemon.client().undo(retained["change"])["undone"]
+
+
+def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
+    backup = daemon.home / "earlier.tar"
+    memoryctl(daemon, "backup", str(backup))
+    later = daemon.client().retain("W @Bram: plays the tuba")["change"]
+    daemon.stop()
+    memoryctl(daemon, "restore", str(backup), "--yes")
+    undone = memoryctl(daemon, "restore", "--undo", "--yes")
+    assert "earlier.tar" in undone["undone"]
+    daemon.start()
+    assert later in [one["id"] for one in daemon.client().changes()["changes"]]
+
+
+def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> None:
+    old, new = daemon.workspace, daemon.home / "elsewhere" / "notes of mine"
+    told = memoryctl(daemon, "workspace", "move", str(old), str(new), code=Exit.ALREADY_RUNNING)["error"]
+    assert "workspace move" in told["hint"]
+    before = [one["id"] for one in daemon.client().changes()["changes"]]
+    daemon.stop()
+    looked = memoryctl(daemon, "workspace", "move", str(old), str(new), "--dry-run")
+    assert looked["movedFolder"]
+    assert old.is_dir()
+    done = memoryctl(daemon, "workspace", "move", str(old), str(new), "--write-config")
+    assert done["rows"] == looked["rows"] > 0
+    assert [one["key"] for one in done["config"]] == ["agents.defaults.workspace"]
+    daemon.start()
+    daemon.client().sync()
+    assert daemon.client().status()["agents"][0]["workspace"] == str(new)
+    assert [one["id"] for one in daemon.client().changes()["changes"]] == before
+    assert pinned(daemon) == ["the spare key hangs behind the boiler"]
+    daemon.stop()
+    # somebody moves the folder by hand: what is kept follows
+    new.rename(old)
+    memoryctl(daemon, "workspace", "move", str(new), str(old), "--write-config")
+    daemon.start()
+    daemon.client().sync()
+    assert [one["id"] for one in daemon.client().changes()["changes"]] == before
+    (row,) = memoryctl(daemon, "workspace", "list")["workspaces"]
+    assert (row["path"], row["agents"], row["isThere"]) == (str(old), ["main"], True)
