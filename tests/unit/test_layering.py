@@ -37,7 +37,6 @@ REACHES_MODELS = {
     "cli/written_file.py": {"files"},
     "cli/backup.py": {"files", "moving"},
     "cli/restore.py": {"daemon", "moving", "store"},
-    "cli/workspace.py": {"daemon", "moving"},
     "cli/init_survey.py": {"embed", "files", "models"},
     "cli/workspace.py": {"daemon", "files", "moving"},
     "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
