@@ -78,7 +78,7 @@ class AgentDocuments:
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
-        known = within(await self._now(), self.recall.reach(admitted))
+        known = within(await self.now(), self.recall.reach(admitted))
         memory = _named(known, name)
         newer = await asyncio.to_thread(newer_versions, known, [memory])
         return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
@@ -86,7 +86,7 @@ class AgentDocuments:
     async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
         check_scope(filters.scope)
-        book, reach = await self._now(), self.recall.reach(admitted)
+        book, reach = await self.now(), self.recall.reach(admitted)
 
         def work() -> DocumentPage:
             known = within(book, reach)
@@ -100,12 +100,12 @@ class AgentDocuments:
 
     async def stats(self, admitted: Admitted) -> DocumentStats:
         """Count the memories within reach."""
-        memories = within(await self._now(), self.recall.reach(admitted))
+        memories = within(await self.now(), self.recall.reach(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(self._documents(memories))))
 
     async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> DecayPreview:
         """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
-        memories = within(await self._now(), self.recall.reach(admitted))
+        memories = within(await self.now(), self.recall.reach(admitted))
 
         def work() -> DecayPreview:
             found = [
@@ -117,9 +117,9 @@ class AgentDocuments:
 
     async def memory(self, name: str, admitted: Admitted) -> Memory:
         """Return the memory of an id within reach, or of its beginning, as the disk has it now; raises NotFound."""
-        return _named(within(await self._now(), self.recall.reach(admitted)), name)
+        return _named(within(await self.now(), self.recall.reach(admitted)), name)
 
-    async def _now(self) -> Book:
+    async def now(self) -> Book:
         """Return the book as the disk has it, as far as a question waits for that."""
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)

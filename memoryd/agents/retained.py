@@ -15,6 +15,7 @@ from memoryd.agents.opinions import AgentOpinions
 from memoryd.agents.recall import AgentRecall
 from memoryd.agents.reflecting import ReflectUse
 from memoryd.agents.retaining import AgentRetaining
+from memoryd.agents.transfer import AgentTransfer
 from memoryd.agents.verifying import AgentVerifying
 from memoryd.config.resolved import Agent
 from memoryd.memory.book import MemoryBook
@@ -46,6 +47,7 @@ class Retained:
     """What is learned of what is said to it."""
     documents: AgentDocuments
     document_edits: AgentDocumentEdits
+    transfer: AgentTransfer
 
     @property
     def trouble(self) -> str:

@@ -16,6 +16,7 @@ from memoryd.agents.recall import AgentRecall
 from memoryd.agents.recall_wiring import agent_recall
 from memoryd.agents.retained import Retained
 from memoryd.agents.retaining import AgentRetaining
+from memoryd.agents.transfer import AgentTransfer
 from memoryd.agents.verifying import AgentVerifying
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_memories import WorkspaceMemories
@@ -53,6 +54,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         document_edits=AgentDocumentEdits(
             documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
         ),
+        transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
         capture=AgentCapture(
             agent=agent.id,
             scope=unnamed_scope(agent.id, is_alone=shared.is_alone),

@@ -40,6 +40,7 @@ from memoryd.api import (
     sessions,
     status,
     sync,
+    transfer,
     turns,
 )
 from memoryd.api.dependencies import AllServices, Services
@@ -159,6 +160,8 @@ TABLE: Final = (
     Row("POST", f"{API}/memories/search", Who.SESSION, memories.search, "Find memories that answer"),
     Row("GET", f"{API}/memories/stats", Who.SESSION, memories.stats, "Count memories"),
     Row("GET", f"{API}/memories/decay", Who.SESSION, memories.decay, "Say how memories will stand"),
+    Row("GET", f"{API}/memories/export", Who.OWNER, transfer.export, "Hand out memories, a page at a time"),
+    Row("POST", f"{API}/memories/import", Who.OWNER, transfer.take, "State memories of another workspace"),
     Row("GET", f"{API}/memories/{{memory}}/why", Who.SESSION, memories.why, "Say why a memory stands where it does"),
     Row("GET", f"{API}/memories/{{memory}}", Who.SESSION, memories.get, "Tell a memory"),
     Row("DELETE", f"{API}/memories/{{memory}}", Who.SESSION, memories.delete, "Take the lines of a memory out"),

@@ -55,9 +55,13 @@ COMMANDS = (
     "completion",
     "backup",
     "restore",
+    "export",
+    "import",
     "workspace",
     "version",
 )
+MODULES = {"import": "importing"}
+"""Modules of another name than their command: Python has the word for itself."""
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -71,7 +75,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"memoryd.cli.{cmd_name}").command
+        command: click.Command = import_module(f"memoryd.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
 
 

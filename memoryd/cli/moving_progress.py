@@ -18,3 +18,15 @@ def told_progress(name: str, total: int | None) -> Iterator[Callable[[str, int],
 
     with Bars() as bars:
         yield lambda _what, done: bars.show_transfer(name, done, total)
+
+
+@contextmanager
+def told_count(name: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Give what is to be told of how many memories are done, and of how many in all, None where nobody knows."""
+    if not is_terminal(sys.stderr):
+        yield lambda _done, _total: None
+        return
+    from memoryd.cli.bars import Bars
+
+    with Bars() as bars:
+        yield lambda done, total: bars.show(name, done, total, f"{done:,} memories")

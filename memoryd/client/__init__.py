@@ -26,6 +26,7 @@ from memoryd.client import (
     reflect_calls,
     retain_calls,
     session_calls,
+    transfer_calls,
     turn_calls,
 )
 from memoryd.client.connection import DaemonConnection
@@ -91,6 +92,8 @@ class Client(DaemonConnection):
     pin_memory = memory_calls.pin_memory
     unpin_memory = memory_calls.unpin_memory
     weigh_memory = memory_calls.weigh_memory
+    export_memories = transfer_calls.export_memories
+    import_memories = transfer_calls.import_memories
 
     core = core_calls.core
     core_append = core_calls.core_append

@@ -40,6 +40,7 @@ class Retaining:
         agent: str = "",
         by: WrittenBy = WrittenBy.RETAIN,
         day: date | None = None,
+        run: str = "",
     ) -> Retention:
         """State memories in the log of a day, else today's, all in one write; what it states already is left as it is.
 
@@ -49,7 +50,7 @@ class Retaining:
         found: list[RetainedText] = []
         edit = partial(_edited, path, lines, found)
         try:
-            change = await self._journal.change(path, edit, by=by, why=_why(lines), agent=agent)
+            change = await self._journal.change(path, edit, by=by, why=_why(lines), run=run, agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc), hint="close it, then retain again") from exc
         if self._stated is not None:

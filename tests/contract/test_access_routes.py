@@ -309,6 +309,8 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/memories/search"): {"json": {"query": "lantern"}},
     ("GET", "/v1/memories/stats"): {},
     ("GET", "/v1/memories/decay"): {},
+    ("GET", "/v1/memories/export"): {},
+    ("POST", "/v1/memories/import"): {"json": {"memories": [{"text": "the pier is green"}], "run": "0" * 32}},
     ("GET", "/v1/memories/{memory}/why"): {"url": "/v1/memories/00000000/why"},
     ("GET", "/v1/memories/{memory}"): {"url": "/v1/memories/00000000"},
     ("DELETE", "/v1/memories/{memory}"): {"url": "/v1/memories/00000000"},

@@ -27,6 +27,7 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/capture"): [{"text": "I live in Graz."}],
     ("POST", "/retain"): [{"text": "W: tea"}],
     ("POST", "/memories"): [{"text": "tea"}],
+    ("POST", "/memories/import"): [{"memories": [{"text": "tea"}], "run": "0" * 32}],
     ("DELETE", "/memories/{memory}"): [{}],
     ("POST", "/memories/{memory}/pin"): [{}],
     ("POST", "/memories/{memory}/unpin"): [{}],

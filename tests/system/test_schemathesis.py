@@ -75,6 +75,8 @@ CALLS = [
     ("POST", "/v1/memories/search"),
     ("GET", "/v1/memories/stats"),
     ("GET", "/v1/memories/decay"),
+    ("GET", "/v1/memories/export"),
+    ("POST", "/v1/memories/import"),
     ("GET", "/v1/memories/{memory}/why"),
     ("GET", "/v1/memories/{memory}"),
     ("DELETE", "/v1/memories/{memory}"),

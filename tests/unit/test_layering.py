@@ -36,6 +36,7 @@ REACHES_MODELS = {
     "cli/claude_settings_file.py": {"files"},
     "cli/written_file.py": {"files"},
     "cli/backup.py": {"files", "moving"},
+    "cli/export.py": {"files"},
     "cli/restore.py": {"daemon", "moving", "store"},
     "cli/init_survey.py": {"embed", "files", "models"},
     "cli/workspace.py": {"daemon", "files", "moving"},
@@ -67,6 +68,10 @@ MAY_REPLACE = {
     "files/streamed.py: draft.replace(path)": "an export, too large to be handed over as bytes",
     "store/index_file.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
     "store/ledger_file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
+    "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",
+    "moving/workspace_move.py: draft.rename(new)": "a folder, to where there is none",
+    "moving/workspace_move.py: plan.old_state.rename(plan.new_state)": "a folder, to where there is none",
+    "moving/workspace_move.py: plan.new_state.rename(aside)": "takes a new name",
     "index/committing.py: self._database.documents.rename(renames)": "rows of the index, no file",
 }
 """Calls outside of `files/writing.py`, and why they stand there."""

@@ -16,9 +16,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from memoryd.cli.main import COMMANDS
+from memoryd.cli.main import COMMANDS, MODULES
 
-OFTEN = ("memoryd.daemon.main", "memoryd.hooks", *(f"memoryd.cli.{name}" for name in COMMANDS))
+OFTEN = ("memoryd.daemon.main", "memoryd.hooks", *(f"memoryd.cli.{MODULES.get(name, name)}" for name in COMMANDS))
 """What programs of ours import."""
 SIZE = 1 << 17
 """Of a message at most, in bytes."""

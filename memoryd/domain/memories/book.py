@@ -98,6 +98,11 @@ class Book:
         return superseded(self.memories.values())
 
     @cached_property
+    def by_day(self) -> tuple[Memory, ...]:
+        """The memories by the day on which they were said first, and by their ids."""
+        return tuple(sorted(self.memories.values(), key=lambda one: (one.first_recorded, one.id)))
+
+    @cached_property
     def stating(self) -> tuple[Memory, ...]:
         """The memories that say that they speak for an opinion or against one, the oldest first."""
         marked = (self.memories[one] for one in self.marked)

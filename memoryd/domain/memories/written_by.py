@@ -22,5 +22,7 @@ class WrittenBy(StrEnum):
     """A memory that was pinned, weighed or deleted by its id."""
     CAPTURE = "capture"
     """What a turn of a conversation said."""
+    IMPORT = "import"
+    """Memories of another workspace, by `memoryctl import`."""
     UNDO = "undo"
     """A change that was taken back."""

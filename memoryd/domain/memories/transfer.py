@@ -1,0 +1,120 @@
+"""Memories on their way to another workspace: what a line says, and the days on which it was said."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import accumulate, islice
+from typing import Final
+
+from memoryd.domain.memories.attributes import Attributes, Provenance
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.identity import ShortId
+from memoryd.domain.memories.kinds import kind_named
+from memoryd.domain.memories.retained import RetainedLine
+
+PAGE_SIGNS: Final = 200_000
+"""Signs of the texts of one page, so that it fits into a reply."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferredMemory:
+    """A memory as a file has it: what its line says by itself, and when it was said, the earliest day first."""
+
+    text: str
+    kind: str
+    entities: tuple[str, ...] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    is_pinned: bool = False
+    scope: str = ""
+    at: str = ""
+    said_by: str = ""
+    tags: tuple[str, ...] = ()
+    supports: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    days: tuple[date, ...] = ()
+
+    def line(self) -> RetainedLine:
+        """Return the line that states it; raises ValueError, which says why there is none."""
+        kind = kind_named(self.kind)
+        if kind is None:
+            raise ValueError(f"there is no kind {self.kind[:40]!r}")
+        attributes = Attributes(
+            confidence=self.confidence,
+            importance=self.importance,
+            at=self.at,
+            scope=self.scope,
+            supports=tuple(map(ShortId, self.supports)),
+            contradicts=tuple(map(ShortId, self.contradicts)),
+            supersedes=tuple(map(ShortId, self.supersedes)),
+            provenance=Provenance(self.said_by) if self.said_by else None,
+            tags=self.tags,
+            is_pinned=self.is_pinned,
+        )
+        return RetainedLine(kind, self.text, self.entities, attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class TransferPage:
+    """Some memories, the cursor of the last of them (empty: there are no more), and how many there are in all."""
+
+    memories: tuple[Memory, ...]
+    cursor: str
+    total: int
+
+
+def transferred(memory: Memory) -> TransferredMemory:
+    """Return a memory as a file has it."""
+    line, said = memory.line, memory.line.attributes
+    return TransferredMemory(
+        text=line.text,
+        kind=line.kind.value,
+        entities=line.entities,
+        importance=said.importance,
+        confidence=said.confidence,
+        is_pinned=said.is_pinned,
+        scope=said.scope,
+        at=said.at,
+        said_by=said.provenance.value if said.provenance else "",
+        tags=said.tags,
+        supports=tuple(said.supports),
+        contradicts=tuple(said.contradicts),
+        supersedes=tuple(said.supersedes),
+        days=days_of_memory(memory),
+    )
+
+
+def days_of_memory(memory: Memory) -> tuple[date, ...]:
+    """Return the days on which a memory was said, the earliest first."""
+    return tuple(sorted({source.day for source in memory.sources}))
+
+
+def page_behind(book: Book, admits: Callable[[Memory], bool], cursor: str, limit: int) -> TransferPage:
+    """Return what is admitted behind a cursor, what was said first before the others; what comes meanwhile is told too.
+
+    The cursor names a place and no memory: one that is gone by now does no harm.
+    """
+    ordered = book.by_day
+    behind = bisect_right(ordered, cursor, key=cursor_of) if cursor else 0
+    least = list(islice(filter(admits, islice(ordered, behind, None)), limit + 1))
+    signs = accumulate(len(one.line.text) for one in least)
+    page = [one for at, (one, so_far) in enumerate(zip(least, signs, strict=True)) if not at or so_far <= PAGE_SIGNS]
+    page = page[:limit]
+    return TransferPage(tuple(page), cursor_of(page[-1]) if len(page) < len(least) else "", sum(map(admits, ordered)))
+
+
+def cursor_of(memory: Memory) -> str:
+    """Return its place in the order of an export."""
+    return f"{memory.first_recorded.isoformat()}:{memory.id}"
+
+
+def missing_days(wanted: Sequence[date], memory: Memory | None, today: date) -> tuple[date, ...]:
+    """Return the days on which a memory is yet to be stated: those that no line of it is of; none to come."""
+    past = tuple(dict.fromkeys(min(day, today) for day in sorted(wanted))) or (today,)
+    if memory is None:
+        return past
+    known = set(days_of_memory(memory))
+    # without a day it is enough that it is known at all
+    return tuple(day for day in past if day not in known) if wanted else ()

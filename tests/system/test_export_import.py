@@ -1,0 +1,119 @@
+"""`memoryctl export` and `import` under the real daemon: two workspaces, one empty, and what must not come along."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+import pytest
+
+from memoryd.cli.import_lines import LINE_BYTES_MAX
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+FIRST = (
+    "# Tuesday\n\n## Retain\n- W @Peter: likes pears\n"
+    "- O(c=0.7, i=0.4, pin, from=user, tags=x y) @Anna: hates plums\n    and wears clogs\n"
+    "- S(at=2026-01): it rained\n- W(scope=global): everybody knows\n- W(scope=agent:one): for one alone\n"
+)
+SECOND = "# Wednesday\n\n## Retain\n- W @Peter: likes pears\n"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("transfer")
+    for name in ("one", "two"):
+        (home / name / "memory").mkdir(parents=True)
+    (home / "one" / "memory" / "2026-10-06.md").write_text(FIRST)
+    (home / "one" / "memory" / "2026-10-07.md").write_text(SECOND)
+    (home / "one" / "bank").mkdir()
+    (home / "one" / "bank" / "world.md").write_text("# World\n\n- The gate opens at nine\n")
+    agents = {
+        "defaults": {"memorySearch": {"provider": "none"}},
+        "list": [{"id": name, "workspace": str(home / name)} for name in ("one", "two")],
+    }
+    config = home / "config.json5"
+    config.write_text(json.dumps({"agents": agents}))
+    with RunningDaemon(home, config, home / "one") as running:
+        running.client().sync()
+        yield running
+
+
+def typed(daemon: RunningDaemon, agent: str, *arguments: str | Path, code: Exit = Exit.DONE) -> Any:
+    words = [*MEMORYCTL, *map(str, arguments), "--json", "--agent", agent]
+    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    assert done.returncode == code, (arguments, done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+def said(file: Path) -> list[dict[str, object]]:
+    """Return what an export says, but for where it stands."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    return [{key: value for key, value in row.items() if key != "sources"} for row in rows]
+
+
+def test_what_is_exported_is_imported_once_and_exported_again_the_same(daemon: RunningDaemon) -> None:
+    first, second = daemon.home / "first.jsonl", daemon.home / "second.jsonl"
+    assert typed(daemon, "one", "export", first)["memories"] == 6
+    assert first.stat().st_mode & 0o777 == 0o600
+    typed(daemon, "one", "export", first, code=Exit.ERROR)
+    looked = typed(daemon, "two", "import", first, "--dry-run", code=Exit.ERROR)
+    assert (looked["added"], looked["refused"], looked["run"]) == (5, 1, None)
+    assert not list((daemon.home / "two" / "memory").iterdir())
+    done = typed(daemon, "two", "import", first, code=Exit.ERROR)
+    assert (done["added"], done["known"], done["refused"]) == (5, 0, 1)
+    assert [one["reason"] for one in done["lines"]] == [
+        "it is for another agent alone; import it as that one, with --agent"
+    ]
+    again = typed(daemon, "two", "import", first, code=Exit.ERROR)
+    assert (again["added"], again["known"], again["changes"]) == (0, 5, 0)
+    typed(daemon, "two", "export", second)
+    assert said(second) == [one for one in said(first) if one["scope"] != "agent:one"]
+    assert "- W @Peter: likes pears" in (daemon.home / "two" / "memory" / "2026-10-07.md").read_text()
+    undone = daemon.client().undo(run=done["run"], agent="two")["undone"]
+    assert len(undone) == done["changes"]
+    daemon.client().sync(agent="two")
+
+
+def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: RunningDaemon) -> None:
+    file = daemon.home / "hostile.jsonl"
+    daemon.client().retain("W: to be gone", agent="two")
+    daemon.client().sync(agent="two")
+    daemon.client().forget("to be gone", agent="two")
+    rows = [
+        '{"text": ',
+        "[1]",
+        '{"text": "x", "kind": "nonsense"}',
+        '{"text": "my password is hunter22secret!"}',
+        '{"text": "t", "scope": "agent:one"}',
+        '{"text": "ok", "importence": 1}',
+        '{"text": "' + "y" * LINE_BYTES_MAX + '"}',
+        "",
+        '{"text": "to be gone", "kind": "world"}',
+        '{"text": "a fence ```\\n```\\n# no heading", "days": ["2026-10-01"]}',
+        '{"text": "\\ud800 half a letter"}',
+        '{"text": "fine fellow", "days": ["2026-10-01"], "kind": "fact"}',
+        '{"text": "late", "days": ["2999-01-01"]}',
+    ]
+    file.write_text("\n".join(rows))
+    done = typed(daemon, "two", "import", file, code=Exit.ERROR)
+    refused = {one["line"]: one["reason"] for one in done["lines"] if one["outcome"] == "refused"}
+    assert {1, 2, 3, 4, 5, 6, 7, 9} <= refused.keys()
+    assert "forgotten" in refused[9]
+    assert "secret" in refused[4]
+    assert "importence" in refused[6]
+    assert not {12, 13} & refused.keys()
+    text = (daemon.home / "two" / "memory" / "2026-10-01.md").read_text()
+    assert "fine fellow" in text
+    written = "".join(one.read_text() for one in (daemon.home / "two" / "memory").glob("*.md"))
+    assert "hunter22" not in written
+    assert "to be gone" not in written
+
+
+def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:
+    told = typed(daemon, "two", "import", daemon.home / "none.jsonl", code=Exit.ERROR)["error"]
+    assert "cannot be read" in told["message"]

@@ -1,0 +1,91 @@
+"""Memories on their way to another workspace: pages leave none out, and the line that comes is the one that went."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.attributes import Attributes, Provenance
+from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.transfer import (
+    PAGE_SIGNS,
+    TransferredMemory,
+    days_of_memory,
+    missing_days,
+    page_behind,
+    transferred,
+)
+
+TODAY = date(2026, 11, 23)
+
+
+def memory(text: str, *days: date, attributes: Attributes | None = None) -> Memory:
+    line = RetainedLine(Kind.OPINION, text, ("Anna", "Two Words"), attributes or Attributes())
+    return Memory(
+        line.id, tuple(MemorySource("memory/x.md", 1, 1, line, day, None, 1) for day in days[::-1] or (TODAY,))
+    )
+
+
+def book(memories: list[Memory]) -> Book:
+    return Book(memories={one.id: one for one in memories})
+
+
+@given(st.lists(st.integers(1, 28), min_size=1, max_size=30), st.integers(1, 7))
+def test_pages_have_every_memory_once_in_order(days: list[int], limit: int) -> None:
+    known = [memory(f"said {number}", date(2026, 1, day)) for number, day in enumerate(days)]
+    told, cursor = list[Memory](), ""
+    while True:
+        page = page_behind(book(known), lambda _one: True, cursor, limit)
+        assert 0 < len(page.memories) <= limit
+        assert page.total == len(known)
+        told += page.memories
+        cursor = page.cursor
+        if not cursor:
+            break
+    assert sorted(one.id for one in told) == sorted(one.id for one in known)
+    assert [one.first_recorded for one in told] == sorted(one.first_recorded for one in known)
+
+
+def test_page_of_long_memories_is_cut_and_one_alone_is_told() -> None:
+    known = [memory(f"{number} " + "x" * 16_000, TODAY) for number in range(20)]
+    page = page_behind(book(known), lambda _one: True, "", 500)
+    assert 1 < len(page.memories) < PAGE_SIGNS // 16_000 + 1
+    assert page.cursor
+    assert page_behind(Book(), lambda _one: True, "", 5).memories == ()
+    assert page_behind(book(known), lambda one: one is known[3], "", 5).memories == (known[3],)
+
+
+def test_line_that_comes_is_the_one_that_went() -> None:
+    said = Attributes(
+        confidence=0.7, importance=0.0, at="2026-01", scope="global", provenance=Provenance.TOOL, is_pinned=True
+    )
+    went = memory("hates plums\nand wears clogs", date(2026, 1, 2), date(2026, 1, 9), attributes=said)
+    came = transferred(went)
+    assert came.line() == went.line
+    assert came.line().id == went.id
+    assert came.days == days_of_memory(went) == (date(2026, 1, 2), date(2026, 1, 9))
+
+
+def test_what_no_line_can_say_is_told() -> None:
+    for wrong in (
+        TransferredMemory(text="x", kind="nonsense"),
+        TransferredMemory(text=" ", kind="fact"),
+        TransferredMemory(text="x", kind="fact", said_by="nobody"),
+        TransferredMemory(text="x", kind="fact", at="yesterday"),
+        TransferredMemory(text="x", kind="fact", supports=("short",)),
+        TransferredMemory(text="x", kind="fact", entities=("[a]",)),
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            wrong.line()
+
+
+def test_only_days_that_no_line_is_of_are_stated() -> None:
+    known, early, later = memory("x", date(2026, 1, 2)), date(2026, 1, 2), date(2030, 1, 1)
+    assert missing_days((early, later), None, TODAY) == (early, TODAY)
+    assert missing_days((early,), known, TODAY) == ()
+    assert missing_days((early, later), known, TODAY) == (TODAY,)
+    assert missing_days((), None, TODAY) == (TODAY,)
+    assert missing_days((), known, TODAY) == ()
