@@ -20,6 +20,11 @@ def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
     yield StatusPart(Level.OK, "config", source)
     for notice in config["notices"]:
         yield StatusPart(Level.NOTE, "config", notice)
+    for problem in config.get("problems", ()):
+        yield StatusPart(Level.WRONG, "config", f"the last reload took nothing: {problem}", "memoryctl reload")
+    if owed := config.get("needsRestart"):
+        told = f"changed, and held back until memoryd is started again: {', '.join(owed)}"
+        yield StatusPart(Level.NOTE, "config", told)
 
 
 def _sockets(status: StatusReply) -> Iterator[StatusPart]:

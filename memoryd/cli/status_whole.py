@@ -55,6 +55,10 @@ def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
         )
     for notice in status["config"]["notices"]:
         yield "", row_text(notice, style="yellow")
+    for problem in status["config"].get("problems", ()):
+        yield "", row_text(f"the last reload took nothing: {problem}", style="red")
+    if owed := status["config"].get("needsRestart"):
+        yield "", row_text(f"held back until memoryd is started again: {', '.join(owed)}", style="yellow")
 
 
 def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:

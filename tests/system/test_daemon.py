@@ -441,7 +441,7 @@ def test_files_of_the_daemon_are_private(launch: Launch) -> None:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_service_manager_is_told_when_it_is_ready(launch: Launch, tmp_path: Path) -> None:
+def test_service_manager_is_told_of_start_reload_and_a_stop_meanwhile(launch: Launch, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(10)
@@ -449,5 +449,18 @@ def test_service_manager_is_told_when_it_is_ready(launch: Launch, tmp_path: Path
         daemon.env["NOTIFY_SOCKET"] = str(tmp_path / "notify")
         daemon.start()
         assert b"READY=1" in manager.recv(4096)
+        os.kill(daemon.pid, signal.SIGHUP)
+        assert manager.recv(4096).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+        assert b"READY=1" in manager.recv(4096)
+        daemon.config.write_text(daemon.config.read_text()[:-1] + ', "memory": {"citations": "on"}}')
+        os.kill(daemon.pid, signal.SIGHUP)
+        assert manager.recv(4096).startswith(b"RELOADING=1")
         assert daemon.stop() == Exit.DONE
-        assert b"STOPPING=1" in manager.recv(4096)
+        assert b"STOPPING=1" in b"".join(_told(manager))
+
+
+def _told(manager: socket.socket) -> Iterator[bytes]:
+    manager.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            yield manager.recv(4096)
