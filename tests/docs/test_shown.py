@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.waiting import eventually
+from tests.warm.programs import ran, started
 
 PROGRAMS = Path(sys.executable).parent
 PLAIN = "memoryd"
@@ -30,6 +32,8 @@ WORDS_AND_STARTER = """{
   },
 }
 """
+SHELL = re.compile(r"[|&;<>$*?(){}`\n]|\[")
+"""What a shell does more with than to cut a line into words."""
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 NOT_RUN = {
     "make test": "it would run itself; what it runs is looked at",
@@ -39,6 +43,8 @@ NOT_RUN = {
     "make docs": "test_reference.py compares what it writes",
     "make bench": "it takes many minutes",
     "make torture": "it takes an hour",
+    "make soak": "it takes an hour",
+    "make load": "tests/load/test_load.py is a short one",
     "make dist": "it installs four environments",
     "make eval": "it needs question sets",
     "make faults": "test_fault_catalogue.py looks at the catalogue",
@@ -50,6 +56,7 @@ NOT_RUN = {
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("install", "status", "restart", "stop")},
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("start", "logs -f", "uninstall")},
     "rm": "it deletes",
+    "ssh": "there is no other machine",
     "memoryctl sessions show 'sessions/main/0d9f.jsonl#L120' -C 5": "the transcript is somebody's own",
     "memoryctl sessions forget ports": "it asks, and nobody is there to answer",
     "memoryctl sessions forget sessions/main/0d9f.jsonl": "the transcript is somebody's own",
@@ -98,6 +105,10 @@ class Desk:
             self._config.unlink(missing_ok=True)
         elif self._daemon is None:
             self.start(PLAIN)
+        if line.startswith("memoryctl ") and not SHELL.search(line):
+            typed = shlex.split(line.split(" #")[0])
+            words = [str(self.home / word[2:]) if word.startswith("~/") else word for word in typed]
+            return self._run([str(PROGRAMS / "memoryctl"), *words[1:]])
         # without it an error reply is a success to curl
         return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])
 
@@ -106,7 +117,7 @@ class Desk:
         return self._run([sys.executable, "-c", program])
 
     def _run(self, words: list[str]) -> str:
-        done = subprocess.run(words, env=self._environment, cwd=ROOT, capture_output=True, text=True)
+        done = ran(words, env=self._environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         return f"{words[-1]}\n{done.stdout}{done.stderr}" if done.returncode else ""
 
     def start(self, line: str) -> None:
@@ -114,9 +125,8 @@ class Desk:
         self.stop()
         self._line = line
         with (self.home / "daemon.log").open("ab") as log:
-            self._daemon = subprocess.Popen(
-                ["bash", "-c", f"exec {line}"], env=self._environment, stdout=log, stderr=log
-            )
+            words = [str(PROGRAMS / "memoryd")] if line == PLAIN else ["bash", "-c", f"exec {line}"]
+            self._daemon = started(words, env=self._environment, stdout=log, stderr=log)
         eventually(self._is_ready)
 
     def stop(self) -> None:
