@@ -28,6 +28,8 @@ class Services:
     """What was answered since the start."""
     reload: Callable[[], Awaitable[ReloadOutcome]] | None = None
     """None where nothing can be read again."""
+    look_at_reload: Callable[[], Awaitable[ReloadOutcome]] | None = None
+    """Says what a reload would do; None likewise."""
 
 
 AgentParameter = Annotated[str | None, Query(max_length=64, description="agent to ask; the default agent if absent")]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.reload import prospect
 from memoryd.cli.terminal import count, encoded, harmless_line, note, styled
 from memoryd.config.loading.checked import Checked, Remark, checked
 from memoryd.config.loading.effective import Origin, Setting
@@ -14,7 +15,10 @@ from memoryd.config.loading.shown import NoSuchKeyError, shown_settings
 from memoryd.config.paths import config_file
 from memoryd.config.schema import json_schema
 from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.replies.daemon import ReloadReply
 from memoryd.wire import Exit
+
+_PROBE_SECONDS = 5.0
 
 
 @click.group("config", context_settings=HELP)
@@ -35,17 +39,34 @@ def command() -> None:
 def check(invocation: Invocation, file: Path | None) -> Exit:
     """Tell everything that is wrong with a file, and what is worth knowing, before memoryd starts with it.
 
+    Of the usual file a running memoryd says what a reload would change.
+
     Exit code 0: memoryd would take it; 1: memoryd would refuse it.
     """
     found = checked(file)
-    told = {
+    told: dict[str, object] = {
         "file": str(found.source) if found.source else None,
         "ok": found.loaded is not None,
         "problems": [_remark_json(one) for one in found.problems],
         "notices": [_remark_json(one) for one in found.notices],
     }
-    invocation.show(told, _check_lines(found))
+    prospective = _prospective(invocation, found.source) if file is None and found.loaded else None
+    lines = prospect(prospective) if prospective is not None else ()
+    told |= {"reload": prospective and {key: prospective[key] for key in ("changed", "needsRestart", "problems")}}
+    invocation.show(told, (*_check_lines(found), *lines))
     return Exit.DONE if found.loaded is not None else Exit.ERROR
+
+
+def _prospective(invocation: Invocation, source: Path | None) -> ReloadReply | None:
+    """Ask the running daemon what a reload would do; None if there is none, or it cannot say, or has another file."""
+    try:
+        with invocation.client(_PROBE_SECONDS) as client:
+            if client.status()["config"]["source"] != (str(source) if source else None):
+                return None
+            reply = client.reload(is_dry=True)
+    except MemorydError:
+        return None
+    return None if reply["problems"] else reply
 
 
 @command.command("show", context_settings=HELP)

@@ -21,7 +21,7 @@ def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
 
 def _start() -> tuple[str, str]:
     if _is_running():
-        return "memoryctl service restart", "memoryd runs: it takes the new file when it starts anew"
+        return "memoryctl reload", "memoryd runs: have it take the new file"
     return "memoryd", "start it here, or have it started with your session: memoryctl service install"
 
 

@@ -11,17 +11,29 @@ from memoryd.wire import Exit
 
 
 @click.command("reload", context_settings=HELP)
+@click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
 @shared
 @click.pass_obj
-def command(invocation: Invocation) -> Exit:
+def command(invocation: Invocation, is_dry: bool) -> Exit:
     """Read the configuration again, without an end to anything that runs.
 
     A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
     """
     with invocation.client() as client:
-        reply = client.reload()
-    invocation.show(reply, _lines(reply), reply["notices"])
-    return Exit.DONE if reply["reloaded"] else Exit.CONFIG
+        reply = client.reload(is_dry)
+    is_well = is_dry and not reply["problems"]
+    invocation.show(reply, prospect(reply) if is_well else _lines(reply), reply["notices"])
+    return Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
+
+
+def prospect(reply: ReloadReply) -> Iterator[str]:
+    """Yield what a reload would change, as a daemon says that was asked for no more."""
+    changed, owed = reply["changed"], reply["needsRestart"]
+    yield "A reload would change:" if changed else "A reload would change nothing."
+    late = set(owed)
+    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in late else ''}" for key in changed)
+    if waiting := [key for key in owed if key not in changed]:
+        yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
 
 
 def _lines(reply: ReloadReply) -> Iterator[str]:

@@ -51,9 +51,13 @@ def reindex(
     return reply
 
 
-def reload(memory: DaemonConnection) -> ReloadReply:
-    """Have the daemon read its configuration again, and bring to bear what changed; nothing else is interrupted."""
-    reply: ReloadReply = memory.call("POST", "/reload", wait_ms=RELOAD_MS)
+def reload(memory: DaemonConnection, is_dry: bool = False) -> ReloadReply:
+    """Have the daemon read its configuration again, and bring to bear what changed; nothing else is interrupted.
+
+    With `is_dry` it only says what would change.
+    """
+    path = target("/reload", {"dryRun": "true"}) if is_dry else "/reload"
+    reply: ReloadReply = memory.call("POST", path, wait_ms=RELOAD_MS)
     return reply
 
 

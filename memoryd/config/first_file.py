@@ -13,7 +13,7 @@ from memoryd.domain.provider_choice import LOCAL, NONE
 
 HEAD: Final = """\
 // memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
-// After a change: memoryctl config check, then start memoryd anew.
+// After a change: memoryctl config check, then memoryctl reload.
 """
 ID_LENGTH: Final = 40
 WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'

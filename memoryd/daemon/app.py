@@ -221,6 +221,7 @@ class Daemon:
             daemon=self._reporter.state,
             requests=self._counts,
             reload=self._reloading.reload,
+            look_at_reload=self._reloading.look,
         )
 
     @property

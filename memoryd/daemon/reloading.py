@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 
 READING: Final = timedelta(seconds=20)
 """How long the file may take to be read: its disk may hang."""
+UNREAD: Final = "the file cannot be read: its disk does not answer"
 
 
 class Reloading:
@@ -65,6 +66,17 @@ class Reloading:
         self.demand()
         return await waiting
 
+    async def look(self) -> ReloadOutcome:
+        """Say what a reload would do, and do nothing of it; what is wrong with the file is not kept as a failure."""
+        try:
+            loaded = await self._loaded()
+        except ConfigError as exc:
+            return ReloadOutcome(False, problems=exc.problems, notices=exc.notices)
+        except TimeoutError:
+            return ReloadOutcome(False, problems=[UNREAD])
+        owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
+        return ReloadOutcome(False, changed_keys(self._config, loaded.config), owed, notices=loaded.notices)
+
     async def run(self) -> None:
         """Reload whenever somebody wants it."""
         while not self._is_ended:
@@ -107,14 +119,13 @@ class Reloading:
 
     async def _tried(self) -> ReloadOutcome:
         try:
-            async with asyncio.timeout(READING.total_seconds()):
-                loaded = await asyncio.to_thread(self._read)
+            loaded = await self._loaded()
             changed = changed_keys(self._config, loaded.config)
             await self._apply(loaded, changed)
         except ConfigError as exc:
             return self._failed(exc.problems)
         except TimeoutError:
-            return self._failed(["the file cannot be read: its disk does not answer"])
+            return self._failed([UNREAD])
         except (MemorydError, OSError) as exc:
             return self._failed([f"{exc}; {exc.hint}" if isinstance(exc, MemorydError) and exc.hint else str(exc)])
         except Exception as exc:
@@ -125,6 +136,10 @@ class Reloading:
         self._config = loaded.config
         self.state = replace(_state(loaded), needs_restart=owed)
         return ReloadOutcome(True, changed, owed, notices=loaded.notices)
+
+    async def _loaded(self) -> Loaded:
+        async with asyncio.timeout(READING.total_seconds()):
+            return await asyncio.to_thread(self._read)
 
     def _failed(self, problems: Sequence[str]) -> ReloadOutcome:
         self.state = replace(self.state, problems=problems, failed_at=datetime.now(UTC))

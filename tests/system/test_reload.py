@@ -298,6 +298,24 @@ def test_command_tells_what_was_reloaded_and_what_is_wrong(stage: Stage) -> None
     assert "memory.citations" in json.loads(failed.stdout)["problems"][0]
 
 
+def test_dry_run_and_check_say_what_a_reload_would_change_and_change_nothing(stage: Stage) -> None:
+    client = stage.running.client()
+    stage.write()
+    client.reload()
+    stage.write(memory={"citations": "off"}, http={"port": 18_998})
+    for _ in range(2):
+        reply = client.reload(is_dry=True)
+        assert (reply["reloaded"], set(reply["changed"])) == (False, {"memory.citations", "http.port"})
+        assert reply["needsRestart"] == ["http.port"]
+    told = memoryctl(stage, "reload", "--dry-run")
+    assert (told.returncode, "http.port, at the next start" in told.stdout) == (Exit.DONE, True)
+    checked = memoryctl(stage, "config", "check", "--json")
+    assert json.loads(checked.stdout)["reload"]["needsRestart"] == ["http.port"]
+    stage.running.config.write_text("{ memory: { citations: 7 } }")
+    assert memoryctl(stage, "reload", "--dry-run").returncode == Exit.CONFIG
+    assert client.status()["config"]["problems"] == []
+
+
 def memoryctl(stage: Stage, *arguments: str) -> subprocess.CompletedProcess[str]:
     return ran(
         [sys.executable, "-c", SCRIPTS["memoryctl"], *arguments], env=stage.running.env, capture_output=True, text=True
