@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from memoryd.cli.status_parts import Level, StatusPart, joined, next_step
 from memoryd.cli.terminal import duration, size
-from memoryd.replies.status import AgentStatus, StatusReply
+from memoryd.replies.status import AgentStatus, ConfigReply, ProcessReply, StatusReply
 
 
 def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
@@ -15,9 +15,18 @@ def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
     yield StatusPart(Level.OK, "disk", _disk(status["agents"]))
     yield from _stalled(status)
     yield from _sockets(status)
-    config = status["config"]
-    source = config["source"] or "defaults, there is no file"
-    yield StatusPart(Level.OK, "config", source)
+    yield from _config(status["config"])
+    yield from _log(status.get("daemon"))
+
+
+def _config(config: ConfigReply) -> Iterator[StatusPart]:
+    yield StatusPart(Level.OK, "config", config["source"] or "defaults, there is no file")
+    for problem in config.get("problems", []):
+        told = f"what was changed is not in effect: {problem}"
+        yield StatusPart(Level.WRONG, "config", told, "memoryctl config check, then memoryctl reload")
+    if keys := config.get("needsRestart"):
+        told = f"{', '.join(keys)} take effect with the next start"
+        yield StatusPart(Level.NOTE, "config", told, "memoryctl service restart")
     for notice in config["notices"]:
         yield StatusPart(Level.NOTE, "config", notice)
     for problem in config.get("problems", ()):
@@ -25,6 +34,16 @@ def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
     if owed := config.get("needsRestart"):
         told = f"changed, and held back until memoryd is started again: {', '.join(owed)}"
         yield StatusPart(Level.NOTE, "config", told)
+
+
+def _log(process: ProcessReply | None) -> Iterator[StatusPart]:
+    found = process.get("log") if process else None
+    if found is None:
+        return
+    kept = f"{size(found['bytes'])} of {size(found['maxBytes'])}" if found["maxBytes"] else ""
+    left_out = f"{found['leftOut']:,} repeated events left out" if found["leftOut"] else ""
+    told = joined(found["path"] or found["destination"], kept, left_out, found["reason"] or "")
+    yield StatusPart(Level.NOTE if found["reason"] else Level.OK, "log", told)
 
 
 def _sockets(status: StatusReply) -> Iterator[StatusPart]:

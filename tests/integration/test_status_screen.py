@@ -117,6 +117,23 @@ def test_port_and_stalled_parts_are_told() -> None:
     assert any(line.startswith("wrong heartbeat indexer main has been silent for 15 min 1 s") for line in lines)
 
 
+def test_reload_that_took_nothing_and_the_log_are_told() -> None:
+    config = {
+        "source": "/home/me/config.json5",
+        "notices": [],
+        "problems": ["log.level: no level 'LOUD'"],
+        "needsRestart": ["http.port"],
+    }
+    found = {"destination": "file", "path": "/home/me/memoryd.log", "bytes": 5_000, "maxBytes": 20_000_000}
+    process = {"heartbeats": [], "log": found | {"leftOut": 0, "reason": None}}
+    lines = words(shown(status(agent()) | {"config": config, "daemon": process}))
+    assert "ok log /home/me/memoryd.log · 5.0 kB of 20.0 MB" in lines
+    at = next(number for number, line in enumerate(lines) if "log.level: no level 'LOUD'" in line)
+    assert lines[at].startswith("wrong what was changed is not in effect")
+    assert lines[at + 1] == "next: memoryctl config check, then memoryctl reload"
+    assert "note http.port take effect with the next start" in lines
+
+
 def test_what_leaves_the_machine_is_told() -> None:
     llm = {"model": "m", "state": "ready", "reason": None, "destination": "api.example.org", "worker": None}
     lines = words(shown(status(agent(llm=llm))))

@@ -420,7 +420,7 @@ def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
     eventually(lambda: is_full(client))
     added = client.add_turn("And the last one?", "a short answer", session="s0", significance=1.0)
     assert (added["kept"], added["remembered"]) == (False, True)
-    told = run_cli(daemon, "status")
+    told = run_cli(daemon, "status", "--verbose")
     assert "questions alone are kept" in told
     assert "of 65.5 kB" in told
     for number in range(1, 8):

@@ -32,7 +32,7 @@ def quick(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
 
 
 def shown(daemon: RunningDaemon) -> str:
-    return " ".join(memoryctl(daemon, "status").stdout.split())
+    return " ".join(memoryctl(daemon, "status", "--verbose").stdout.split())
 
 
 def test_part_that_fails_and_recovers_is_told_as_it_happens(quick: RunningDaemon, workspace: Path) -> None:

@@ -366,7 +366,7 @@ def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, fol
     assert f"about {outstanding['tokens']:,} tokens" in told
     host = endpoint.url.removeprefix("http://").partition("/")[0]
     assert told.count(host) >= 2
-    assert host in memoryctl(daemon, "status").split("conversations")[1]
+    assert host in memoryctl(daemon, "status", "--verbose").split("conversations")[1]
     daemon.stop()
     (prospect,) = json.loads(memoryctl(daemon, "index", "--dry-run", "--json").partition("note:")[0])["agents"]
     assert prospect["conversations"]["files"] == 1
