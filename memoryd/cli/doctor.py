@@ -14,7 +14,7 @@ from memoryd.cli.checks.examination import Examination, Extent
 from memoryd.cli.checks.finding import Finding
 from memoryd.cli.checks.mending import Remedied, agreed_by_person, mended
 from memoryd.cli.checks.running import examined
-from memoryd.cli.checks.shown import counts, finding_json, section_lines, summary
+from memoryd.cli.checks.shown import counts, finding_json, is_unused, section_lines, summary, unused_line
 from memoryd.cli.checks.table import CHECKS, SECTIONS, DoctorCheck
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.wire import Exit
@@ -86,11 +86,16 @@ class Visit:
         """Look, and tell each section as soon as it is known."""
         examination = Examination.begun(self.invocation, self.extent)
         running = examined(checks, examination, self.seconds)
-        found = []
+        found, unused = list[Finding](), list[str]()
         for section, ones in groupby(running, key=lambda one: one.check.partition(".")[0]):
             of_section = list(ones)
             found += of_section
-            self.tell(*section_lines(section, of_section, is_verbose=self.is_verbose))
+            if is_unused(of_section) and not self.is_verbose:
+                unused.append(section)
+            else:
+                self.tell(*section_lines(section, of_section, is_verbose=self.is_verbose))
+        if unused:
+            self.tell(unused_line(unused))
         return found
 
     def tell(self, *lines: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.cli.checks.examination import Examination
-from memoryd.cli.checks.finding import Finding, Looks
+from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.terminal import duration
 from memoryd.config.loading.exposure import exposures
 from memoryd.replies.status import ConfigReply, StatusReply
@@ -40,7 +40,19 @@ def exposure(examination: Examination) -> Iterator[Finding]:
     loaded = examination.loaded
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
-            yield Finding("privacy", "open", one.message, one.hint)
+            yield Finding("privacy", "open", one.message, one.hint, _closed(loaded.source, one.hint))
+
+
+def _closed(source: Path | None, hint: str) -> Remedy | None:
+    """Return what closes the configuration itself, if that is what the hint is about; other files are their owner's."""
+    if source is None or not hint.startswith(f"chmod 600 {source},"):
+        return None
+
+    def act() -> str:
+        source.chmod(0o600)
+        return f"{source} is yours alone"
+
+    return Remedy(f"chmod 600 {source}", act)
 
 
 def loaded(examination: Examination) -> Iterator[Finding]:

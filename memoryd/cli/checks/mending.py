@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 import click
 
@@ -10,6 +11,7 @@ from memoryd.cli.checks.finding import Finding, Remedy
 from memoryd.cli.terminal import harmless_line, is_terminal
 from memoryd.errors import MemorydError
 
+_WOULD: Final = "would "
 Agreed = Callable[[Remedy], bool]
 """Asks somebody whether what costs traffic may be done."""
 
@@ -28,7 +30,8 @@ class Remedied:
         return asdict(self)
 
     def __str__(self) -> str:
-        return harmless_line(f"{'done' if self.done else 'not done'}: {self.told}")
+        word = "done: " if self.done else "" if self.told.startswith(_WOULD) else "not done: "
+        return harmless_line(f"{word}{self.told}")
 
 
 def mended(found: Sequence[Finding], *, is_dry_run: bool, agreed: Agreed) -> Iterator[Remedied]:
@@ -48,7 +51,7 @@ def agreed_by_person(remedy: Remedy) -> bool:
 
 def _act(remedy: Remedy, *, is_dry_run: bool, agreed: Agreed) -> tuple[bool, str]:
     if is_dry_run:
-        return False, f"would {remedy.does}"
+        return False, f"{_WOULD}{remedy.does}"
     if remedy.asks and not agreed(remedy):
         return False, f"{remedy.does}: --yes agrees to that"
     try:

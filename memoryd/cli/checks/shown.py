@@ -24,9 +24,18 @@ def section_lines(section: str, found: Sequence[Finding], *, is_verbose: bool) -
     elif len(found) == 1:
         yield from _lines(found[0], with_hint=found[0].state == "off")
     elif found:
-        well = [one for one in found if one.state == "ok"]
-        told = f"{count(len(well), 'thing')} looked at, all well" if well else "nothing to look at"
-        yield _line("ok" if well else "off", section, told)
+        well = sum(one.state == "ok" for one in found)
+        yield _line("ok", section, f"{count(well, 'thing')} looked at, all well")
+
+
+def is_unused(found: Sequence[Finding]) -> bool:
+    """Tell whether a section is about what is not in use, and has nothing to advise."""
+    return all(one.state == "off" for one in found) and (len(found) > 1 or not found[0].hint)
+
+
+def unused_line(sections: Sequence[str]) -> str:
+    """Return the line about sections that are not in use."""
+    return _line("off", "not in use", ", ".join(sections))
 
 
 def summary(found: Sequence[Finding]) -> str:

@@ -51,7 +51,8 @@ def access(examination: Examination) -> Iterator[Finding]:
     path = _path(examination)
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
         found = _lstat(one)
-        if found is None or (one is path and not stat.S_ISSOCK(found.st_mode)):
+        if found is None or (one is path and (not stat.S_ISSOCK(found.st_mode) or is_refused(path))):
+            # what lies in the way, or is left behind, is told as such
             continue
         if found.st_uid != os.geteuid():
             hint = "name a socket in a folder of your own in MEMORYD_SOCKET"
