@@ -17,6 +17,7 @@ MemorydError                 internal             500     1  `.hint` says what t
 │   ├── Unauthorized         unauthorized         401        the loopback port knows no such token
 │   └── TooManyTries         too_many_tries       429        nor any of those before it
 ├── NotNow                   unavailable          503        true later
+│   ├── Overloaded           overloaded                      too many requests are at work
 │   ├── ShuttingDown         shutting_down                   the daemon is stopping
 │   └── DeadlineExceeded     timeout              504        no answer in the time allowed
 ├── StoreError               unavailable          503    73  the database cannot do it
@@ -173,6 +174,12 @@ class NotNow(MemorydError):
     http_status = 503
 
 
+class Overloaded(NotNow):
+    """Too many requests are at work."""
+
+    code = ErrorCode.OVERLOADED
+
+
 class ShuttingDown(NotNow):
     """The daemon is stopping."""
 
@@ -267,7 +274,7 @@ class WorkerDied(EmbeddingError):
 
 
 _REFUSED = (InvalidRequest, TooLarge, NotFound, UnknownAgent, Disabled, Denied, Unauthorized, TooManyTries)
-TOLD = (*_REFUSED, NotNow, ShuttingDown, DeadlineExceeded)
+TOLD = (*_REFUSED, NotNow, Overloaded, ShuttingDown, DeadlineExceeded)
 
 
 def error_of(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:

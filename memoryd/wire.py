@@ -63,6 +63,8 @@ class ErrorCode(StrEnum):
     """On the loopback port: too many wrong tokens; the right one is still let in."""
     UNAVAILABLE = "unavailable"
     """Not now: loading, backing off, out of room; the same request may succeed later."""
+    OVERLOADED = "overloaded"
+    """Too many requests are at work; the same one may succeed in a second."""
     SHUTTING_DOWN = "shutting_down"
     """Memoryd is stopping."""
     TIMEOUT = "timeout"

@@ -28,6 +28,18 @@ class PortState:
     refused: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadState:
+    """What is in use of what there may be; `refused_requests` counts since the start."""
+
+    requests: int
+    max_requests: int
+    refused_requests: int
+    open_files: int
+    max_open_files: int
+    threads: int
+
+
 @dataclass(frozen=True, slots=True)
 class LogState:
     """Where the log goes: `journal`, `file` or `stderr`; `trouble`: why the last line is not in the file."""
@@ -81,6 +93,7 @@ class DaemonState:
     """Socket name → why its path does not lead to this daemon."""
     heartbeats: Sequence[Heartbeat]
     log: LogState
+    load: LoadState
     port: PortState | None
     """None where it is off."""
     restarts: Mapping[str, int] = field(default_factory=dict)

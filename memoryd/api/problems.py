@@ -21,6 +21,7 @@ from memoryd.errors import (
     InvalidRequest,
     MemorydError,
     NotFound,
+    Overloaded,
     SlowRequest,
     TooLarge,
     Unauthorized,
@@ -60,9 +61,7 @@ def problem_of(error: Exception) -> Problem:
     """Return the reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
     match error:
         case MemorydError():
-            # RFC 9110, section 15.5.2: who is not let in is told by what they might be
-            headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
-            return Problem(error.code, error.http_status, str(error), error.hint, headers)
+            return Problem(error.code, error.http_status, str(error), error.hint, _headers(error))
         case RequestValidationError() | ValidationError():
             return problem_of(InvalidRequest(_describe(error.errors()), hint=_FIELDS_HINT))
         case HTTPException():
@@ -94,6 +93,13 @@ def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:
     """Log a failure of our own by the route's pattern; its parameters may hold memory text."""
     route = getattr(scope.get("route"), "path", "unmatched")
     log.error("request failed", method=scope["method"], route=route, exc_info=error)
+
+
+def _headers(error: MemorydError) -> Mapping[str, str]:
+    if isinstance(error, Unauthorized):
+        # RFC 9110, section 15.5.2: who is not let in is told by what they might be
+        return {"WWW-Authenticate": "Bearer"}
+    return {"Retry-After": "1"} if isinstance(error, Overloaded) else {}
 
 
 def hide_directories(text: str) -> str:

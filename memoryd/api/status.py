@@ -1,5 +1,6 @@
 """`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from memoryd.agents.figures import UnsentWork
@@ -42,6 +43,7 @@ from memoryd.api.status_models import (
     ConnectionsReply,
     DegradedReply,
     HeartbeatReply,
+    LoadReply,
     LogReply,
     PortReply,
     ProcessReply,
@@ -101,6 +103,7 @@ def _process(state: DaemonState) -> ProcessReply:
             )
             for one in state.heartbeats
         ],
+        load=LoadReply(**asdict(state.load)),
         log=_log(state.log),
     )
 

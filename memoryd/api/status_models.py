@@ -248,11 +248,30 @@ class LogReply(Reply):
     """Why the last event is not in the file; null if it is."""
 
 
+class LoadReply(Reply):
+    """What the process has in use of what it may."""
+
+    requests: int
+    """How many requests are at work, but for those that ask for health or status and event streams."""
+    max_requests: int
+    """How many may be: `limits.maxRequests`."""
+    refused_requests: int
+    """How many were refused as `overloaded` since the start of the daemon."""
+    open_files: int
+    """How many files, sockets and the like are open."""
+    max_open_files: int
+    """How many may be; connections are refused while three quarters of these are open."""
+    threads: int
+    """How many threads of Python there are."""
+
+
 class ProcessReply(Reply):
     """How the process of the daemon does."""
 
     heartbeats: list[HeartbeatReply]
     """The parts that must never be stuck; empty in the first second."""
+    load: LoadReply
+    """What it has in use of what it may."""
     log: LogReply
     """Where the log goes."""
 

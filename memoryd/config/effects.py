@@ -34,6 +34,7 @@ EFFECTS: Final = {
     "limits.maxQueryTokens": Effect.EXCHANGE,
     "limits.maxVectorBytes": Effect.EXCHANGE,
     "limits.maxBodyBytes": Effect.RESTART,
+    "limits.maxRequests": Effect.AT_ONCE,
     "limits.maxConnections": Effect.AT_ONCE,
     "limits.maxConnectionsPerProcess": Effect.AT_ONCE,
     "log.level": Effect.AT_ONCE,

@@ -32,6 +32,13 @@ class LimitsSection(Section):
         description="How many bytes of a workspace's vectors are held in memory; more of them are mapped from a "
         "nameless file beside the index.",
     )
+    max_requests: int = Field(
+        default=128,
+        ge=1,
+        le=65_536,
+        description="How many requests may be at work at once, on sockets and port together; another one is refused "
+        "as `overloaded`, save what asks for health and status.",
+    )
     max_connections: int = Field(default=128, ge=1, le=65_536, description="How many connections may be open at once.")
     max_connections_per_process: int = Field(
         default=96, ge=1, le=65_536, description="How many connections one client process may have open at once."

@@ -21,6 +21,7 @@ from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.measured import RequestCounts
 from memoryd.api.http.server import Server
+from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.http.turnstile import Turnstile
 from memoryd.api.routes import application, deadlines, exemptions
@@ -74,6 +75,7 @@ class Daemon:
         self._heartbeats = Heartbeats(
             lambda: self._open.now.living_parts(), ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
         )
+        self._admission = Admission(loaded.config.limits.max_requests)
         self._reporter = Reporter(
             config=lambda: self._reloading.state,
             socket=str(socket_path()),
@@ -81,6 +83,7 @@ class Daemon:
             heartbeats=self._heartbeats,
             restarts=self._supervisor.restarts,
             own_log=own_log,
+            admission=self._admission,
         )
         self._counts = RequestCounts()
         self._open = OpenWorkspaces(
@@ -140,12 +143,12 @@ class Daemon:
         with ExitStack() as listening:
             app, listeners, config = self._turnstile, listen(), self._at_start
             limits = GuardLimits(body_bytes=config.limits.max_body_bytes, deadlines=deadlines())
-            self._port = loopback_port(config, app, limits, self._counts)
+            self._port = loopback_port(config, app, limits, self._counts, self._admission)
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
             server = Server(
-                app=Guard(app, limits, counts=self._counts),
+                app=Guard(app, limits, counts=self._counts, admission=self._admission),
                 listeners=listeners,
                 limits=_connection_limits(config),
                 on_stopping=self._end_waits,
@@ -242,6 +245,7 @@ class Daemon:
                 self._bus.close_bound()
             collector.restrain()
         self._log.set_up(loaded.config.log)
+        self._admission.most = loaded.config.limits.max_requests
         if self._reporter.server is not None:
             self._reporter.server.connections.limits = _connection_limits(loaded.config)
 

@@ -9,13 +9,14 @@ from memoryd.api.http.doorkeeper import Door
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.measured import RequestCounts
+from memoryd.api.http.shedding import Admission
 from memoryd.config.root import Config
 from memoryd.domain.loopback import DoorRules, WrongTokens
 from memoryd.files.token_file import TokenFile
 
 
 def loopback_port(
-    config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts | None = None
+    config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts, admission: Admission
 ) -> LoopbackPort | None:
     """Return the port that serves this app; None unless somebody wants it."""
     http, most = config.http, config.limits.max_connections_per_process
@@ -29,7 +30,7 @@ def loopback_port(
     return LoopbackPort(
         host=http.host,
         port=http.port,
-        app=Guard(app, limits, door, counts),
+        app=Guard(app, limits, door, counts, admission),
         door=door,
         # counted apart from those of the sockets, which a crowd on the port thus never shuts out
         limits=ConnectionLimits(total=most, per_process=most),

@@ -1,6 +1,8 @@
 """What the process says of itself: its facts for status, and what an agent's memory falls short of because of it."""
 
 import os
+import resource
+import threading
 import time
 from collections.abc import Callable, Mapping
 
@@ -9,9 +11,10 @@ import psutil
 from memoryd import __version__
 from memoryd.agents.degraded import Shortfall
 from memoryd.api.access import is_asked_on
-from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState
+from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState, LoadState
 from memoryd.api.http.loopback_port import LoopbackPort
 from memoryd.api.http.server import Server
+from memoryd.api.http.shedding import Admission
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.own_log import OwnLog
 from memoryd.domain.heartbeats import Heartbeat
@@ -34,6 +37,7 @@ class Reporter:
         heartbeats: Heartbeats,
         restarts: Mapping[str, int],
         own_log: OwnLog,
+        admission: Admission,
     ) -> None:
         self._config = config
         self._socket = socket
@@ -42,6 +46,7 @@ class Reporter:
         self._restarts = restarts
         self._log = own_log
         self._started = time.monotonic()
+        self._admission = admission
         self.server: Server | None = None
         """Set once there is one."""
         self.port: LoopbackPort | None = None
@@ -59,6 +64,7 @@ class Reporter:
             connections=self._connections(),
             unreachable=self._unreachable,
             heartbeats=self._heartbeats.heard,
+            load=self._load(),
             log=self._log.state(),
             port=None if self.port is None else self.port.state(),
             restarts=dict(self._restarts),
@@ -74,6 +80,18 @@ class Reporter:
         unwritten = self._log.state().trouble
         stuck += [Shortfall("log", f"the log file cannot be written: {unwritten}")] if unwritten else []
         return loops + stuck + port + [Shortfall(f"socket {name}", reason) for name, reason in lost]
+
+    def _load(self) -> LoadState:
+        room = self._admission
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return LoadState(
+            requests=room.at_work,
+            max_requests=room.most,
+            refused_requests=room.refused,
+            open_files=psutil.Process().num_fds(),
+            max_open_files=files,
+            threads=threading.active_count(),
+        )
 
     def _connections(self) -> ConnectionCounts | None:
         if self.server is None:

@@ -160,10 +160,22 @@ class LogReply(TypedDict):
     reason: str | None
 
 
+class LoadReply(TypedDict):
+    """What the process has in use of what it may; `refusedRequests` counts since the start."""
+
+    requests: int
+    maxRequests: int
+    refusedRequests: int
+    openFiles: int
+    maxOpenFiles: int
+    threads: int
+
+
 class ProcessReply(TypedDict):
     """How the process of the daemon does."""
 
     heartbeats: list[HeartbeatReply]
+    load: LoadReply
     log: LogReply
 
 

@@ -297,13 +297,17 @@ def test_f140_storm_of_signals_and_interrupted_calls_changes_nothing(stage: Stag
 
 
 def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:
-    """Of six started at once one runs, and the others end with the exit code for it."""
+    """Of twenty started at once one runs; the others end with the exit code for it, each with one sentence."""
     stage.prepare()
-    started = [stage.daemon.spawn() for _ in range(6)]
+    started = [stage.daemon.spawn() for _ in range(20)]
     eventually(lambda: sum(process.poll() is None for process in started) == 1, seconds=40)
     (running,) = [process for process in started if process.poll() is None]
     stage.daemon.process = running
     assert {process.returncode for process in started if process is not running} == {Exit.ALREADY_RUNNING}
+    said = stage.daemon.log.read_text()
+    assert said.count("memoryd: ") == 19
+    assert said.count(f"(pid {running.pid}") + said.count("pid unknown") == 19
+    assert "Traceback" not in said
     eventually(stage.daemon.socket.exists)
     stage.sync()
 

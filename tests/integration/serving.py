@@ -22,6 +22,7 @@ from memoryd.api.http.connection import ConnectionLimits, peer_of
 from memoryd.api.http.decoded import DecodedRoute
 from memoryd.api.http.guard import Guard, GuardLimits
 from memoryd.api.http.server import Server
+from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener
 from memoryd.domain.access import AccessRules
 from memoryd.errors import StoreUnavailable
@@ -123,11 +124,12 @@ async def serving(
     *,
     limits: ConnectionLimits | None = None,
     guard: GuardLimits | None = None,
+    admission: Admission | None = None,
     listeners: list[Listener] | None = None,
     **options: Any,
 ) -> AsyncIterator[Server]:
     """The app of `stage` behind the real server, from listening to the end of its graceful stop."""
-    app = Guard(small_app(stage), guard)
+    app = Guard(small_app(stage), guard, admission=admission)
     found = listeners if listeners is not None else [bind_listener(path)]
     server = Server(app=app, listeners=found, limits=limits, on_stopping=stage.bus.close, **options)
     running = asyncio.create_task(server.run(), name="server")

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.api.http.guard import GuardLimits
+from memoryd.api.http.shedding import Admission
 from memoryd.api.http.strict_json import decode
 from memoryd.api.problems import hide_directories, problem_of
 from memoryd.errors import InvalidRequest
@@ -407,3 +408,34 @@ async def test_f109_random_bytes_never_stop_the_daemon(path: Path, stage: Stage)
         await eventually_async(lambda: server.connections.open == 0)
         async with client(path) as asking:
             assert (await asking.get("/v1/health")).status_code == 200
+
+
+async def test_one_request_too_many_is_refused_at_once_and_health_is_answered(path: Path, stage: Stage) -> None:
+    """With all places taken others are told to come again in a second, and are let in once there is room."""
+    room = Admission(2)
+    async with serving(path, stage, admission=room), client(path) as asking:
+        waiting = [asyncio.create_task(asking.get("/v1/wait")) for _ in range(2)]
+        await eventually_async(lambda: stage.waiting == 2)
+        refused = await asking.post("/v1/echo", json={"text": "one too many"})
+        assert (refused.status_code, code_of(refused)) == (503, ErrorCode.OVERLOADED)
+        assert refused.headers["retry-after"] == "1"
+        assert (await asking.get("/v1/health")).json() == {"ok": True}
+        assert (room.at_work, room.refused) == (2, 1)
+        stage.release.set()
+        assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200}
+        assert (await asking.post("/v1/echo", json={"text": "now"})).status_code == 200
+        assert room.at_work == 0
+
+
+async def test_refused_failed_or_abandoned_requests_give_their_place_back(path: Path, stage: Stage) -> None:
+    room = Admission(1)
+    async with serving(path, stage, admission=room), client(path) as asking:
+        assert (await asking.get("/v1/broken")).status_code == 500
+        assert (await asking.post("/v1/echo", content=b"{")).status_code == 400
+        with pytest.raises(httpx.ReadTimeout):
+            await asking.get("/v1/wait", timeout=0.2)
+        await eventually_async(lambda: room.at_work == 0)
+        room.most = 0
+        assert code_of(await asking.get("/v1/peer")) == ErrorCode.OVERLOADED
+        room.most = 1
+        assert (await asking.get("/v1/peer")).status_code == 200

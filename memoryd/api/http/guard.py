@@ -1,5 +1,5 @@
 """What every request passes before a route sees it, outermost first: counting, error replies, on a port the doorkeeper,
-body, deadline.
+shedding, body, deadline.
 
 Pure ASGI layers around the whole app, so that the framework never sees bytes that were not checked.
 """
@@ -15,6 +15,7 @@ from memoryd.api.http.deadline import Deadline
 from memoryd.api.http.doorkeeper import Door, Doorkeeper
 from memoryd.api.http.error_replies import ErrorReplies
 from memoryd.api.http.measured import Measured, RequestCounts
+from memoryd.api.http.shedding import Admission, Shedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class GuardLimits:
 class Guard:
     """Wraps `app` in the layers; a request that breaks a limit gets its error reply from them.
 
-    Without a `door` whoever reaches it may ask, as far as the gate lets them; without `counts` nobody counts.
+    Without a `door` whoever reaches it may ask, as far as the gate lets them; without `counts` nobody counts, and
+    without `admission` as many are at work as there are connections.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Guard:
         limits: GuardLimits | None = None,
         door: Door | None = None,
         counts: RequestCounts | None = None,
+        admission: Admission | None = None,
     ) -> None:
         limits = limits or GuardLimits()
         timed = Deadline(app, usual=limits.deadline, deadlines=limits.deadlines)
@@ -50,7 +53,9 @@ class Guard:
             timeout=limits.body_timeout,
             is_strict=door is not None,
         )
-        replying = ErrorReplies(read if door is None else Doorkeeper(read, door))
+        admitted = read if admission is None else Shedding(read, admission)
+        # who is not let in takes nobody's room
+        replying = ErrorReplies(admitted if door is None else Doorkeeper(admitted, door))
         self._http: ASGIApp = replying if counts is None else Measured(replying, counts)
         self._other = app
 
