@@ -69,12 +69,13 @@ def _restored(
     try:
         with told_progress("verifying", total) as told:
             result = staged(backup, _places(backup), replacement, wishes, told)
-        if not dry_run:
+        is_changing = bool(result.replaced or result.added)
+        if is_changing and not dry_run:
             _confirmed(invocation, [*_lines(result), *_about(backup)], "Restore it?", yes=yes)
     except BaseException:
         replacement.drop()
         raise
-    if dry_run or not (result.replaced or result.added):
+    if dry_run or not is_changing:
         replacement.drop()
         _show(invocation, backup, result, None, is_dry=dry_run)
         return Exit.DONE

@@ -139,7 +139,7 @@ def _show(
     }
     moved = "would be moved" if is_dry else "moved"
     folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
-    line = f"{plan.old} → {plan.new}  {folder} {moved}: {count(plan.rows, 'row')} of history"
+    line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
     invocation.show(
         reply,
         [harmless_line(line)],

@@ -7,8 +7,10 @@ import contextlib
 import hashlib
 import io
 import os
+import shutil
 import tarfile
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,8 @@ from memoryd.moving.manifest import (
 )
 
 _BLOCK: Final = 1 << 20
+_SCRATCH: Final = "backup-"
+_LEFT_SECONDS: Final = 3600.0
 Told = Callable[[str, int], None]
 """Is told the name of what is done, and how many bytes of it."""
 _DAMAGED: Final = "nothing was changed; take another copy of the backup"
@@ -102,9 +106,14 @@ def opened_backup(path: Path) -> Iterator[OpenBackup]:
 
 @contextlib.contextmanager
 def scratch_folder(beside: Path) -> Iterator[Path]:
-    """Give a folder for its owner alone that is gone at the end."""
+    """Give a folder for its owner alone that is gone at the end; what a kill left of an earlier one goes, too."""
     beside.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with tempfile.TemporaryDirectory(prefix="backup-", dir=beside) as folder:
+    for left in beside.glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(FileNotFoundError):
+            # one that is in use gets a new file every now and then
+            if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=beside) as folder:
         yield Path(folder)
 
 

@@ -9,7 +9,7 @@ from typing import IO
 
 from memoryd import __version__
 from memoryd.config.loading.masking import masked_text
-from memoryd.errors import ConfigError, InvalidRequest
+from memoryd.errors import ConfigError, InvalidRequest, StoreUnavailable
 from memoryd.moving.archive import BackupWriter, Told, scratch_folder, sized
 from memoryd.moving.manifest import BackupManifest, BackupWorkspace
 from memoryd.moving.members import CONFIG
@@ -71,6 +71,8 @@ def _add(writer: BackupWriter, name: str, path: Path) -> None:
     except FileNotFoundError:
         # a session that was forgotten or put away since it was listed
         return
+    except OSError as exc:
+        raise StoreUnavailable(f"{path} cannot be read: {exc.strerror}", hint="no backup was written") from exc
     with file:
         writer.add(name, file, sized(file))
 

@@ -15,8 +15,9 @@ import apsw
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
 from memoryd.store.connecting import Connector
-from memoryd.store.file_header import read_header, seal_of, sealed, version_of
+from memoryd.store.file_header import seal_of, sealed, version_of
 from memoryd.store.ledger_file import LEDGER, SUFFIXES, refuse_foreign
+from memoryd.store.migrations import migrate
 from memoryd.store.private_files import make_private_file
 from memoryd.store.sqlite_errors import Wording, mapped_errors
 from memoryd.store.taking_over import read_marks, take_over
@@ -104,10 +105,8 @@ def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
     """
     marks = read_marks(known)
     stones: Sequence[tuple[str, bytes, float]] = _tombstones(known) if has_same_key else []
+    _bring_up_to_date(restored)
     with _writing(restored) as db:
-        if LEDGER.version != version_of(db.pragma("user_version")):
-            # an older one has no place for them all; the daemon brings it up to date first
-            return 0
         before = db.total_changes()
         db.executemany(_PUT_TOMBSTONE, stones)
         carried = db.total_changes() - before
@@ -116,15 +115,18 @@ def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
         return carried
 
 
+def _bring_up_to_date(path: Path) -> None:
+    """Migrate a copy: an older one has no place for all marks."""
+    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).writer()) as db:
+        require_ours(db, path)
+        # what it was before lies where it was copied from
+        migrate(db, LEDGER, lambda _version: None)
+        _close_log(db)
+
+
 def is_ledger_name(name: str) -> bool:
     """Tell whether a file of this name may be a ledger of ours."""
     return name == LEDGER_ENDING or name.endswith(f"-{LEDGER_ENDING}")
-
-
-def is_newer(path: Path) -> bool:
-    """Tell whether a ledger is of a newer memoryd, as its header has it; raises OSError, ValueError."""
-    header = read_header(path)
-    return header is not None and header.application == LEDGER.application and header.version > LEDGER.version
 
 
 def require_ours(connection: apsw.Connection, path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from memoryd.errors import DamagedDatabase, ForeignDatabase
 from memoryd.store.ledger_copies import carry_marks, copy_ledger, figures, rename_workspace
 from memoryd.store.ledger_file import LEDGER
-from memoryd.store.migrations import new_database
+from memoryd.store.migrations import History, new_database
 
 STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL)"
 
@@ -55,6 +55,17 @@ def test_what_was_forgotten_since_is_carried_over_and_is_to_be_finished(tmp_path
     with closing(apsw.Connection(str(restored))) as db:
         assert list(db.execute("SELECT workspace, hash, is_pending FROM tombstones")) == [("/a", STONE, 1)]
     assert carry_marks(known, restored, has_same_key=True) == 0
+
+
+def test_marks_are_carried_into_an_older_ledger_too(tmp_path: Path) -> None:
+    known, restored = made(tmp_path / "known.sqlite", "/a"), tmp_path / "restored.sqlite"
+    old = History(LEDGER.name, LEDGER.application, LEDGER.migrations[:3])
+    restored.write_bytes(new_database(old, page_bytes=8192))
+    restored.chmod(0o600)
+    assert figures(restored).version == 3
+    assert carry_marks(known, restored, has_same_key=True) == 1
+    assert figures(restored).version == LEDGER.version
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["known.sqlite", "restored.sqlite"]
 
 
 def test_newer_ledger_is_refused_by_all_and_stays_byte_for_byte(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`memoryctl backup`, `restore` and `workspace move` with the real daemon: nothing is lost on the way."""
 
 import json
+import os
 import shutil
 import sys
 import tarfile
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memoryd.moving.replacing import Replacement
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
@@ -118,6 +120,47 @@ def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
     assert "earlier.tar" in undone["undone"]
     daemon.start()
     assert later in [one["id"] for one in daemon.client().changes()["changes"]]
+
+
+def killed_in_the_middle(state: Path, targets: dict[Path, bytes], at: Path) -> None:
+    """Replace files in a child that is killed when the last one is about to take its place."""
+    pid = os.fork()
+    if pid == 0:
+
+        def look(event: str, arguments: tuple[object, ...]) -> None:
+            if event == "os.rename" and str(arguments[1]) == str(at):
+                os._exit(9)
+
+        try:
+            sys.addaudithook(look)
+            replacement = Replacement.begun(state, "restore of x")
+            for target, data in targets.items():
+                with replacement.put(target) as file:
+                    file.write(data)
+            replacement.carry_out()
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+
+
+def test_daemon_finishes_a_restore_that_was_cut_short_and_reads_its_configuration(daemon: RunningDaemon) -> None:
+    other = json.loads(daemon.config.read_text())
+    other["memory"] = {"citations": "off"}
+    note = daemon.workspace / "memory" / "2026-11-19.md"
+    wanted = {note: b"# Thursday\n\nThe bassoon came.\n", daemon.config: json.dumps(other).encode()}
+    # also a daemon that was killed has its ledger backed up, with what only the log knows
+    daemon.client().retain("W @Bram: sold the boat")
+    daemon.kill()
+    memoryctl(daemon, "backup", str(daemon.home / "killed.tar"))
+    killed_in_the_middle(daemon.state, wanted, daemon.config)
+    assert "citations" not in daemon.config.read_text()
+    daemon.start()
+    daemon.client().sync()
+    assert daemon.config.read_bytes() == wanted[daemon.config]
+    found = daemon.client().search("bassoon")
+    assert found["citations"] == "off"
+    assert [hit["path"] for hit in found["results"]] == ["memory/2026-11-19.md"]
+    assert "boat" in "".join(one.read_text() for one in (daemon.workspace / "memory").glob("*.md"))
 
 
 def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> None:
