@@ -13,7 +13,7 @@ import click
 from memoryd.cli.init_found import NotesFolder, OpenClawFile
 from memoryd.cli.terminal import count, harmless_line, note
 from memoryd.domain.first_model import FirstModel, ModelsHere, local_model, named_model, proposed_model
-from memoryd.domain.provider_choice import LOCAL, NONE
+from memoryd.domain.provider_choice import LOCAL, NONE, REMOTE
 from memoryd.errors import ConfigError, MemorydError
 
 
@@ -84,7 +84,12 @@ def _openclaw(options: InitOptions, here: FirstLook) -> Path | None:
     who = ", ".join(sorted({agent.memory_search.provider for agent in found.agents}))
     agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in found.agents)
     question = f"OpenClaw's configuration {found.path} fits ({agents}; vectors by {who})"
-    return found.path if _asked(f"{question}: use it for memoryd, by a link?", default=True) else None
+    sent = sorted({agent.memory_search.provider for agent in found.agents} & REMOTE - {"ollama"})
+    warning = (
+        f" The text of your notes will leave this machine, for {', '.join(map(here.host_of, sent))}." if sent else ""
+    )
+    is_meant = _asked(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
+    return found.path if is_meant else None
 
 
 def _usable(found: OpenClawFile | None) -> Path:

@@ -204,6 +204,20 @@ def test_person_is_asked_what_no_option_says() -> None:
     assert load().config.resolved_agents()[0].memory_search.provider == "none"
 
 
+@pytest.mark.parametrize(("provider", "is_linked"), [("none", True), ("openai", False)])
+def test_file_of_openclaw_that_sends_notes_away_needs_a_word(provider: str, is_linked: bool) -> None:
+    folder = notes("MEMORY.md", folder="claw")
+    theirs = Path.home() / ".openclaw" / "openclaw.json"
+    theirs.parent.mkdir()
+    defaults = {"workspace": str(folder), "memorySearch": {"provider": provider}}
+    theirs.write_text(json.dumps({"agents": {"defaults": defaults}}))
+    answers = "\n\n" if is_linked else f"\n{folder}\nnone\n\n"
+    code, seen = on_terminal("init", "--no-service", typed=answers)
+    assert code == Exit.DONE, seen
+    assert config_file().is_symlink() is is_linked
+    assert ("will leave this machine, for api.openai.com" in seen) is not is_linked
+
+
 @pytest.mark.parametrize("question", ["index all of them?", "Write this to"])
 def test_ctrl_c_at_a_question_leaves_nothing(question: str) -> None:
     folder = notes("bees.md")
