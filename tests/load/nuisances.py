@@ -16,6 +16,8 @@ PATIENCE = 30.0
 SIP_BYTES, SIP_SECONDS = 256, 0.02
 """How much a slow reader takes at a time, and how long it waits then."""
 TRICKLE_SECONDS = 0.5
+PASSING = ("unavailable", "overloaded", "timeout")
+"""Errors that are over when one asks again."""
 FAULT = 500
 _ENDED = (ConnectionError, asyncio.IncompleteReadError, EOFError)
 
@@ -30,8 +32,14 @@ async def reading_slowly(scene: Scene, rnd: random.Random) -> None:
         if body is None:
             scene.tally.ends["slow reader dropped"] += 1
             continue
-        scene.tally.ends["slow reader answered"] += 1
-        scene.judge.read(path, json.loads(body), 1, LINES)
+        reply = json.loads(body)
+        if "text" in reply:
+            scene.tally.ends["slow reader answered"] += 1
+            scene.judge.read(path, reply, 1, LINES)
+        elif reply["error"]["code"] in PASSING:
+            scene.tally.ends["slow reader told to wait"] += 1
+        else:
+            scene.tally.is_wrong(f"I5: a slow reader of {path} was told {reply}")
 
 
 async def trickling(scene: Scene, _rnd: random.Random) -> None:
