@@ -1,8 +1,8 @@
 """`make soak`: light use of one daemon for an hour, with edits and without a restart, and whether anything grows.
 
 Use and rest take turns, so that the processor is measured while nobody asks. Memory and files are slopes by least
-squares over the looks that were taken at the end of a rest, the first quarter of the time left out. Exit code 1 if an answer
-was wrong, or memory, descriptors, threads or disk grow without bound.
+squares over the looks that were taken at the end of a rest, the first quarter of the time left out. Exit code 1 if an
+answer was wrong, or memory, descriptors, threads or disk grow without bound.
 """
 
 import asyncio
