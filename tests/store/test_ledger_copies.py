@@ -24,7 +24,8 @@ def made(path: Path, *workspaces: str) -> Path:
     return path
 
 
-def test_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> None:
+def test_f068_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> None:
+    """A copy has what was committed, in the log too, and nothing of an open transaction."""
     path, copy = made(tmp_path / "ledger.sqlite", "/a"), tmp_path / "copy.sqlite"
     with closing(apsw.Connection(str(path))) as db:
         db.pragma("journal_mode", "wal")
