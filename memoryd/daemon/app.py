@@ -15,6 +15,7 @@ from memoryd.agents.events import EventBus
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.workspaces import Workspaces
 from memoryd.api.access import Gate, socket_name
+from memoryd.api.application import application
 from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.guard import Guard, GuardLimits
@@ -24,7 +25,7 @@ from memoryd.api.http.server import Server
 from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.http.turnstile import Turnstile
-from memoryd.api.routes import application, deadlines, exemptions
+from memoryd.api.routes import deadlines, exemptions
 from memoryd.config.effects import Effect, of_effect
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path

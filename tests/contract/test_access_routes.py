@@ -14,8 +14,10 @@ from starlette.types import Receive, Scope, Send
 
 from memoryd.api import routes
 from memoryd.api.access import Gate
+from memoryd.api.application import application, install
 from memoryd.api.http.decoded import DecodedRoute
 from memoryd.api.http.sockets import Peer
+from memoryd.api.route_row import Row, Served
 from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
@@ -24,7 +26,7 @@ from tests.integration.serving import services
 from tests.sweeps import whole_or
 from tests.waiting import eventually
 
-ON_PORT = [row for row in routes.TABLE if row.served is routes.Served.PORT]
+ON_PORT = [row for row in routes.TABLE if row.served is Served.PORT]
 QA_WRITTEN: dict[str, dict[str, object]] = {
     "qa/turns": {"q": "Which lantern?", "a": "The one beside the boat.", "sessionId": "lanterns"},
     "qa/context": {"message": "lantern boat"},
@@ -352,7 +354,7 @@ def test_table_is_what_the_daemon_serves(daemon: RunningDaemon) -> None:
 
 
 @pytest.mark.parametrize("row", routes.TABLE, ids=lambda row: f"{row.method} {row.path}")
-def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: routes.Row) -> None:
+def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: Row) -> None:
     call = CALLS[row.method, row.path]
     with client_of(daemon, "beta") as client:
         reply = client.request(row.method, **{"url": row.path, **call})  # type: ignore[arg-type]  # a table of values
@@ -370,14 +372,14 @@ def test_route_that_is_not_in_the_table_is_not_served() -> None:
     beside, mounted = (FastAPI(openapi_url=None) for _ in range(2))
     beside.add_api_route("/v1/secrets", secrets)
     with pytest.raises(ValueError, match="/v1/secrets"):
-        routes.install(beside, routes.TABLE)
+        install(beside, routes.TABLE)
     mounted.mount("/v1/other", FastAPI())
     with pytest.raises(ValueError, match="/v1/other"):
-        routes.install(mounted, routes.TABLE)
+        install(mounted, routes.TABLE)
 
 
 def test_app_is_made_of_the_table_without_a_daemon() -> None:
-    app = routes.application()
+    app = application()
     served = [route for route in app.routes if isinstance(route, APIRoute)]
     assert [(route.path_format, route.endpoint) for route in served] == [
         (row.path, row.handler) for row in routes.TABLE
@@ -388,7 +390,7 @@ def test_app_is_made_of_the_table_without_a_daemon() -> None:
 
 async def test_gate_refuses_a_route_that_was_added_later() -> None:
     gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
-    app = routes.application(services(gate=gate), [])
+    app = application(services(gate=gate), [])
     app.add_api_route("/v1/late", secrets)
 
     async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from memoryd.api import routes
-from memoryd.api.routes import Served
+from memoryd.api.route_row import Row, Served
 from tests.contract.test_access_routes import CALLS, outcome
 from tests.loopback import OpenPort, open_port
 
@@ -21,13 +21,13 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPort]:
         yield running
 
 
-def asked(opened: OpenPort, row: routes.Row, token: str | None) -> httpx.Response:
+def asked(opened: OpenPort, row: Row, token: str | None) -> httpx.Response:
     call: dict[str, Any] = dict(CALLS[row.method, row.path])
     return opened.ask(row.method, call.pop("url", row.path), token=token, **call)
 
 
 @pytest.mark.parametrize("row", routes.TABLE, ids=lambda row: f"{row.method} {row.path}")
-def test_no_call_is_answered_without_the_token(opened: OpenPort, row: routes.Row) -> None:
+def test_no_call_is_answered_without_the_token(opened: OpenPort, row: Row) -> None:
     reply = asked(opened, row, "")
     assert (reply.status_code, outcome(reply)) == (httpx.codes.UNAUTHORIZED, "unauthorized")
     assert reply.headers["www-authenticate"] == "Bearer"
@@ -37,7 +37,7 @@ def test_no_call_is_answered_without_the_token(opened: OpenPort, row: routes.Row
 @pytest.mark.parametrize(
     "row", [row for row in routes.TABLE if row.path != STREAM], ids=lambda row: f"{row.method} {row.path}"
 )
-def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row: routes.Row) -> None:
+def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row: Row) -> None:
     code = outcome(asked(opened, row, None))
     if row.served is Served.SOCKET:
         assert code == "denied"
@@ -56,13 +56,13 @@ def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None
 
 def test_what_is_final_is_answered_on_the_socket_alone() -> None:
     final = {row.path for row in routes.TABLE if row.served is Served.SOCKET}
-    assert final == {"/v1/forget", "/v1/sessions/forget"}
+    assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload"}
 
 
 @pytest.mark.parametrize(
     "row", [row for row in routes.TABLE if row.served is Served.PORT], ids=lambda row: f"{row.method} {row.path}"
 )
-def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPort, row: routes.Row) -> None:
+def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPort, row: Row) -> None:
     transport = httpx.HTTPTransport(uds=str(opened.daemon.socket), verify=False)
     with httpx.Client(transport=transport, base_url="http://memoryd", timeout=20) as client:
         reply = client.request(row.method, row.path.format(memory="00000000"))

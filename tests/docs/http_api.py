@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from memoryd.api import routes
+from memoryd.api.application import application
 from memoryd.api.events import EventStream
 from memoryd.api.metrics import MetricsText
+from memoryd.api.route_row import Row
 from memoryd.domain.access import Who
 from memoryd.wire import Event
 from tests.docs.meanings import meanings
@@ -45,7 +47,7 @@ def page() -> str:
     """Return the page."""
     described = [row for row in routes.TABLE if row.is_described]
     calls = [(f"[`{row.method} {row.path}`](#{_anchor(row)})", row.summary, MAY[row.who]) for row in described]
-    schema = routes.application().openapi()
+    schema = application().openapi()
     entries = [_entry(row, schema["paths"][row.path][row.method.lower()]) for row in described]
     shapes = [_shape(name, shape) for name, shape in sorted(schema["components"]["schemas"].items())]
     said = meanings(Event)
@@ -54,12 +56,12 @@ def page() -> str:
     return "".join([*parts, *shapes])
 
 
-def _anchor(row: routes.Row) -> str:
+def _anchor(row: Row) -> str:
     heading = f"{row.method} {row.path}".lower().replace(" ", "-")
     return "".join(sign for sign in heading if sign.isalnum() or sign in "-_")
 
 
-def _entry(row: routes.Row, call: Schema) -> str:
+def _entry(row: Row, call: Schema) -> str:
     said = " ".join(str(call.get("description", row.summary)).split())
     parts = [f"\n## {row.method} {row.path}\n\n{said}\n\nMay be asked by: {MAY[row.who]}.\n"]
     if parameters := [_parameter(one) for one in call.get("parameters", ())]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.api import routes
+from memoryd.api.application import application
 from memoryd.config.root import Config
 from tests.docs.configuration import keys
 from tests.docs.reference import FOLDER, PAGES, render
@@ -24,7 +24,7 @@ def test_every_key_has_a_meaning() -> None:
 
 
 def test_every_field_and_parameter_of_the_api_has_a_meaning() -> None:
-    schema = routes.application().openapi()
+    schema = application().openapi()
     shapes = schema["components"]["schemas"]
     fields = {
         f"{name}.{key}": one for name, shape in shapes.items() for key, one in shape.get("properties", {}).items()

@@ -9,8 +9,8 @@ import httpx
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import Gate
+from memoryd.api.application import application
 from memoryd.api.http.sockets import OWNER, Peer
-from memoryd.api.routes import application
 from memoryd.domain.access import AccessRules
 from memoryd.files.scan_rules import ScanRoot
 from tests.integration.composed import composed
