@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
+from memoryd.config.http import USUAL_PORT
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
+from tests.loopback import free_port
 from tests.waiting import eventually
 from tests.warm.programs import ran, started
 
@@ -34,6 +36,7 @@ WORDS_AND_STARTER = """{
 """
 SHELL = re.compile(r"[|&;<>$*?(){}`\n]|\[")
 """What a shell does more with than to cut a line into words."""
+SERVICE = re.compile(r"memoryctl service (start|stop)\b")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 NOT_RUN = {
     "make test": "it would run itself; what it runs is looked at",
@@ -53,10 +56,11 @@ NOT_RUN = {
     "uv": "it would install another copy",
     "python3": "it would install another copy",
     "loginctl": "nobody runs services here",
-    **{f"memoryctl service {word}": "nobody runs services here" for word in ("install", "status", "restart", "stop")},
-    **{f"memoryctl service {word}": "nobody runs services here" for word in ("start", "logs -f", "uninstall")},
+    **{f"memoryctl service {word}": "nobody runs services here" for word in ("install", "status", "restart")},
+    **{f"memoryctl service {word}": "nobody runs services here" for word in ("logs -f", "uninstall")},
     "rm": "it deletes",
     "ssh": "there is no other machine",
+    "memoryctl restore ~/memoryd-2026-11-23.tar": "it asks, and nobody is there to answer",
     "memoryctl sessions show 'sessions/main/0d9f.jsonl#L120' -C 5": "the transcript is somebody's own",
     "memoryctl sessions forget ports": "it asks, and nobody is there to answer",
     "memoryctl sessions forget sessions/main/0d9f.jsonl": "the transcript is somebody's own",
@@ -73,6 +77,8 @@ class Desk:
         self._model = model
         self._daemon: subprocess.Popen[bytes] | None = None
         self._line = ""
+        self._is_stopped = False
+        self._port = free_port()
 
     def clear(self) -> None:
         """Make ready for the next page: the usual configuration, and the model that a page may have removed."""
@@ -81,6 +87,9 @@ class Desk:
         for file in self._model.parent.glob(f"{self._model.name}*"):
             if not (models / file.name).exists():
                 shutil.copy2(file, models)
+        if not (self.home / "notes").exists():
+            (self.home / "brain").rename(self.home / "notes")
+        self._is_stopped = False
         if self._line != PLAIN or self._config.read_text(encoding="utf-8") != WORDS_AND_STARTER:
             self.configure(WORDS_AND_STARTER)
 
@@ -89,21 +98,24 @@ class Desk:
         return self.home / ".config" / "memoryd" / "config.json5"
 
     def configure(self, text: str) -> None:
-        """Save a configuration and start the daemon anew."""
+        """Save a configuration and start the daemon anew; the usual port may be another program's."""
         self.stop()
         self._config.parent.mkdir(parents=True, exist_ok=True)
-        self._config.write_text(text, encoding="utf-8")
+        self._config.write_text(text.replace("http: { ", f"http: {{ port: {self._port}, "), encoding="utf-8")
         self._config.chmod(0o600)
 
     def type(self, line: str) -> str:
         """Run a line to its end, or in the background if it says so; return what went wrong, empty if nothing did."""
+        line = line.replace(f"127.0.0.1:{USUAL_PORT}", f"127.0.0.1:{self._port}")
         if line.endswith(" &"):
             self.start(line.removesuffix(" &"))
             return ""
+        if found := SERVICE.match(line):
+            return self._serve(found[1])
         if line.startswith("memoryctl init"):
             # a person who begins has none yet
             self._config.unlink(missing_ok=True)
-        elif self._daemon is None:
+        elif self._daemon is None and not self._is_stopped:
             self.start(PLAIN)
         if line.startswith("memoryctl ") and not SHELL.search(line):
             typed = shlex.split(line.split(" #")[0])
@@ -111,6 +123,12 @@ class Desk:
             return self._run([str(PROGRAMS / "memoryctl"), *words[1:]])
         # without it an error reply is a success to curl
         return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])
+
+    def _serve(self, what: str) -> str:
+        """Do what the service manager of a person does."""
+        self._is_stopped = what == "stop"
+        self.stop() if self._is_stopped else self.start(PLAIN)
+        return ""
 
     def execute(self, program: str) -> str:
         """Run a piece of Python likewise."""

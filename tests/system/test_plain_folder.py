@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,16 +50,27 @@ def daemon_over(notes: Path, *arguments: str, **search: object) -> Iterator[Runn
 def test_what_the_readme_types_finds_a_note(notes: Path) -> None:
     block = re.search(r"## Use it on your notes\n\n```sh\n(.*?)```", README.read_text(), re.DOTALL)
     assert block
-    install, start, *questions = block[1].splitlines()
+    install, init, start, *questions = (line.split(" #")[0].strip() for line in block[1].splitlines())
     assert install.startswith("pipx install")
-    assert start.endswith(" &")
-    arguments = [word.replace("~", str(notes.parent), 1) for word in shlex.split(start.removesuffix(" &"))[1:]]
-    with daemon_over(notes, *arguments) as daemon:
+    home = notes.parents[1]
+    daemon = RunningDaemon(home, home / "config.json5", notes, environment={"MEMORYD_OFFLINE": "1"})
+    # the answer to what it asks on a terminal
+    typed(daemon, f"{init} --all")
+    assert start == "memoryd &"
+    with daemon:
+        daemon.client().sync()
         for question in questions:
-            environment = {**daemon.env, "PATH": f"{PROGRAMS}:{daemon.env['PATH']}"}
-            done = subprocess.run(["sh", "-c", question], capture_output=True, text=True, env=environment, check=False)
-            assert done.returncode == Exit.DONE, done.stderr
-            assert "gateway.md#L1-L3" in done.stdout
+            assert "gateway.md#L1-L3" in typed(daemon, question)
+
+
+def typed(daemon: RunningDaemon, line: str) -> str:
+    """Type a line as it stands on the page, where nobody answers questions, and return what it prints."""
+    environment = {**daemon.env, "PATH": f"{PROGRAMS}:{daemon.env['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == Exit.DONE, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize(("arguments", "search"), [(["--all"], {}), ([], {"extraPaths": ["."]})])
