@@ -6,8 +6,10 @@ from pathlib import Path
 from memoryd.agents.forgetting_plan import ForgettingPlan, PlanningForgetting
 from memoryd.agents.forgotten_places import ForgettingPlaces
 from memoryd.agents.receipts import Receipt, Removed
+from memoryd.config.paths import state_dir
 from memoryd.domain.conversation_paths import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
+from memoryd.moving.replacing import kept_folder
 from memoryd.store.ledger import Ledger
 
 
@@ -61,6 +63,8 @@ class ForgettingReach:
             f"a damaged ledger that was set aside: {path}; look at it, then delete it"
             for path in self._ledger.set_aside
         ]
+        if (folder := kept_folder(state_dir())) is not None:
+            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
         return (*told, "backups and snapshots of the disk")
 
 

@@ -6,9 +6,11 @@ from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting_indexes import ForgettingIndexes, SaidToAgents
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.config.paths import state_dir
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting
 from memoryd.memory.forgetting.planning import ForgettingPlanner
+from memoryd.moving.replacing import kept_folder
 from memoryd.store.forgotten_rows import ForgottenRows
 
 
@@ -29,6 +31,7 @@ def memory_forgetting(
         workspace=shared.name,
         sent_to=lambda: _told(embedding),
         set_aside=lambda: shared.ledger.set_aside,
+        replaced=lambda: kept_folder(state_dir()),
     )
     parts = ForgettingParts(
         book=shared.book,

@@ -15,8 +15,9 @@ from memoryd.errors import InvalidRequest
 from memoryd.moving.archive import OpenBackup, opened_backup
 from memoryd.moving.lying_still import lying_still
 from memoryd.moving.members import BackupPlaces
-from memoryd.moving.replacing import Replacement, ReplacementPlan, last_done, put_back
+from memoryd.moving.replacing import Replacement, ReplacementPlan, last_done
 from memoryd.moving.restoring import Restored, RestoreWishes, staged
+from memoryd.moving.taking_back import TakenBack, taken_back
 from memoryd.store.ledger_copies import LOGS
 from memoryd.wire import Exit
 
@@ -89,15 +90,28 @@ def _undone(invocation: Invocation, state: Path, *, dry_run: bool, yes: bool) ->
     # a log goes with its ledger, and says nothing to anybody
     pieces = [piece for piece in plan.pieces if piece.old or not piece.target.endswith(LOGS)]
     lines = [f"{piece.target}  {'as it was' if piece.old else 'taken away'}" for piece in pieces]
-    if not dry_run:
-        _confirmed(invocation, [plan.what, *lines], "Put back what it replaced?", yes=yes)
-        put_back(state).carry_out()
+    back = taken_back(state)
+    try:
+        if not dry_run:
+            _confirmed(invocation, [plan.what, *lines, *back.notes], "Put back what it replaced?", yes=yes)
+    except BaseException:
+        back.replacement.drop()
+        raise
+    if dry_run:
+        back.replacement.drop()
+    else:
+        back.replacement.carry_out()
     reply = {"undone": plan.what, "dryRun": dry_run, "files": [piece.target for piece in pieces]}
-    invocation.show(reply, map(harmless_line, lines), _undo_notes(plan, folder, is_dry=dry_run))
+    reply |= {"carried": back.carried, "notes": back.notes}
+    invocation.show(reply, map(harmless_line, lines), _undo_notes(plan, folder, back, is_dry=dry_run))
     return Exit.DONE
 
 
-def _undo_notes(plan: ReplacementPlan, folder: Path, *, is_dry: bool) -> Iterator[str]:
+def _undo_notes(plan: ReplacementPlan, folder: Path, back: TakenBack, *, is_dry: bool) -> Iterator[str]:
+    yield from back.notes
+    if back.carried:
+        told = count(back.carried, "mark")
+        yield f"{told} of what was forgotten since the restore kept: what comes back of that is taken out again"
     if is_dry:
         yield "nothing was changed"
         return

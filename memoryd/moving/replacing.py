@@ -88,7 +88,8 @@ class Replacement:
 
     def leave(self, target: Path) -> None:
         """Leave what stands at a place after all."""
-        (self.folder / str(self._wanted.pop(target))).unlink(missing_ok=True)
+        if (name := self._wanted.pop(target, None)) is not None:
+            (self.folder / name).unlink(missing_ok=True)
 
     def drop(self) -> None:
         """Give it up: nothing has changed."""
@@ -142,6 +143,11 @@ def last_done(state: Path) -> tuple[Path, ReplacementPlan]:
         if (plan := _read_plan(folder)) is not None and plan.state == "done":
             return folder, plan
     raise NotFound("nothing was restored, so that there is nothing to take back")
+
+
+def kept_folder(state: Path) -> Path | None:
+    """Return the folder in which lies what was replaced; None where nothing does."""
+    return state / FOLDER if _folders(state) else None
 
 
 def put_back(state: Path) -> Replacement:

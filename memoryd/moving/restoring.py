@@ -11,10 +11,10 @@ from pathlib import Path
 from memoryd.config.loading.decoding import parse
 from memoryd.config.loading.masking import unmasked_text
 from memoryd.config.loading.raw import Raw
-from memoryd.domain.memories.tombstones import parsed, rendered
-from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError
+from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest
 from memoryd.moving.archive import OpenBackup, Told
 from memoryd.moving.manifest import BackupMember
+from memoryd.moving.marks_carried import is_same_file, join_forgotten, settle_ledger
 from memoryd.moving.members import (
     CONFIG,
     FORGOTTEN,
@@ -26,8 +26,7 @@ from memoryd.moving.members import (
     place_of,
 )
 from memoryd.moving.replacing import Replacement
-from memoryd.moving.sources import KEY_SUFFIX
-from memoryd.store.ledger_copies import LOGS, carry_marks, figures
+from memoryd.store.ledger_copies import figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +118,13 @@ def _settle(
     workspaces = set[Path]()
     for name, target in _targets(backup, places):
         if is_ledger(name):
-            _settle_ledger(target, replacement, result)
+            result.carried += settle_ledger(target, replacement, result.notes)
         elif name.endswith(f"/{FORGOTTEN}"):
-            _join(target, replacement.staged(target))
+            join_forgotten(target, replacement.staged(target))
         elif name == CONFIG and wishes.keeps_config:
             replacement.leave(target)
             continue
-        if not is_ledger(name) and _is_same(target, replacement.staged(target)):
+        if not is_ledger(name) and is_same_file(target, replacement.staged(target)):
             replacement.leave(target)
             result.same += 1
             continue
@@ -146,33 +145,3 @@ def _targets(backup: OpenBackup, places: BackupPlaces) -> Iterator[tuple[str, Pa
 
 def _below(name: str) -> str:
     return name.split("/", 2)[2]
-
-
-def _settle_ledger(target: Path, replacement: Replacement, result: Restored) -> None:
-    """Have the logs of the present ledger go with it, and its marks come into the one of the backup."""
-    for ending in LOGS:
-        replacement.remove(target.with_name(target.name + ending))
-    key = target.with_name(target.name + KEY_SUFFIX)
-    if not os.path.lexists(target):
-        return
-    try:
-        has_same_key = not replacement.has(key) or _is_same(key, replacement.staged(key)) or not key.exists()
-        result.carried += carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
-        if not has_same_key:
-            result.notes.append(f"what was forgotten since the backup in {target} is not known any more: another key")
-    except (StoreError, OSError) as exc:
-        result.notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
-
-
-def _join(present: Path, new: Path) -> None:
-    """Add what is forgotten now to what was when the backup was made."""
-    if present.is_file():
-        known = parsed(present.read_text("ascii", "replace")) | parsed(new.read_text("ascii", "replace"))
-        new.write_text(rendered(known))
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
-    except OSError:
-        return False

@@ -14,10 +14,10 @@ from typing import Final
 import apsw
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
-from memoryd.store.connecting import Connector
+from memoryd.store.connecting import PAGE_BYTES, Connector
 from memoryd.store.file_header import seal_of, sealed, version_of
 from memoryd.store.ledger_file import LEDGER, SUFFIXES, refuse_foreign
-from memoryd.store.migrations import migrate
+from memoryd.store.migrations import migrate, new_database
 from memoryd.store.private_files import make_private_file
 from memoryd.store.sqlite_errors import Wording, mapped_errors
 from memoryd.store.taking_over import read_marks, take_over
@@ -58,6 +58,11 @@ def copy_ledger(source: Path, target: Path) -> None:
             _close_log(copy)
     with target.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def empty_ledger() -> bytes:
+    """Return the file of a ledger with nothing in it."""
+    return new_database(LEDGER, page_bytes=PAGE_BYTES)
 
 
 def figures(path: Path) -> LedgerFigures:

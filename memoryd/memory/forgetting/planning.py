@@ -26,7 +26,8 @@ COPIED: Final = "no line of a note, for it was deleted before: what changes keep
 class ForgettingPlanner:
     """Plans for one workspace; nothing is changed here.
 
-    `sent_to` names whoever was sent the text of notes, `set_aside` the damaged ledgers that were set aside.
+    `sent_to` names whoever was sent the text of notes, `set_aside` the damaged ledgers that were set aside, `replaced`
+    the folder of what a restore replaced.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class ForgettingPlanner:
         workspace: Path,
         sent_to: Callable[[], Sequence[str]] = lambda: (),
         set_aside: Callable[[], Sequence[Path]] = lambda: (),
+        replaced: Callable[[], Path | None] = lambda: None,
     ) -> None:
         self._book = book
         self._journal = journal
@@ -47,6 +49,7 @@ class ForgettingPlanner:
         self._workspace = workspace
         self._sent_to = sent_to
         self._set_aside = set_aside
+        self._replaced = replaced
 
     async def plan(self, name: str) -> MemoryForgettingPlan:
         """Return what a name means now; raises NotFound, StoreError, NotNow."""
@@ -77,6 +80,8 @@ class ForgettingPlanner:
             told.append(f"the history of git, if {self._workspace} was committed with it")
         told += [f"what was sent to {one} before" for one in self._sent_to()]
         told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self._set_aside()]
+        if (folder := await asyncio.to_thread(self._replaced)) is not None:
+            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
         told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
         return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
