@@ -27,7 +27,7 @@ from memoryd.wire import Exit
 
 events = structlog.get_logger(__name__)
 
-PERMANENT = frozenset({Exit.ALREADY_RUNNING, Exit.NOT_PERMITTED, Exit.CONFIG})
+PERMANENT = frozenset({Exit.CANNOT_CREATE, Exit.ALREADY_RUNNING, Exit.NOT_PERMITTED, Exit.CONFIG})
 """What does not heal by starting again."""
 FILES = 4096
 """Open files at most, as in the unit for systemd."""

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -36,9 +36,20 @@ def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in {**places, **words}.items() if value}
 
 
-def search_path(config: Config, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return folders of programs that the daemon runs where a manager would not find them."""
-    return tuple(dict.fromkeys(_program_folders(config, environment)))
+def carried_places(carried: Mapping[str, str]) -> list[Path]:
+    """Return what the variables that the service is given name."""
+    return [Path(carried[name]) for name in PLACES if name in carried]
+
+
+def programs_run(config: Config, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the programs that the daemon runs beside its own, as far as they are found here."""
+    found = (_found(name, environment) for name in _programs(config))
+    return tuple(dict.fromkeys(Path(one) for one in found if one and Path(one).is_absolute()))
+
+
+def search_path(programs: Iterable[Path]) -> tuple[str, ...]:
+    """Return folders of programs in which a manager would not look."""
+    return tuple(dict.fromkeys(folder for one in programs if (folder := str(one.parent)) not in USUAL))
 
 
 def unheld_keys(environment: Mapping[str, str]) -> list[str]:
@@ -54,11 +65,8 @@ def _absolute(name: str, value: str) -> str:
     return str(Path.cwd() / os.path.expanduser(path))  # noqa: PTH111
 
 
-def _program_folders(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
-    for name in _programs(config):
-        found = shutil.which(os.path.expanduser(name), path=environment.get("PATH", os.defpath))  # noqa: PTH111
-        if found and Path(found).is_absolute() and str(Path(found).parent) not in USUAL:
-            yield str(Path(found).parent)
+def _found(name: str, environment: Mapping[str, str]) -> str | None:
+    return shutil.which(os.path.expanduser(name), path=environment.get("PATH", os.defpath))  # noqa: PTH111
 
 
 def _programs(config: Config) -> Iterator[str]:

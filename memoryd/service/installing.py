@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memoryd.config.root import Config
-from memoryd.service.carried_environment import carried_environment, search_path, unheld_keys
+from memoryd.service.carried_environment import (
+    carried_environment,
+    carried_places,
+    programs_run,
+    search_path,
+    unheld_keys,
+)
 from memoryd.service.service_needs import ServiceNeeds, needs_of
-from memoryd.service.service_program import daemon_command, why_fleeting
+from memoryd.service.service_program import daemon_command, program_places, why_fleeting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +47,13 @@ def installation_of(
     config: Config, source: Path | None, environment: Mapping[str, str], *, is_hardened: bool
 ) -> Installation:
     """Look at what is to be installed here; raises nothing that `Config` has not raised."""
-    command, needs = daemon_command(), needs_of(config, source)
-    carried = carried_environment(environment)
+    command, carried = daemon_command(), carried_environment(environment)
+    programs = programs_run(config, environment)
+    needs = needs_of(config, source, also=[*program_places(command[0]), *programs, *carried_places(carried)])
     return Installation(
         command=command,
         environment=carried,
-        folders=search_path(config, environment),
+        folders=search_path(programs),
         needs=needs,
         is_hardened=is_hardened,
         notes=tuple(_notes(command, carried, needs, environment, is_hardened=is_hardened)),

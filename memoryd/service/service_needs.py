@@ -13,6 +13,7 @@ from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessio
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import ROOT_FOLDERS
+from memoryd.service.named_places import named_places, on_the_way
 
 HERE: Final = frozenset({"local", "none"})
 FETCHED: Final = ("hf:", "http:", "https:", "pypi:")
@@ -29,6 +30,7 @@ class ServiceNeeds:
     workspaces: tuple[Path, ...]
     """Folders of notes that it writes to."""
     readable: tuple[Path, ...]
+    """All else that it must see, links on the way to it included."""
     network: str = ""
     javascript: str = ""
     gpu: str = ""
@@ -48,16 +50,24 @@ class ServiceNeeds:
         return f"{path} lies there" if path else ""
 
 
-def needs_of(config: Config, source: Path | None = None, *, has_gpu: bool | None = None) -> ServiceNeeds:
-    """Return what a configuration needs; links are followed, and whether there is a GPU is looked up unless given."""
+def needs_of(
+    config: Config, source: Path | None = None, *, also: Iterable[Path] = (), has_gpu: bool | None = None
+) -> ServiceNeeds:
+    """Return what a configuration needs, and places that it must see beside what that names, such as its program.
+
+    Links are followed; whether there is a GPU is looked up unless given.
+    """
     agents = config.resolved_agents()
     is_qmd = config.memory.backend == "qmd"
     is_accelerated = any(map(os.path.exists, GPU_DEVICES)) if has_gpu is None else has_gpu
     local = next(_local_models(config, agents), "")
+    own = [state_dir(), cache_dir(), socket_path().parent, *_own(config, agents)]
+    notes = [path for agent in agents for path in _notes(agent)]
+    seen = [source or config_file(), *_read(config, agents), *own, *notes, *also]
     return ServiceNeeds(
-        own=_paths([state_dir(), cache_dir(), socket_path().parent, *_own(config, agents)]),
-        workspaces=_paths(path for agent in agents for path in _notes(agent)),
-        readable=_paths([source or config_file(), *_read(config, agents)]),
+        own=_paths(own),
+        workspaces=_paths(notes),
+        readable=tuple(dict.fromkeys(path for one in seen for path in on_the_way(one))),
         network=next(_network(config, agents), ""),
         javascript="qmd compiles its JavaScript while it runs" if is_qmd else "",
         gpu=f"{local or 'qmd'} may use the GPU" if is_accelerated and (local or is_qmd) else "",
@@ -97,16 +107,15 @@ def _notes(agent: Agent) -> Iterator[Path]:
 
 
 def _read(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
-    yield from (expand(folder.path, Path.home()) for folder in config.memory.sessions.folders)
-    yield from (expand(one.path, Path.home()) for one in config.memory.qmd.paths)
+    yield from named_places(config)
+    # caches of others in which models are looked for
+    yield from (cache_dir().parent / name for name in ("huggingface", "qmd"))
     for agent in agents:
         yield openclaw_sessions(agent.id)
+        # these may be relative to the workspace
         yield from (expand(path, agent.workspace) for path in agent.memory_search.extra_paths)
-        collections = agent.memory_search.qmd.extra_collections
+        collections = (*config.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
         yield from (expand(one.path, agent.workspace) for one in collections)
-        model = agent.memory_search.local.model_path
-        if not model.startswith(FETCHED):
-            yield expand(model, Path.home())
 
 
 def _local_models(config: Config, agents: Iterable[Agent]) -> Iterator[str]:

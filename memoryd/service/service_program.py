@@ -25,6 +25,12 @@ def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
     return (str(link if link.is_symlink() and _is_same(link, found) else found),)
 
 
+def program_places(command: str) -> tuple[Path, ...]:
+    """Return where the program of the daemon lies, its interpreter and all that it imports."""
+    package = Path(__file__).parents[1]
+    return (Path(command), Path(sys.executable), Path(sys.prefix), Path(sys.base_prefix), package)
+
+
 def why_fleeting(command: str) -> str:
     """Say why a program may be gone one day; empty if nothing speaks for it."""
     path = Path(command)

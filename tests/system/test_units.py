@@ -1,5 +1,6 @@
 """The service files, checked by the programs that read them."""
 
+import json
 import os
 import plistlib
 import re
@@ -17,6 +18,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.config.loading.load import load
+from memoryd.daemon.main import PERMANENT
 from memoryd.service.hardening import hardening_drop_in
 from memoryd.service.service_needs import ServiceNeeds, needs_of
 from memoryd.service.unit_files import service_unit, socket_unit
@@ -257,8 +259,8 @@ def runs(command: Sequence[str], service: Mapping[str, str], environment: Mappin
 @pytest.mark.parametrize(
     ("ending", "times"),
     [
-        *[(f"exit {code}", 1) for code in (0, 2, 64, Exit.ALREADY_RUNNING, Exit.NOT_PERMITTED, Exit.CONFIG)],
-        *[(f"exit {code}", 3) for code in (1, Exit.STALLED, Exit.CANNOT_CREATE)],
+        *[(f"exit {code}", 1) for code in (0, 2, 64, *PERMANENT)],
+        *[(f"exit {code}", 3) for code in (1, Exit.STALLED)],
         ("kill -KILL $$", 3),
         ("kill -SEGV $$", 3),
         ("kill -TERM $$", 1),
@@ -291,6 +293,18 @@ def test_wrong_configuration_is_told_once_under_launchd(misconfigured: dict[str,
     done = ran(MEMORYD, env={**misconfigured, **told, "PATH": os.environ["PATH"]}, capture_output=True, text=True)
     assert done.returncode == 0
     assert "agents" in done.stderr
+
+
+def test_database_that_is_not_ours_is_told_once_under_launchd(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs.sqlite"
+    theirs.write_bytes(b"SQLite format 3\x00" + bytes(84))
+    search = {"provider": "none", "store": {"path": str(theirs)}}
+    config = tmp_path / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(tmp_path), "memorySearch": search}}}))
+    told = {"MEMORYD_SUPERVISOR": "launchd", "MEMORYD_CONFIG": str(config)}
+    done = ran(MEMORYD, env={**os.environ, **told}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "is not an index of memoryd" in done.stderr
 
 
 SHUT_IN = """

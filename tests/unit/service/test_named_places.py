@@ -1,0 +1,178 @@
+"""Hardening hides nothing that the configuration names: every key of every section is tried with a path below /tmp."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from memoryd.config.root import Config
+from memoryd.config.section import Section
+from memoryd.service.hardening import hardening_drop_in
+from memoryd.service.installing import installation_of
+from memoryd.service.named_places import on_the_way
+from memoryd.service.service_needs import needs_of
+from memoryd.service.service_program import program_places
+from memoryd.service.unit_templates import unit_template
+
+PROBE = "/tmp/probe/one"
+SPELLINGS: tuple[object, ...] = (PROBE, {"file": PROBE}, [PROBE], {"X-Key": {"file": PROBE}})
+REQUIRED = {"id": "one", "path": "/x", "agent": "main"}
+ON: dict[str, Any] = {
+    "http": {"enabled": True},
+    "memory": {"backend": "qmd", "qmd": {"sessions": {"enabled": True}}},
+}
+"""What is off by itself and writes somewhere when it is on."""
+WRITTEN = {
+    "workspace": "/tmp/probe/one",
+    "sockets.path": "/tmp/probe",
+    "store.path": "/tmp/probe",
+    "local.modelCacheDir": "/tmp/probe/one",
+    "sessions.exportDir": "/tmp/probe/one",
+    "http.tokenFile": "/tmp/probe",
+}
+"""Keys that name what is written to, by their ends, and the folder that must stay writable."""
+READ = (
+    *("extraPaths", "paths.path", "extraCollections.path", "folders.path", "embedder.local.model_dir"),
+    *("local.modelPath", "rerank.modelPath", "llm.model", "vector.extensionPath", "qmd.command"),
+    *("apiKey", "headers"),
+)
+PATTERNS = ("memorySearch.exclude",)
+PLAIN = (
+    *("name", "memorySearch.model", "embedder.remote.model", "inputType", "queryInputType", "documentInputType"),
+    *("queryInstruction", "query_instruction", "documentInstruction", "pattern", "serverName", "searchTool"),
+    *("qa.interests", "match.keyPrefix", "match.rawKeyPrefix", "folders.agent", "providers.baseUrl"),
+)
+"""Texts that may begin as a path does and are none: they cost some hardening and break nothing."""
+KeyWay = tuple[str, ...]
+
+
+def sections_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """Yield the sections that a key holds, alone, in a list or by name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from sections_in(part)
+
+
+def keys_of(section: type[BaseModel], way: KeyWay = ()) -> Iterator[KeyWay]:
+    """Yield every key that holds no section, by the names on the way to it."""
+    for name, field in section.model_fields.items():
+        here = (*way, field.alias or name)
+        inner = list(sections_in(field.annotation))
+        for one in inner:
+            yield from keys_of(one, here)
+        if not inner:
+            yield here
+
+
+def nested(section: type[BaseModel], way: KeyWay, value: object) -> dict[str, Any]:
+    """Return the least of a file in which a key has a value."""
+    name, *rest = way
+    fields = {field.alias or key: field for key, field in section.model_fields.items()}
+    if not rest:
+        held = value
+    else:
+        inner = next(sections_in(fields[name].annotation))
+        held = nested(inner, tuple(rest), value)
+        origin = str(fields[name].annotation)
+        held = [held] if origin.startswith("tuple") else {"openai": held} if origin.startswith("dict") else held
+    needed = {key: REQUIRED[key] for key, field in fields.items() if field.is_required() and key in REQUIRED}
+    return {**needed, name: held}
+
+
+def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    both = {key: merged(one[key], other[key]) for key in one.keys() & other.keys() if isinstance(one[key], dict)}
+    return {**one, **other, **both}
+
+
+@cache
+def with_places() -> tuple[tuple[str, Config], ...]:
+    """Return each key that takes a path in some spelling, with a configuration that gives it one."""
+    found = []
+    for way, value in product(keys_of(Config), SPELLINGS):
+        with suppress(ValidationError):
+            found.append((".".join(way), Config.model_validate(merged(ON, nested(Config, way, value)))))
+    return tuple(found)
+
+
+def ends_so(key: str, ends: Iterable[str]) -> bool:
+    return any(key == end or key.endswith(f".{end}") for end in ends)
+
+
+@pytest.fixture
+def away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that lies nowhere near /tmp."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    for name in ("XDG_RUNTIME_DIR", "MEMORYD_SOCKET"):
+        monkeypatch.setenv(name, "/run/user/7/memoryd.sock")
+
+
+def test_no_place_that_any_key_names_is_hidden(away: None) -> None:
+    assert needs_of(Config.model_validate(ON), has_gpu=False).temporary == ""
+    tried = dict(with_places())
+    assert len(tried) > 40
+    # a key may take other spellings, too: of a secret the text itself is no path
+    seen = {key for key, config in with_places() if needs_of(config, has_gpu=False).temporary}
+    assert [key for key in tried if key not in seen and not ends_so(key, (*PATTERNS, *PLAIN))] == []
+
+
+def test_every_key_that_takes_a_path_is_known_as_read_or_written(away: None) -> None:
+    """A new key that may name a place stands in one of the lists above, so that somebody has thought of it."""
+    unknown = {key for key, _ in with_places() if not ends_so(key, (*WRITTEN, *READ, *PATTERNS, *PLAIN))}
+    assert unknown == set()
+
+
+def test_what_is_written_to_stays_writable(away: None) -> None:
+    seen = set()
+    for key, config in with_places():
+        for end, folder in WRITTEN.items():
+            if ends_so(key, [end]):
+                seen.add(end)
+                assert Path(folder) in needs_of(config, has_gpu=False).writable, key
+    assert seen == set(WRITTEN)
+
+
+def test_places_that_variables_name_are_not_hidden(away: None, tmp_path: Path) -> None:
+    given = {"HF_HOME": "/tmp/hf", "PATH": "/usr/bin"}
+    found = installation_of(Config(), None, given, is_hardened=True).needs.readable
+    assert Path("/tmp/hf") in found
+
+
+def test_program_below_tmp_is_not_hidden(away: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """systemd would say 203/EXEC, for ever."""
+    monkeypatch.setattr("memoryd.service.installing.daemon_command", lambda: ("/tmp/v/bin/memoryd",))
+    found = installation_of(Config(), None, {"PATH": "/usr/bin"}, is_hardened=True).needs
+    assert {*program_places("/tmp/v/bin/memoryd")} <= set(found.readable)
+    text = hardening_drop_in(unit_template("systemd/hardening.conf"), found)
+    assert "left out, for" in text
+    assert "\nPrivateTmp=yes" not in text
+
+
+def test_qmd_that_a_link_leads_to_is_not_hidden(away: None, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "real").write_text("#!/bin/sh\n")
+    (tmp_path / "real").chmod(0o755)
+    (tmp_path / "bin" / "qmd").symlink_to("../real")
+    found = installation_of(Config.model_validate(ON), None, {"PATH": f"{tmp_path}/bin"}, is_hardened=True)
+    assert {tmp_path / "bin" / "qmd", tmp_path / "real"} <= set(found.needs.readable)
+    assert found.folders == (f"{tmp_path}/bin",)
+
+
+def test_all_that_links_lead_over_is_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "b").symlink_to("c")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    assert list(on_the_way(tmp_path / "a" / "x")) == [tmp_path / name / "x" for name in "abc"]
+    (tmp_path / "round").symlink_to("round")
+    assert set(on_the_way(tmp_path / "round")) == {tmp_path / "round"}
+
+
+def test_section_is_what_keys_are_looked_for_in() -> None:
+    inner = {one for _, field in Config.model_fields.items() for one in sections_in(field.annotation)}
+    assert inner
+    assert all(issubclass(one, Section) for one in inner)
