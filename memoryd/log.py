@@ -8,6 +8,7 @@ from typing import TextIO, cast
 
 import structlog
 
+SAID_CHARS = 2000
 MASKED_FIELDS = frozenset({"api_key", "apikey", "authorization", "token", "headers"})
 
 
@@ -79,3 +80,25 @@ def configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
         logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
     )
+
+
+def take_in_libraries() -> None:
+    """Have warnings of libraries that log by the standard library go the way of our own events, and be bounded."""
+    root = logging.getLogger()
+    if not any(isinstance(handler, _OfLibraries) for handler in root.handlers):
+        root.addHandler(_OfLibraries(logging.WARNING))
+
+
+class _OfLibraries(logging.Handler):
+    """Makes an event of a record: one kind for each library, whatever it says."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # asyncio says thousands of times a second that no connection can be accepted, with numbers that differ
+        library = record.name.partition(".")[0]
+        events = structlog.get_logger("libraries")
+        events.log(
+            record.levelno,
+            f"{library} has something to say",
+            said=record.getMessage()[:SAID_CHARS],
+            exc_info=record.exc_info,
+        )

@@ -12,6 +12,7 @@ from memoryd.agents.figures import UnsentWork, unsent_work
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
+from memoryd.search.arm_times import ArmTimes
 from memoryd.sessions.transcript_conversations import SeenTranscripts
 from memoryd.store.chunks import Counts
 from memoryd.store.conversation_rows import ConversationCounts
@@ -57,6 +58,11 @@ class ConversationCensus:
     def trouble(self) -> str:
         """Why the index does not follow the conversations, or the forgetting of one; empty if it does."""
         return self._owed() or self._conversations.trouble or ""
+
+    @property
+    def times(self) -> ArmTimes:
+        """How long the arms over the conversations took."""
+        return self._conversations.search.times
 
     async def take(self) -> ConversationFigures | None:
         """Count now; None for an agent whose conversations nobody keeps."""

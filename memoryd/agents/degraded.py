@@ -1,8 +1,10 @@
 """What does less than the configuration asks for, and since when."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from memoryd.agents.states import AgentState, EmbeddingState
 from memoryd.agents.workspace_path import ELSEWHERE
@@ -14,6 +16,9 @@ from memoryd.llm.text_model_state import TextModelPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerPhase
 from memoryd.wire import Event
+
+NEW_PARTS_SECONDS: Final = 10.0
+"""How long parts that were just made may take to find out what does not work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +108,21 @@ def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:
 
 
 class Degradations:
-    """Remembers since when each part has been degraded, and publishes each beginning and end."""
+    """Remembers since when each part has been degraded, and publishes each beginning and end.
 
-    def __init__(self, publish: Publish) -> None:
+    `clock` is monotonic, in seconds.
+    """
+
+    def __init__(self, publish: Publish, clock: Callable[[], float] = time.monotonic) -> None:
         self._since: dict[tuple[str, str], datetime] = {}
         self._publish = publish
+        self._clock = clock
+        self._no_end_before = 0.0
+
+    def go_on(self, agents: Collection[str]) -> None:
+        """Go on with these agents, whose parts are made anew: what they do not tell for a while is not over."""
+        self._no_end_before = self._clock() + NEW_PARTS_SECONDS
+        self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
     def of(self, agent: str, found: Sequence[Shortfall]) -> list[Degradation]:
         """Return what an agent's memory falls short of now, each with the time it began."""
@@ -115,7 +130,8 @@ class Degradations:
         # and end is to be published once
         now = datetime.now(UTC)
         present = {(agent, one.part): one.reason for one in found}
-        for key in [key for key in self._since if key[0] == agent and key not in present]:
+        is_over = self._clock() >= self._no_end_before
+        for key in [key for key in self._since if is_over and key[0] == agent and key not in present]:
             since = self._since.pop(key)
             self._publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
         for key, reason in present.items():

@@ -27,15 +27,22 @@ class Measures:
 
 
 def measured(
-    *, indexes: Sequence[WorkspaceIndex], sidecars: Iterable[ArmTimes], books: Iterable[MemoryBook]
+    *,
+    indexes: Sequence[WorkspaceIndex],
+    sidecars: Iterable[ArmTimes],
+    conversations: Iterable[ArmTimes],
+    books: Iterable[MemoryBook],
 ) -> Measures:
-    """Return the sums."""
+    """Return the sums; arms over conversations have names of their own."""
     seconds: defaultdict[str, Durations] = defaultdict(Durations)
     states: Counter[tuple[str, str]] = Counter()
-    for times in (*(index.builtin.times for index in indexes), *sidecars):
-        states.update(times.states)
+    named = [("", times) for times in (*(index.builtin.times for index in indexes), *sidecars)]
+    named += [("conversations ", times) for times in conversations]
+    for over, times in named:
+        for (arm, state), number in times.states.items():
+            states[over + arm, state] += number
         for arm, durations in times.seconds.items():
-            seconds[arm].join(durations)
+            seconds[over + arm].join(durations)
     looks: Counter[str] = Counter()
     for index in indexes:
         looks.update(index.indexer.looks)

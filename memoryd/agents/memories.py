@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from memoryd.agents.degraded import Degradations
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.kept_conversations import KeptConversations, ReadConversations, together
 from memoryd.agents.measures import Measures, measured
@@ -46,15 +47,24 @@ class AgentMemory:
 
 
 class AgentMemories:
-    """Finds the agent that is meant, and asks its memory. `outside` is as in `StatusBoard`."""
+    """Finds the agent that is meant, and asks its memory. `outside` is as in `StatusBoard`.
+
+    `degradations` are those of other memories that these take the place of.
+    """
 
     def __init__(
-        self, memories: Sequence[AgentMemory], *, bus: EventBus, outside: ShortfallsOf = lambda _agent: ()
+        self,
+        memories: Sequence[AgentMemory],
+        *,
+        bus: EventBus,
+        outside: ShortfallsOf = lambda _agent: (),
+        degradations: Degradations | None = None,
     ) -> None:
         self._memories = list(memories)
         self._bus = bus
         parts = [memory.parts for memory in self._memories]
-        self.board = StatusBoard(agents=parts, publish=bus.publish, outside=outside)
+        known = degradations or Degradations(bus.publish)
+        self.board = StatusBoard(agents=parts, degradations=known, outside=outside)
 
     async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchOutcome:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
@@ -124,6 +134,7 @@ class AgentMemories:
         return measured(
             indexes=list(dict.fromkeys(one.index for one in parts)),
             sidecars=[one.qmd.search.times for one in parts if one.qmd is not None],
+            conversations=[one.conversations.times for one in parts],
             books=list(dict.fromkeys(memory.retained.book for memory in self._memories)),
         )
 

@@ -25,7 +25,6 @@ from memoryd.agents.workspace_path import WorkspacePath
 from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.kept_worker import WorkerState
-from memoryd.index.sync_state import Publish
 from memoryd.qmd.agent import AgentQmd
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.turn_taking import TurnTaking
@@ -130,10 +129,11 @@ class StatusBoard:
     `outside` says what else falls short for an agent, beyond the parts of its memory.
     """
 
-    def __init__(self, *, agents: Sequence[AgentParts], publish: Publish, outside: ShortfallsOf) -> None:
+    def __init__(self, *, agents: Sequence[AgentParts], degradations: Degradations, outside: ShortfallsOf) -> None:
         self._agents = list(agents)
         self._outside = outside
-        self._degradations = Degradations(publish)
+        self._degradations = degradations
+        degradations.go_on({parts.id for parts in agents})
 
     async def run(self, look_seconds: float = LOOK_SECONDS) -> None:
         """Look again and again what is degraded, so that whoever listens hears of it without asking."""

@@ -84,11 +84,17 @@ METRICS: Final = (
         (),
         lambda moment: [((), moment.requests.in_flight)],
     ),
+    _counter(
+        "requests_refused",
+        "Requests that were refused as `overloaded`, since `limits.maxRequests` were at work.",
+        (),
+        lambda moment: [((), moment.daemon.load.refused_requests)],
+    ),
     Metric(
         "memoryd_arm_duration_seconds",
         MetricKind.HISTOGRAM,
         "How long a part of answering took: `lexical`, `embedding` of the question, `vector`, `rerank`, `qmd`, and a "
-        "whole `recall`.",
+        "whole `recall`; with `conversations ` before it over the conversations.",
         ("arm",),
         spread=lambda moment: (((arm,), durations) for arm, durations in moment.measures.seconds.items()),
     ),
@@ -111,6 +117,11 @@ METRICS: Final = (
     _of_agents("index_embedded_passages", "Passages with a vector of the model in use.", lambda one: one.embedded),
     _of_agents("index_memories", "Memories that retained lines state.", lambda one: one.figures.memories.memories),
     _of_agents("index_bytes", "Size of the file of the index.", lambda one: one.figures.held.bytes),
+    _of_agents(
+        "conversations_index_bytes",
+        "Size of the file of the index of conversations.",
+        lambda one: None if one.conversations is None else one.conversations.stored.bytes,
+    ),
     _of_agents("ledger_bytes", "Size of the ledger.", lambda one: one.ledger.file_bytes),
     _of_agents("pending_files", "Files still to be read.", lambda one: one.state.index.sync.pending_files),
     _of_agents("pending_embeddings", "Passages still to get a vector.", lambda one: one.pending_embeddings),

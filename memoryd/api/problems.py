@@ -1,6 +1,8 @@
 """Every failure as the one error reply `{"error": {"code", "message", "hint"}}`."""
 
+import errno
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +23,7 @@ from memoryd.errors import (
     InvalidRequest,
     MemorydError,
     NotFound,
+    NotNow,
     Overloaded,
     SlowRequest,
     TooLarge,
@@ -68,6 +71,8 @@ def problem_of(error: Exception) -> Problem:
             return _http_problem(error)
         case TimeoutError():
             return problem_of(DeadlineExceeded("the answer did not come in the time allowed"))
+        case OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM | errno.ENOSPC | errno.EDQUOT):
+            return problem_of(NotNow(f"{os.strerror(error.errno or 0)}", hint="free some, and ask again"))
     return problem_of(MemorydError("an unexpected error; the daemon's log has it", hint="see `memoryctl logs`"))
 
 

@@ -1,5 +1,6 @@
 """Where the log of memoryd lies: in files of its own, or in the journal of the system."""
 
+import os
 import subprocess
 import time
 from collections import deque
@@ -66,7 +67,8 @@ class LogFiles:
         with _opened(self._path) as file:
             if file is None:
                 return
-            found = self._path.stat()
+            # of what is open: the name may have gone to another one by now
+            found = os.fstat(file.fileno())
             if found.st_ino != self._inode or found.st_size < self._end:
                 # rotated, or made anew: what was said at the end of the one before is in `.1`
                 yield from self._rest_of_rotated()
@@ -81,7 +83,7 @@ class LogFiles:
     def _rest_of_rotated(self) -> Iterator[LogLine]:
         path = self._path.with_name(f"{LOG_NAME}.1")
         with _opened(path) as file:
-            if file is not None and path.stat().st_ino == self._inode:
+            if file is not None and os.fstat(file.fileno()).st_ino == self._inode:
                 file.seek(self._end)
                 yield from _lines(file)
 

@@ -29,11 +29,6 @@ def _config(config: ConfigReply) -> Iterator[StatusPart]:
         yield StatusPart(Level.NOTE, "config", told, "memoryctl service restart")
     for notice in config["notices"]:
         yield StatusPart(Level.NOTE, "config", notice)
-    for problem in config.get("problems", ()):
-        yield StatusPart(Level.WRONG, "config", f"the last reload took nothing: {problem}", "memoryctl reload")
-    if owed := config.get("needsRestart"):
-        told = f"changed, and held back until memoryd is started again: {', '.join(owed)}"
-        yield StatusPart(Level.NOTE, "config", told)
 
 
 def _log(process: ProcessReply | None) -> Iterator[StatusPart]:
@@ -91,5 +86,11 @@ def _disk(agents: list[AgentStatus]) -> str:
     indexes = {agent["database"]["path"]: agent["database"]["bytes"] for agent in agents}
     ledgers = {found["path"]: found["bytes"] for agent in agents if (found := agent.get("ledger"))}
     turns = sum(kept["bytes"] + kept["archiveBytes"] for agent in agents if (kept := agent.get("qa")))
-    named = (("index", sum(indexes.values())), ("ledger", sum(ledgers.values())), ("conversations", turns))
+    talks = sum(index["bytes"] for agent in agents if (index := agent.get("sessions")))
+    named = (
+        ("index", sum(indexes.values())),
+        ("index of conversations", talks),
+        ("ledger", sum(ledgers.values())),
+        ("conversations", turns),
+    )
     return joined(*(f"{name} {size(octets)}" for name, octets in named if octets)) or "nothing yet"

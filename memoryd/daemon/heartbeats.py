@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from memoryd.daemon.log_file import opened_to_append
 from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, LivingPart, Pulse, Stethoscope
 from memoryd.wire import Exit
 
@@ -102,8 +103,8 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
     with contextlib.suppress(OSError, ValueError):
         _dump(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, lines)
     if file is not None:
-        with contextlib.suppress(OSError), file.open("ab") as end:
-            _dump(end.fileno(), lines)
+        with contextlib.suppress(OSError):
+            _dump(opened_to_append(file), lines)
     os._exit(Exit.STALLED)
 
 

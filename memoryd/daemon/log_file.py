@@ -1,8 +1,10 @@
 """A log file of our own, for where nobody else keeps what is said: rotated, bounded, and for its owner alone."""
 
 import contextlib
+import errno
 import logging
 import os
+import stat
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -68,8 +70,7 @@ class _Handler(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(self._path, flags, 0o600)
+        descriptor = opened_to_append(self._path)
         os.fchmod(descriptor, 0o600)
         return TextIOWrapper(os.fdopen(descriptor, "ab"), encoding="utf-8", errors="backslashreplace")
 
@@ -84,6 +85,20 @@ class _Handler(RotatingFileHandler):
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
+
+
+def opened_to_append(path: Path) -> int:
+    """Return a descriptor of a file to append to, made if it is missing; raises OSError if it is anything else."""
+    # a named pipe that nobody reads would be waited for, by the whole daemon
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as exc:
+        raise OSError(exc.errno, "it is not a file") if exc.errno == errno.ENXIO else exc from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a file")
+    return descriptor
 
 
 def _cut(line: str) -> str:

@@ -31,6 +31,8 @@ PERMANENT = frozenset({Exit.CANNOT_CREATE, Exit.ALREADY_RUNNING, Exit.NOT_PERMIT
 """What does not heal by starting again."""
 FILES = 4096
 """Open files at most, as in the unit for systemd."""
+_early_hang_ups: list[int] = []
+"""SIGHUP that came before there was anything to reload; unheard it would end the process."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -56,6 +58,8 @@ FILES = 4096
 @click.version_option(__version__, prog_name="memoryd")
 def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_level: str | None) -> None:
     """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""
+    # not ignored, which children would inherit
+    signal.signal(signal.SIGHUP, lambda number, _frame: _early_hang_ups.append(number))
     try:
         overrides = Overrides(workspace=workspace, all_markdown=all_markdown, log_level=log_level)
         _serve(lambda: load(config, overrides))
@@ -67,6 +71,7 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
 def _serve(read: Callable[[], Loaded]) -> None:
     loaded = read()
     log.configure(loaded.config.log.level)
+    log.take_in_libraries()
     for notice in loaded.notices:
         events.warning("configuration", notice=notice)
     _harden()
@@ -91,6 +96,8 @@ async def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop_once, daemon, loop, number)
     loop.add_signal_handler(signal.SIGHUP, daemon.reload)
+    if _early_hang_ups:
+        daemon.reload()
     await daemon.run(lambda: listen(loaded.config.resolved_agents()))
 
 

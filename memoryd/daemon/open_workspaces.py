@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from memoryd.agents.degraded import Degradations
 from memoryd.agents.events import EventBus
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.memories import AgentMemories
@@ -40,6 +41,7 @@ class OpenWorkspaces:
         self._bus = bus
         self._supervisor = supervisor
         self._outside = outside
+        self._degradations = Degradations(bus.publish)
         self._models = ModelParts(bus.publish)
         self.config = config
         self._wire(config)
@@ -103,7 +105,9 @@ class OpenWorkspaces:
     def _wire(self, config: Config) -> None:
         self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)
         """What is open, or about to be."""
-        self.memories = AgentMemories(self.now.memories, bus=self._bus, outside=self._outside)
+        self.memories = AgentMemories(
+            self.now.memories, bus=self._bus, outside=self._outside, degradations=self._degradations
+        )
 
     async def _open(self) -> None:
         self._files = AsyncExitStack()

@@ -139,7 +139,14 @@ class Reloading:
 
     async def _loaded(self) -> Loaded:
         async with asyncio.timeout(READING.total_seconds()):
-            return await asyncio.to_thread(self._read)
+            loaded = await asyncio.to_thread(self._read)
+        was = self.state.source
+        if was is not None and loaded.source is None:
+            # it may lie elsewhere for a moment only, and the defaults know none of its rules
+            raise ConfigError(
+                [f"{was}: there is no file any more; memoryd goes back to the defaults when it is restarted"]
+            )
+        return loaded
 
     def _failed(self, problems: Sequence[str]) -> ReloadOutcome:
         self.state = replace(self.state, problems=problems, failed_at=datetime.now(UTC))

@@ -70,12 +70,34 @@ def test_f123_hang_up_scans_and_broken_pipe_is_ignored(stage: Stage) -> None:
     assert stage.finds("alder")
 
 
+HUNG_UP_AT_START = """
+import os, signal
+from memoryd.daemon import main
+real = main.finish
+def finish(folder):
+    os.kill(os.getpid(), signal.SIGHUP)
+    return real(folder)
+main.finish = finish
+main.main()
+"""
+
+
+def test_f123_hang_up_during_the_start_is_heard_when_it_is_over(stage: Stage) -> None:
+    """HUP that came as soon as the lock was taken ended nothing, and the configuration was read again."""
+    stage.prepare(QUICK)
+    stage.daemon.process = spawn_program(stage.daemon, "-c", HUNG_UP_AT_START)
+    eventually(lambda: stage.daemon.answers() or not stage.daemon.is_running())
+    eventually(lambda: '"event": "reloaded"' in stage.daemon.log.read_text())
+    assert stage.finds("alder")
+
+
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT])
 def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Signals) -> None:
-    """QUIT and ABRT end the daemon with their number, and the next start converges."""
+    """QUIT and ABRT end the daemon with their number, ABRT with all stacks, and the next start converges."""
     stage.start()
     os.kill(stage.daemon.pid, number)
     assert stage.daemon.reap() == -number
+    assert ("Fatal Python error: Aborted" in stage.daemon.log.read_text()) == (number is signal.SIGABRT)
     stage.daemon.start()
     stage.converges()
 

@@ -5,6 +5,7 @@ crowds and long use (114, 139) in tests/load.
 """
 
 import contextlib
+import json
 import os
 import resource
 import subprocess
@@ -62,7 +63,7 @@ def _is_short(stage: Stage) -> bool:
 
 
 def test_f134_daemon_without_descriptors_turns_clients_away_and_takes_up_what_was_written(stage: Stage) -> None:
-    """With no descriptor left clients are not answered; with some again they are, and what was written is found."""
+    """Without descriptors clients are not answered and the log is bounded; then they are, and new notes are found."""
     stage.start()
     pid = stage.daemon.pid
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
@@ -77,6 +78,9 @@ def test_f134_daemon_without_descriptors_turns_clients_away_and_takes_up_what_wa
     for number in (0, 7):
         stage.eventually_finds(f"willow{number}")
     assert stage.daemon.pid == pid
+    said = [line for line in stage.daemon.log.read_text().splitlines() if "accept() out of system resource" in line]
+    assert 0 < len(said) <= 120
+    assert all(json.loads(line)["level"] == "error" for line in said)
     stage.converges()
 
 

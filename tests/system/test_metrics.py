@@ -1,5 +1,7 @@
 """`GET /metrics` of the real daemon: what is counted is what was asked, and nothing tells a word of the memory."""
 
+import json
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
@@ -13,6 +15,7 @@ from tests.loopback import OpenPort, open_port
 from tests.waiting import eventually
 
 Series = Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
+KEY = "agent:main:telegram:direct:anna"
 SEARCH = {"route": "/v1/search", "method": "POST"}
 
 
@@ -105,6 +108,37 @@ def test_every_metric_is_told_and_none_tells_the_memory(opened: OpenPort, client
     assert str(opened.daemon.home) not in text
     assert "alder" not in text
     assert "pier" not in text
+
+
+def test_arms_over_conversations_and_their_index_are_told(client: Client) -> None:
+    client.add_turn("Who repaired the boiler?", "Tom repaired the boiler.", session_key=KEY, significance=0.9)
+    eventually(lambda: client.search("boiler", sources=["sessions"])["results"])
+    before = series(client.metrics())
+    client.search("boiler", sources=["sessions"])
+    after = series(client.metrics())
+    assert gained(before, after, "arm_answers_total", arm="conversations lexical", state="ok") == 1
+    assert gained(before, after, "arm_answers_total", arm="lexical", state="ok") == 0
+    talks = client.status()["agents"][0]["sessions"]
+    assert talks is not None
+    assert value(after, "conversations_index_bytes", agent="main") == talks["bytes"] > 0
+
+
+def test_request_that_is_shed_is_counted(opened: OpenPort, client: Client) -> None:
+    usual = opened.daemon.config.read_text()
+    before = series(client.metrics())
+    opened.daemon.config.write_text(json.dumps({**json.loads(usual), "limits": {"maxRequests": 1}}))
+    assert client.reload()["changed"] == ["limits.maxRequests"]
+    with closing(socket.socket(socket.AF_UNIX)) as slow:
+        slow.connect(str(opened.daemon.socket))
+        # it takes the only place until its body has come
+        slow.sendall(
+            b"POST /v1/search HTTP/1.1\r\nHost: m\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+        )
+        eventually(lambda: opened.ask("POST", "/v1/search", json={"query": "gateway"}).status_code == 503)
+        after = series(client.metrics())
+        assert gained(before, after, "requests_refused_total") == 1
+    opened.daemon.config.write_text(usual)
+    assert client.reload()["changed"] == ["limits.maxRequests"]
 
 
 def test_port_wants_the_token(opened: OpenPort) -> None:

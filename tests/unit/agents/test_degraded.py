@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.degraded import Degradations, Shortfall, shortfalls
+from memoryd.agents.degraded import NEW_PARTS_SECONDS, Degradations, Shortfall, shortfalls
 from memoryd.agents.states import (
     AgentState,
     EmbeddingState,
@@ -203,3 +203,19 @@ def test_each_beginning_and_end_is_published_once() -> None:
     assert told == [(Event.DEGRADED, "a", "watcher")]
     assert book.of("a", []) == []
     assert told[1:] == [(Event.RECOVERED, "a", "watcher")]
+
+
+def test_parts_that_are_made_anew_have_been_degraded_since_before() -> None:
+    now, told = [0.0], list[Event]()
+    book = Degradations(lambda event, _data: told.append(event), lambda: now[0])
+    lost = [Shortfall("watcher", "no inotify")]
+    (before,) = book.of("a", lost)
+    book.of("b", lost)
+    book.go_on({"a"})
+    assert book.of("a", []) == [], "the new part has not found out yet"
+    now[0] += NEW_PARTS_SECONDS - 1
+    (after,) = book.of("a", lost)
+    assert (after.since, told) == (before.since, [Event.DEGRADED, Event.DEGRADED])
+    now[0] += 2
+    book.of("a", [])
+    assert told[2:] == [Event.RECOVERED]

@@ -1,0 +1,83 @@
+"""Reading the configuration again, without a daemon around it: what counts as a change, and what as a fault."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.overrides import Overrides
+from memoryd.daemon.notify import Notifier
+from memoryd.daemon.reloading import Reloading
+
+STRICT = '{ memory: { scope: { default: "deny" } } }'
+
+
+@pytest.fixture
+def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that nobody has to name; it is not there yet."""
+    monkeypatch.delenv("MEMORYD_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = tmp_path / "memoryd" / "config.json5"
+    path.parent.mkdir()
+    return path
+
+
+class Applied:
+    """Reloads, and notes what was brought to bear."""
+
+    def __init__(self, overrides: Overrides | None = None) -> None:
+        self.taken: list[Loaded] = []
+        given = overrides or Overrides()
+        self.reloading = Reloading(
+            load(None, given), read=lambda: load(None, given), apply=self._take, notifier=Notifier(address=None)
+        )
+
+    async def _take(self, loaded: Loaded, _changed: Sequence[str]) -> None:
+        self.taken.append(loaded)
+
+
+async def test_file_that_is_gone_for_a_moment_takes_no_rule_away(usual: Path) -> None:
+    usual.write_text(STRICT)
+    applied = Applied()
+    reloading = applied.reloading
+    running = asyncio.create_task(reloading.run())
+    usual.rename(usual.with_suffix(".bak"))
+    gone = await reloading.reload()
+    assert (gone.is_reloaded, list(gone.changed), applied.taken) == (False, [], [])
+    assert str(usual) in gone.problems[0]
+    assert list(reloading.state.problems) == list(gone.problems)
+    assert (await reloading.look()).problems == gone.problems
+    usual.with_suffix(".bak").rename(usual)
+    assert (await reloading.reload()).is_reloaded
+    assert list(reloading.state.problems) == []
+    running.cancel()
+
+
+async def test_file_that_comes_is_taken(usual: Path) -> None:
+    applied = Applied()
+    running = asyncio.create_task(applied.reloading.run())
+    assert (await applied.reloading.reload()).is_reloaded, "without a file the defaults are meant"
+    usual.write_text(STRICT)
+    assert (await applied.reloading.reload()).changed == ["memory.scope.default"]
+    assert applied.taken[-1].source == usual
+    running.cancel()
+
+
+async def test_flags_and_environment_go_before_the_file_at_a_reload_too(
+    usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORYD_LOG_LEVEL", "error")
+    usual.write_text("{}")
+    applied = Applied(Overrides(workspace=tmp_path / "flagged", all_markdown=True))
+    running = asyncio.create_task(applied.reloading.run())
+    usual.write_text('{ log: { level: "debug", maxPerMinute: 7 }, agents: { defaults: { workspace: "/elsewhere" } } }')
+    outcome = await applied.reloading.reload()
+    assert "log.maxPerMinute" in outcome.changed
+    assert "log.level" not in outcome.changed
+    found = applied.taken[-1].config
+    assert (found.log.level, found.log.max_per_minute) == ("ERROR", 7)
+    (agent,) = found.resolved_agents()
+    assert agent.workspace == tmp_path / "flagged"
+    running.cancel()
