@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from memoryd.daemon import processor_limit
 from memoryd.daemon.log_file import opened_to_append
 from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, LivingPart, Pulse, Stethoscope
 from memoryd.wire import Exit
@@ -30,7 +31,8 @@ class Heartbeats:
     """Listens to the event loop and to `parts`; `run` is the sign of life of the loop, `listening` frames its thread.
 
     With `ends_process` a part that is stuck ends the process, with `Exit.STALLED`; the stacks of its threads go to
-    stderr, and to the end of the file that `dumps_to` names.
+    stderr, and to the end of the file that `dumps_to` names. If not even this thread runs, because code outside of
+    Python lets none, the system ends it after `processor_seconds` of work.
     """
 
     def __init__(
@@ -40,11 +42,13 @@ class Heartbeats:
         ends_process: bool,
         dumps_to: Callable[[], Path | None] = lambda: None,
         tick_seconds: float = TICK_SECONDS,
+        processor_seconds: float = processor_limit.SECONDS,
     ) -> None:
         self._parts_now = parts
         self._ends_process = ends_process
         self._dumps_to = dumps_to
         self._tick_seconds = tick_seconds
+        self._processor_seconds = processor_seconds
         self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
         self._parts: Sequence[LivingPart] = [self._loop]
         self._stethoscope = Stethoscope()
@@ -78,6 +82,8 @@ class Heartbeats:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Listen in the block."""
+        if self._ends_process:
+            processor_limit.prepare()
         self._thread.start()
         try:
             yield
@@ -87,11 +93,15 @@ class Heartbeats:
     def _listen(self) -> None:
         looked = time.monotonic()
         while not self._over.wait(self._tick_seconds):
+            if self._ends_process:
+                processor_limit.watch(self._processor_seconds)
             now = time.monotonic()
             seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
             self._heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
+        if self._ends_process:
+            processor_limit.end()
 
 
 def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:

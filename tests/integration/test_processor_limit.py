@@ -1,0 +1,35 @@
+"""The last resort: a process in which no thread of Python runs ends, one that works hard does not."""
+
+import signal
+import subprocess
+import sys
+
+HEARD = """
+import re, sys, time
+from memoryd.daemon.heartbeats import Heartbeats
+beats = Heartbeats(lambda: [], ends_process=True, tick_seconds=0.05, processor_seconds=1.0)
+def spin():
+    if sys.argv[1] == "native":
+        re.match("(a+)+$", "a" * 60 + "b")
+    while time.process_time() < 3:
+        pass
+with beats.listening():
+    time.sleep(0.3)
+    spin()
+print("over")
+"""
+
+
+def ended(how: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", HEARD, how], capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_native_code_that_lets_nobody_run_ends_the_process_with_its_stacks() -> None:
+    done = ended("native")
+    assert done.returncode == -signal.SIGPROF
+    assert "in spin" in done.stderr
+
+
+def test_hard_work_in_python_is_no_reason_to_end() -> None:
+    done = ended("python")
+    assert (done.returncode, done.stdout) == (0, "over\n")
