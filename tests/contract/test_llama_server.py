@@ -18,6 +18,7 @@ from memoryd.embed.remote.remote_embedder import RemoteEmbedder
 from memoryd.embed.remote.remote_settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
 from tests.contract.embedding_server import opened_at
+from tests.waiting import SECONDS
 
 NEEDED = ("llama_cpp", "sse_starlette", "starlette_context", "pydantic_settings")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
@@ -44,7 +45,7 @@ def server(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             child.terminate()
-            child.wait(timeout=20)
+            child.wait(timeout=SECONDS)
 
 
 async def opened(server: str, key: str = KEY) -> RemoteEmbedder:

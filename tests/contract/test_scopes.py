@@ -18,7 +18,7 @@ from tests.daemon import RunningDaemon
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd
 from tests.sweeps import whole_or
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 
 AGENTS = sorted(SECRETS)
 FOREIGN = {"alpha": MARKERS["beta"], "beta": MARKERS["alpha"]}
@@ -130,7 +130,7 @@ def test_f145_events_and_status_say_nothing_of_another_agent(tmp_path: Path) -> 
         listening = threading.Event()
         following = threading.Thread(target=_follow, args=(running, seen, listening))
         following.start()
-        assert listening.wait(20)
+        assert listening.wait(SECONDS)
         with Client(running.socket) as client:
             for agent in AGENTS:
                 for number, marker in enumerate(MARKERS[agent]):

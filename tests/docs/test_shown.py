@@ -19,7 +19,7 @@ from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.loopback import free_port
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 from tests.warm.programs import ran, started
 
 PROGRAMS = Path(sys.executable).parent
@@ -151,7 +151,7 @@ class Desk:
         """Stop the daemon, if one runs."""
         if self._daemon is not None:
             self._daemon.send_signal(signal.SIGTERM)
-            assert self._daemon.wait(20) == 0
+            assert self._daemon.wait(SECONDS) == 0
             self._daemon, self._line = None, ""
 
     def _is_ready(self) -> bool:

@@ -18,7 +18,7 @@ import psutil
 
 from memoryd.store.checksums import checksum_vfs
 from tests.daemon import RunningDaemon
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 
 INJECTED = re.compile(r"\(INJECTED\)")
 
@@ -64,7 +64,7 @@ class FaultyDaemon(RunningDaemon):
     def reap(self) -> int:
         """Wait for a process that a fault has ended; return its exit code (minus the signal)."""
         assert self.process is not None
-        code = self.process.wait(20)
+        code = self.process.wait(SECONDS)
         self.process = None
         return code
 

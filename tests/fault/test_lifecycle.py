@@ -23,7 +23,7 @@ from tests.fault import check
 from tests.fault.faults import fired, injected, spawn_behind, spawn_program, strace_prefix
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
 from tests.sweeps import some
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 from tests.warm.programs import NURSERY
 
 
@@ -447,6 +447,6 @@ def test_f131_bad_configuration_ends_with_its_own_code_and_changes_nothing(stage
     """Each bad configuration ends with exit code 78, without a traceback and without a state folder."""
     stage.prepare()
     stage.daemon.config.write_text(text)
-    assert stage.daemon.spawn().wait(20) == Exit.CONFIG
+    assert stage.daemon.spawn().wait(SECONDS) == Exit.CONFIG
     assert not stage.daemon.state.exists()
     assert "Traceback" not in stage.daemon.log.read_text()

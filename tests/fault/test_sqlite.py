@@ -41,7 +41,7 @@ from tests.fault.model import document
 from tests.fault.stage import SCAN_ONLY, Stage
 from tests.package_trees import SOURCES
 from tests.sweeps import some, whole_or
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 
 
 def fill(stage: Stage, files: int, seed: int = 1) -> None:
@@ -336,7 +336,7 @@ def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, small_
     remount(small_disk, "ro")
     process = stage.daemon.spawn()
     try:
-        assert process.wait(20) == Exit.CANNOT_CREATE
+        assert process.wait(SECONDS) == Exit.CANNOT_CREATE
     finally:
         remount(small_disk, "rw")
     said = stage.daemon.log.read_text()
@@ -694,7 +694,7 @@ def test_f059_database_that_is_not_ours_is_left_alone(stage: Stage) -> None:
     before = foreign.read_bytes()
     stage.prepare(search={"store": {"path": str(foreign)}})
     process = stage.daemon.spawn()
-    assert process.wait(20) not in (0, None)
+    assert process.wait(SECONDS) not in (0, None)
     assert foreign.read_bytes() == before
     assert "is not an index of memoryd" in stage.daemon.log.read_text()
     assert "Traceback" not in stage.daemon.log.read_text()
@@ -704,7 +704,7 @@ def test_f060_second_daemon_gives_way(stage: Stage) -> None:
     """The second daemon ends with the exit code for it, and the first still answers."""
     stage.start()
     second = stage.daemon.spawn()
-    assert second.wait(20) == Exit.ALREADY_RUNNING
+    assert second.wait(SECONDS) == Exit.ALREADY_RUNNING
     assert stage.finds("alder")
 
 

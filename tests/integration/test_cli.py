@@ -29,6 +29,7 @@ from tests.integration.contract_server import (
     status,
 )
 from tests.integration.pseudo_terminal import PROGRAM, on_terminal
+from tests.waiting import SECONDS
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mport\x9b2J 18789"
 Captured = pytest.CaptureFixture[str]
@@ -551,7 +552,7 @@ def test_sync_draws_a_bar_on_a_terminal_and_stops_at_once_when_interrupted(contr
     is_over = threading.Event()
 
     def never(_request: Request) -> Reply:
-        is_over.wait(20)
+        is_over.wait(SECONDS)
         return 200, pending(10, complete=False)
 
     contract.replies["status"] = lambda _request: (200, status(next(asked, agent(pendingFiles=10))))
@@ -572,7 +573,7 @@ def test_reader_that_leaves_is_no_error(contract: Contract) -> None:
     assert child.stderr is not None
     assert child.stderr.read() == b""
     child.stderr.close()
-    child.wait(20)
+    child.wait(SECONDS)
 
 
 @pytest.mark.parametrize(

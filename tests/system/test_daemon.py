@@ -19,7 +19,7 @@ from memoryd.errors import NotNow
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
 Launch = Callable[..., RunningDaemon]
@@ -59,7 +59,7 @@ def paths_found(daemon: RunningDaemon, query: str) -> list[str]:
 def failed_start(daemon: RunningDaemon, *arguments: str) -> tuple[int, str]:
     """Start a daemon that must not come up; return its exit code and all that it said."""
     said = daemon.log.stat().st_size if daemon.log.exists() else 0
-    code = daemon.spawn(*arguments).wait(20)
+    code = daemon.spawn(*arguments).wait(SECONDS)
     return code, daemon.log.read_text()[said:]
 
 
@@ -109,7 +109,7 @@ def test_f060_of_two_daemons_on_one_state_directory_the_first_gives_way(launch: 
     second.start()
     os.kill(first.pid, signal.SIGCONT)
     assert first.process is not None
-    assert first.process.wait(20) == Exit.ALREADY_RUNNING
+    assert first.process.wait(SECONDS) == Exit.ALREADY_RUNNING
     first.process = None
     text = first.log.read_text()[said:]
     assert f"memoryd is already running (pid {second.pid})" in text
@@ -299,14 +299,14 @@ def test_socket_of_the_service_manager_is_kept_whatever_happens(launch: Launch, 
     with socket.socket(socket.AF_UNIX) as manager:
         manager.bind(str(passed))
         manager.listen()
-        assert activated(daemon, manager).wait(20) == Exit.CANNOT_CREATE
+        assert activated(daemon, manager).wait(SECONDS) == Exit.CANNOT_CREATE
         assert passed.is_socket()
         write_config(tmp_path, daemon.workspace, None)
         running = activated(daemon, manager)
         with Client(passed) as client:
             eventually(lambda: client.health()["ok"])
         running.send_signal(signal.SIGTERM)
-        assert running.wait(20) == Exit.DONE
+        assert running.wait(SECONDS) == Exit.DONE
         assert passed.is_socket()
         assert not daemon.socket.exists()
 

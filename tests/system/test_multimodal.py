@@ -20,7 +20,7 @@ from tests.embedding_endpoint import REFUSAL, Endpoint
 from tests.hasty import HASTY
 from tests.media_files import jpeg, mp3, png, wav
 from tests.system.over_socket import send
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 from tests.warm.programs import ran
 
 MEMORYCTL = Path(sys.executable).parent / "memoryctl"
@@ -297,7 +297,7 @@ def test_wrong_provider_model_and_fallback_are_told_at_once(
     search = search_of(endpoint, provider="openai", model="text-embedding-3-small", fallback="local")
     daemon = configured(tmp_path, workspace, search)
     process = daemon.spawn()
-    assert process.wait(20) == Exit.CONFIG
+    assert process.wait(SECONDS) == Exit.CONFIG
     said = daemon.log.read_text()
     for problem in (
         'memorySearch.fallback: must be "none" while multimodal.enabled is true',

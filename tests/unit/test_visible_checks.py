@@ -1,6 +1,7 @@
-"""Each test says what it checks: one that only runs would pass whatever the program did."""
+"""Each test says what it checks: one that only runs would pass whatever the program did; and none hides another."""
 
 import ast
+from collections import Counter
 
 from tests.fault.coverage import TESTS, functions_of
 
@@ -12,6 +13,13 @@ def test_each_test_has_a_visible_check() -> None:
     found = [(path, test) for path in sorted(TESTS.rglob("test_*.py")) for test in functions_of(path)]
     assert len(found) > 1000
     assert [f"{path.relative_to(TESTS)}::{test.name}" for path, test in found if not _checks(test)] == []
+
+
+def test_no_file_of_tests_keeps_another_from_being_read() -> None:
+    # outside packages pytest knows a module by its base name alone
+    names = Counter(path.name for path in TESTS.rglob("test_*.py") if not (path.parent / "__init__.py").exists())
+    assert len(names) > 100
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_test_that_only_runs_something_is_seen() -> None:
