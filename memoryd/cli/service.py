@@ -2,9 +2,6 @@
 
 import os
 import shutil
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import click
 
@@ -12,26 +9,15 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.log_lines import LogFilter
 from memoryd.cli.log_sources import JournalLog
 from memoryd.cli.logs import LEVELS, print_log
-from memoryd.cli.service_lines import (
-    difference_notes,
-    left_lines,
-    linger_note,
-    state_lines,
-    state_row,
-    step_lines,
-    step_row,
-)
+from memoryd.cli.service_lines import difference_notes, left_lines, linger_note, state_lines, state_row
+from memoryd.cli.service_work import ServiceWork, hardening_notes, is_hardened_now
 from memoryd.config.loading.load import load
-from memoryd.errors import AlreadyRunning, ConfigError, DaemonNotRunning, MemorydError
+from memoryd.errors import ConfigError, MemorydError
 from memoryd.files.writing import replace_file
-from memoryd.service.carrying_out import carry_out
-from memoryd.service.installing import Installation, changed_lines, installation_of
-from memoryd.service.launchd_manager import LaunchdManager
+from memoryd.service.installing import changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
-from memoryd.service.no_manager import NoManager
 from memoryd.service.service_state import ServiceState
-from memoryd.service.service_step import ServiceStep
-from memoryd.service.systemd_manager import SystemdManager, why_no_namespaces
+from memoryd.service.writing_steps import kept_copies
 from memoryd.wire import Exit
 
 dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
@@ -62,10 +48,10 @@ def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forc
 
     Says each step. What is as it should be is left alone.
     """
-    work = ServiceWork.here(invocation, is_dry=is_dry)
+    work = _work(invocation, is_dry=is_dry)
     wanted = work.installation(hardened)
     steps = list(work.manager.install(work.manager.files(wanted), work.state, is_forced=is_forced))
-    notes = [*wanted.notes, *_hardening_notes(wanted, work), *linger_note(work.state)]
+    notes = [*wanted.notes, *hardening_notes(wanted, work), *linger_note(work.state)]
     return work.do(steps, nothing="memoryd is installed and running as it should", notes=notes, starts=True)
 
 
@@ -76,10 +62,12 @@ def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forc
 @click.pass_obj
 def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
-    work = ServiceWork.here(invocation, is_dry=is_dry)
+    work = _work(invocation, is_dry=is_dry)
     steps = list(work.manager.uninstall(work.state, is_forced=is_forced))
     kept = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
-    return work.do(steps, nothing="no service is installed", notes=kept, left=left_lines())
+    return work.do(
+        steps, nothing="no service is installed", notes=kept, left=left_lines(kept_copies(work.manager.places))
+    )
 
 
 @command.command("start", context_settings=HELP)
@@ -88,7 +76,7 @@ def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
 @click.pass_obj
 def start(invocation: Invocation, is_dry: bool) -> Exit:
     """Start the service."""
-    work = ServiceWork.here(invocation, is_dry=is_dry).installed()
+    work = _work(invocation, is_dry=is_dry).installed()
     steps = [] if work.state.is_running else list(work.manager.start(work.state))
     return work.do(steps, nothing="memoryd is running", starts=True)
 
@@ -99,7 +87,7 @@ def start(invocation: Invocation, is_dry: bool) -> Exit:
 @click.pass_obj
 def stop(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service until it is started, or you log in again."""
-    work = ServiceWork.here(invocation, is_dry=is_dry).installed()
+    work = _work(invocation, is_dry=is_dry).installed()
     return work.do(list(work.manager.stop(work.state)), nothing="memoryd is not running")
 
 
@@ -109,7 +97,7 @@ def stop(invocation: Invocation, is_dry: bool) -> Exit:
 @click.pass_obj
 def restart(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service in order and start it anew; who asks meanwhile waits."""
-    work = ServiceWork.here(invocation, is_dry=is_dry).installed()
+    work = _work(invocation, is_dry=is_dry).installed()
     return work.do(list(work.manager.restart(work.state)), nothing="", starts=True)
 
 
@@ -152,95 +140,8 @@ def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     return Exit.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceWork:
-    """One invocation over one manager, and how the service stood before it."""
-
-    invocation: Invocation
-    manager: ServiceManager
-    state: ServiceState
-    is_dry: bool
-    why_no_manager: str = ""
-
-    @classmethod
-    def here(cls, invocation: Invocation, *, is_dry: bool) -> "ServiceWork":
-        """Look at the manager; where there is none, a dry run shows what systemd, or launchd, would be given."""
-        manager = manager_here()
-        reason = manager.why if isinstance(manager, NoManager) else ""
-        if reason and is_dry:
-            manager = LaunchdManager(os.environ) if sys.platform == "darwin" else SystemdManager(os.environ)
-        return cls(invocation, manager, manager.state(), is_dry, reason)
-
-    def installed(self) -> "ServiceWork":
-        """Return the same; raises MemorydError if there is nothing to start or to stop."""
-        if not self.state.is_installed and self.state.manager != "none":
-            raise MemorydError("memoryd is not installed as a service", hint="memoryctl service install")
-        return self
-
-    def installation(self, hardened: bool | None) -> Installation:
-        """Return what this configuration wants; raises ConfigError: a service that cannot start is not installed."""
-        loaded = load()
-        is_hardened = _is_hardened(self.state) if hardened is None else hardened
-        return installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
-
-    def do(
-        self,
-        steps: list[ServiceStep],
-        *,
-        nothing: str,
-        notes: Iterable[str] = (),
-        left: Iterable[str] = (),
-        starts: bool = False,
-    ) -> Exit:
-        """Do or show the steps, and say what came of it."""
-        told = [*notes]
-        if self.why_no_manager:
-            told.append(f"there is no service manager here: {self.why_no_manager}; this is what one would be told")
-        if steps and not self.is_dry:
-            if starts:
-                self._refuse_second()
-            told += carry_out(steps, write=replace_file, environment=os.environ, tell=self._tell)
-        lines = [] if not self.is_dry else [line for step in steps for line in step_lines(step)]
-        if self.is_dry and steps:
-            lines.append("nothing was done: this is a dry run")
-        reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
-        after = [] if self.is_dry or not steps else [*left]
-        self.invocation.show({**reply, "notes": told}, [*lines, *([] if steps else [nothing]), *after], told)
-        return Exit.DONE
-
-    def _tell(self, step: ServiceStep) -> None:
-        if not self.invocation.is_json:
-            click.echo(f"{step.kind:<7} {step.what}  ({step.why})")
-
-    def _refuse_second(self) -> None:
-        """Raise AlreadyRunning if a memoryd answers that the manager does not run: two would fight for the socket."""
-        if self.state.is_running:
-            return
-        try:
-            with self.invocation.client(timeout=5) as client:
-                pid = client.status()["pid"]
-        except (DaemonNotRunning, MemorydError):
-            return
-        if self.manager.state().pid != pid:
-            raise AlreadyRunning(
-                f"a memoryd runs already, process {pid}, and not as this service", hint=f"stop it first: kill {pid}"
-            )
-
-
-def _hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
-    """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
-    if not wanted.is_hardened:
-        return
-    if work.manager.name == "launchd":
-        yield "--hardened is systemd's; launchd has nothing like it"
-    elif reason := why_no_namespaces():
-        if not work.is_dry:
-            raise MemorydError(reason, hint="memoryctl service install --no-hardened")
-        yield reason
-
-
-def _is_hardened(state: ServiceState) -> bool:
-    return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)
+def _work(invocation: Invocation, *, is_dry: bool) -> ServiceWork:
+    return ServiceWork.here(invocation, is_dry=is_dry, write=replace_file)
 
 
 def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str, list[str]], list[str]]:
@@ -249,7 +150,7 @@ def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str
         return {}, []
     try:
         loaded = load()
-        wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=_is_hardened(state))
+        wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened_now(state))
         changes = {str(path): lines for path, lines in changed_lines(manager.files(wanted)).items()}
     except ConfigError as exc:
         return {}, [f"{exc}; so it is not known whether the unit files fit"]

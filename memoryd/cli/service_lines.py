@@ -3,7 +3,7 @@
 import getpass
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memoryd.cli.terminal import harmless_line, styled
@@ -11,6 +11,7 @@ from memoryd.config.paths import cache_dir, config_file, state_dir
 from memoryd.service.service_state import ServiceState
 from memoryd.service.service_step import ServiceStep, StepKind
 from memoryd.service.systemd_units import DROP_IN, unit_folder
+from memoryd.service.writing_steps import KEPT
 
 SHOWN: int = 6
 """Lines of a difference that are shown."""
@@ -85,8 +86,8 @@ def linger_note(state: ServiceState) -> Iterator[str]:
         )
 
 
-def left_lines() -> Iterator[str]:
-    """Yield what an uninstall leaves, and how to remove it."""
+def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
+    """Yield what an uninstall leaves, and how to remove it; `kept` is what an installation with force has kept."""
     drop_ins = (unit_folder(os.environ) / DROP_IN).parent
     places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}
     places["drop-ins that are not of memoryctl"] = drop_ins
@@ -95,6 +96,10 @@ def left_lines() -> Iterator[str]:
     yield from (f"  {path}  ({what})" for what, path in there.items())
     if there:
         yield f"to remove these too, for good: rm -r {shlex.join(map(str, there.values()))}"
+    for copy in kept:
+        was = str(copy).partition(KEPT)[0]
+        yield f"what stood there before `install --force` lies in {harmless_line(str(copy))}; to have it back:"
+        yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
 
 
 def _user() -> str:

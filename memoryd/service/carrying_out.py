@@ -57,11 +57,19 @@ def _change(step: ServiceStep, write: WriteWhole) -> None:
             write(step.path, step.text.encode())
         case StepKind.KEEP:
             assert step.target is not None
-            write(step.target, step.path.read_bytes())
-        case _ if step.path.is_dir():
+            _keep(step.path, step.target, write)
+        case _ if step.path.is_dir() and not step.path.is_symlink():
             step.path.rmdir()
         case _:
             step.path.unlink(missing_ok=True)
+
+
+def _keep(path: Path, target: Path, write: WriteWhole) -> None:
+    """Copy a file; of a link the link itself, which may lead nowhere."""
+    if path.is_symlink():
+        target.symlink_to(path.readlink())
+    else:
+        write(target, path.read_bytes())
 
 
 def _run(step: ServiceStep, environment: Mapping[str, str]) -> str:

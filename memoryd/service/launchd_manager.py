@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from memoryd.config.paths import state_dir
@@ -40,10 +41,14 @@ class LaunchdManager:
         graphical = f"gui/{os.getuid()}"
         return graphical if self.ask("print", graphical).is_done else f"user/{os.getuid()}"
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where our agent lies, whether it is there or not."""
+        return (agent_file(),)
+
     def state(self) -> ServiceState:
         """Return how the service stands."""
-        file = agent_file()
-        files = (file,) if file.is_file() else ()
+        files = tuple(filter(os.path.lexists, self.places))
         foreign = tuple(path for path in files if not is_ours(path))
         answer = self.ask("print", f"{self.domain}/{LABEL}")
         if not answer.is_done:

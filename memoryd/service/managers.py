@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from memoryd.service.installing import Installation, ServiceFiles
@@ -18,6 +19,11 @@ class ServiceManager(Protocol):
 
     @property
     def name(self) -> ManagerName: ...
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where files of an installation lie, whether they are there or not."""
+        ...
 
     def state(self) -> ServiceState:
         """Return how the service stands; never raises."""

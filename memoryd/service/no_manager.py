@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from memoryd.errors import MemorydError
 from memoryd.service.installing import Installation, ServiceFiles
@@ -20,6 +21,7 @@ class NoManager:
 
     why: str
     name: ManagerName = "none"
+    places: tuple[Path, ...] = ()
 
     def state(self) -> ServiceState:
         """Return that nothing is installed, and why."""

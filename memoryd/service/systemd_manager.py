@@ -1,6 +1,7 @@
 """systemd as one user has it: what is asked of `systemctl --user`, and what its answers mean."""
 
 import contextlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +19,21 @@ from memoryd.service.systemd_steps import (
     systemd_stop,
     systemd_uninstall,
 )
-from memoryd.service.systemd_units import DROP_IN, FAILED, SERVICE, SYSTEMCTL, UNITS, is_ours, unit_folder, user_name
+from memoryd.service.systemd_units import (
+    DROP_IN,
+    FAILED,
+    MASKED,
+    SERVICE,
+    SYSTEMCTL,
+    UNITS,
+    is_masked,
+    is_ours,
+    unit_folder,
+    user_name,
+)
 
 PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
+UNMASK: Final = f"if it is to run: systemctl --user unmask {' '.join(UNITS)}"
 NO_NAMESPACES: Final = {
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
     "/proc/sys/kernel/unprivileged_userns_clone": "0",
@@ -62,9 +75,14 @@ class SystemdManager:
         """Where our units lie."""
         return unit_folder(self.environment)
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where our units and the drop-in lie, whether they are there or not."""
+        return tuple(self.folder / name for name in (*UNITS, DROP_IN))
+
     def state(self) -> ServiceState:
         """Return how the service stands."""
-        files = tuple(path for name in (*UNITS, DROP_IN) if (path := self.folder / name).is_file())
+        files = tuple(filter(os.path.lexists, self.places))
         foreign = tuple(path for path in files if not is_ours(path))
         answer = ask_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
         state = ServiceState("systemd", files=files, foreign=foreign, lingers=self.lingers())
@@ -118,6 +136,8 @@ class SystemdManager:
 
 
 def _told(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
+    if properties.get("LoadState") == MASKED or any(map(is_masked, state.files)):
+        return replace(state, phase=MASKED, reason="its units are masked, so that nothing starts it", hint=UNMASK)
     active, phase = properties.get("ActiveState", ""), properties.get("SubState", "")
     pid = properties.get("MainPID", "0")
     result = properties.get("Result", "success")

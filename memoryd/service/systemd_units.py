@@ -13,6 +13,7 @@ DROP_IN: Final = Path("memoryd.service.d") / "hardening.conf"
 MARK: Final = "memoryctl service install"
 """Stands in the first lines of every file that we wrote."""
 FAILED: Final = "failed"
+MASKED: Final = "masked"
 
 
 def unit_folder(environment: Mapping[str, str]) -> Path:
@@ -28,6 +29,11 @@ def is_ours(path: Path) -> bool:
             return MARK.encode() in file.read(1000)
     except OSError:
         return False
+
+
+def is_masked(path: Path) -> bool:
+    """Tell whether a unit is a link to nowhere by design, which is how somebody forbids it to start."""
+    return path.is_symlink() and os.path.realpath(path) == os.devnull
 
 
 def user_name(environment: Mapping[str, str]) -> str:

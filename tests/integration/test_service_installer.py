@@ -145,6 +145,32 @@ def test_file_of_somebody_else_is_not_overwritten(user: User) -> None:
     assert user.service("install", "--force").returncode == Exit.DONE
     assert "/opt/mine" in (user.units / "memoryd.service.before-memoryd").read_text()
     assert user.told("status")["foreign"] == []
+    # the copy is told, with the way back
+    gone = user.service("uninstall")
+    kept = user.units / "memoryd.service.before-memoryd"
+    assert f"mv '{kept}' '{user.units}/memoryd.service'" in gone.stdout
+    assert kept.is_file()
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "gone/memoryd.service"])
+def test_unit_that_is_a_link_to_nothing_is_somebody_elses(user: User, target: str) -> None:
+    """A mask says that it is not to run, and a dangling link is of whoever keeps units elsewhere."""
+    user.units.mkdir(parents=True)
+    unit = user.units / "memoryd.service"
+    unit.symlink_to(target)
+    refused = user.service("install")
+    assert refused.returncode == Exit.NOT_PERMITTED
+    assert f"a link to {target}" in refused.stderr
+    assert [path.name for path in user.units.iterdir()] == ["memoryd.service"]
+    assert user.manager.changes() == []
+    status = user.told("status")
+    assert status["foreign"] == [str(unit)]
+    assert ("unmask" in status["hint"]) == (target == "/dev/null")
+    assert user.service("uninstall").stdout == "no service is installed\n"
+    assert user.service("install", "--force").returncode == Exit.DONE
+    assert not unit.is_symlink()
+    kept = user.units / "memoryd.service.before-memoryd"
+    assert str(kept.readlink()) == target
 
 
 def test_drop_in_of_the_user_stays(user: User) -> None:

@@ -17,7 +17,7 @@ from memoryd.service.installing import ServiceFiles, changed_lines, installation
 from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.service_state import ServiceState
 from memoryd.service.service_step import ServiceStep
-from memoryd.service.systemd_units import DROP_IN
+from memoryd.service.systemd_units import DROP_IN, MASKED
 
 PART: Final = "service"
 _INSTALL: Final = "memoryctl service install"
@@ -32,6 +32,9 @@ def units(examination: Examination) -> Iterator[Finding]:
         yield Finding(PART, "off", f"no service manager: {state.reason}", state.hint)
     elif not state.is_installed:
         yield Finding(PART, "off", "memoryd is not a service: it does not start by itself", _INSTALL)
+    elif state.phase == MASKED:
+        # somebody wants it so
+        yield Finding(PART, "off", state.reason, state.hint)
     else:
         yield from unit_findings(state)
         yield from _other_process(state, examination)
