@@ -128,7 +128,11 @@ def expand(text: str, base: Path) -> Path:
 
 def _from_environment(name: str) -> Path | None:
     text = os.environ.get(name)
-    return expand(text, Path.cwd()) if text else None
+    if not text:
+        return None
+    path = expand(text, Path())
+    # the working folder is asked for only where it matters: it may be gone by now
+    return path if path.is_absolute() else Path.cwd() / path
 
 
 def _xdg(name: str, default: str) -> Path:

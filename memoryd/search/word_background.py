@@ -10,6 +10,8 @@ from typing import Final
 from memoryd.domain.ranking.background import Background
 
 TABLE: Final = Path(__file__).with_name("word_background.zlib")
+_PACKED: Final = TABLE.read_bytes()
+"""Read with the module: when somebody first asks, the program may have been replaced by another version."""
 _REMEMBERED: Final = 4_096
 
 
@@ -21,5 +23,5 @@ def commonness(term: str) -> float:
 
 @cache
 def _background() -> Background:
-    """Return the table, read when it is first asked: a daemon that nobody asks does without it."""
-    return Background(TABLE.read_bytes())
+    """Return the table, unpacked when it is first asked: a daemon that nobody asks does without it."""
+    return Background(_PACKED)

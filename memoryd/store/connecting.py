@@ -60,6 +60,8 @@ class Connector:
         connection = apsw.Connection(name, flags=flags, vfs=None if self._is_history else checksum_vfs())
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            # no statement, planted ones in a file from elsewhere included, writes the schema or what lies behind FTS5
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
             if not self._is_history:
                 # a file has room for checksums from its first page on, or never
                 reserve_checksums(connection)

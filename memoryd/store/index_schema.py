@@ -47,6 +47,8 @@ SELECT c.heading, c.text, c.hash, (
 FROM chunks c
 """
 
+_TABLES_SQL = (files("memoryd.store") / "schema" / "index.sql").read_text()
+"""Read with the module: a program that was replaced since has other tables."""
 _MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id"
 
 
@@ -56,7 +58,7 @@ def prepare_index(connection: apsw.Connection) -> None:
         check_tables(connection)
         return
     with connection:
-        connection.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
+        connection.execute(_TABLES_SQL)
         connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", INDEX_VERSION)

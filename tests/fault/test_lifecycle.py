@@ -4,6 +4,7 @@ Locks (126, 127) and the watchdog (124) have more in tests/integration; torture 
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -378,7 +379,7 @@ def test_f129_trouble_that_lasts_is_logged_once_and_without_memory_text(stage: S
 
 
 def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> None:
-    """With its program deleted, search, read, status, reindex, rebuild and stop all work."""
+    """With its program deleted, search, read, status, retain, recall, reload, reindex, rebuild and stop all work."""
     stage.prepare()
     copy = stage.home / "program"
     shutil.copytree(Path(memoryd.__file__).parent, copy / "memoryd")
@@ -395,6 +396,14 @@ def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> N
         assert client.search("willow", since="2001-01-01", paths=["memory/**"])["results"]
         assert client.get("memory/new.md")["lines"]
         assert client.status()["agents"]
+        client.retain("W @Peter: after the upgrade he keeps bees")
+        _change_a_key(stage)
+        reloaded = client.reload()
+        assert reloaded["reloaded"], reloaded
+        assert reloaded["changed"] == ["agents.defaults.memorySearch.query.maxResults"]
+        recalled = client.recall("bees")
+        assert [one["content"] for one in recalled["results"]] == ["after the upgrade he keeps bees"], recalled
+        assert "memoryd_" in client.metrics()
         client.reindex(force=True)
         with pytest.raises(Exception, match="no document"):
             client.get("memory/private.md")
@@ -403,6 +412,13 @@ def test_f130_program_replaced_under_the_daemon_keeps_working(stage: Stage) -> N
     stage.eventually_finds("willow")
     assert "Traceback" not in stage.daemon.log.read_text()
     assert stage.daemon.stop() == 0
+
+
+def _change_a_key(stage: Stage) -> None:
+    given = json.loads(stage.daemon.config.read_text())
+    search = given["agents"]["defaults"]["memorySearch"]
+    search["query"] = {**search.get("query", {}), "maxResults": 7}
+    stage.daemon.config.write_text(json.dumps(given))
 
 
 def _start_in(stage: Stage, folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:

@@ -55,7 +55,8 @@ def test_longest_allowed_socket_path_is_kept(monkeypatch: pytest.MonkeyPatch) ->
     assert str(paths.socket_path()) == longest
 
 
-def test_099_too_long_socket_path_becomes_a_short_hashed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_f099_too_long_socket_path_becomes_a_short_hashed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path longer than a socket may have gives a short one in the runtime folder, to daemon and clients."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
     monkeypatch.setenv("MEMORYD_SOCKET", "/" + "s" * paths.SOCKET_PATH_MAX)
     first = paths.socket_path()
@@ -65,9 +66,10 @@ def test_099_too_long_socket_path_becomes_a_short_hashed_one(monkeypatch: pytest
     assert first != paths.socket_path()
 
 
-def test_099_too_long_runtime_folder_falls_back_to_the_home_folder(
+def test_f099_too_long_runtime_folder_falls_back_to_the_home_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Where the runtime folder is too long itself, the short path lies in the home folder."""
     monkeypatch.setenv("HOME", "/h")
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/" + "键" * paths.SOCKET_PATH_MAX)
     monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)

@@ -1,0 +1,49 @@
+"""An index file that somebody else prepared: nothing in it runs, and nothing gets round the rules of its tables."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memoryd.errors import DamagedDatabase
+from memoryd.store.connecting import Connector
+from memoryd.store.database import Database
+from tests.store.raw import raw
+
+PLANTED = [
+    "CREATE TRIGGER planted AFTER INSERT ON files BEGIN DELETE FROM chunks; END",
+    "CREATE VIEW planted AS SELECT load_extension('/tmp/planted.so')",
+    "CREATE TABLE planted (a DEFAULT (load_extension('/tmp/planted.so')))",
+]
+
+
+@pytest.mark.parametrize("statement", PLANTED)
+async def test_f154_index_with_a_planted_statement_is_not_taken(
+    tmp_path: Path, executor: ThreadPoolExecutor, statement: str
+) -> None:
+    """An index with a trigger, a view or a table that is not ours counts as damaged, and is made anew beside it."""
+    path = tmp_path / "index.sqlite"
+    first = Database(path=path, executor=executor)
+    await first.open()
+    await first.close()
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute(statement)
+    with pytest.raises(DamagedDatabase, match="planted"):
+        await Database(path=path, executor=executor).open()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE x (y)' WHERE name = 'chunks'",
+        "DELETE FROM chunk_words_data",
+        "SELECT load_extension('/tmp/planted.so')",
+    ],
+)
+async def test_f154_no_statement_gets_behind_the_tables(database: Database, statement: str) -> None:
+    """No connection writes the schema or what lies behind the word index, or loads code by a statement."""
+    with closing(Connector(database.path).writer()) as db, pytest.raises(apsw.Error):
+        db.execute(statement).fetchall()
+    assert await raw(database).read(lambda db: db.pragma("trusted_schema")) == 0
