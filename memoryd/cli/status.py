@@ -14,10 +14,13 @@ from memoryd.cli.status_screen import is_degraded, screen_view
 from memoryd.cli.status_whole import whole_view
 from memoryd.cli.terminal import encoded, is_coloured
 from memoryd.client import Client
+from memoryd.errors import DaemonNotRunning, DeadlineExceeded
 from memoryd.replies.status import StatusReply
 from memoryd.wire import Exit
 
 REFRESH_SECONDS = 1.0
+SILENCE_SECONDS = 15.0
+"""How long it may take to tell how it does, which takes a fraction of a second."""
 
 
 @click.command("status", context_settings=HELP)
@@ -36,7 +39,7 @@ def command(invocation: Invocation, is_watching: bool, is_verbose: bool, is_stri
 
     Of one agent each part is shown, of several a line each; --agent ID or --verbose shows more.
     """
-    with invocation.client() as client:
+    with invocation.client(SILENCE_SECONDS) as client:
         if is_watching:
             _watch(invocation, client, is_verbose=is_verbose)
         status = _status(invocation, client)
@@ -69,7 +72,12 @@ def _watch(invocation: Invocation, client: Client, *, is_verbose: bool) -> None:
 
 
 def _status(invocation: Invocation, client: Client) -> StatusReply:
-    status = client.status()
+    try:
+        status = client.status()
+    except DeadlineExceeded as exc:
+        # for whoever watches over it one that hangs is down
+        silence = f"memoryd has not answered for {SILENCE_SECONDS:.0f} s"
+        raise DaemonNotRunning(silence, hint="memoryctl logs, then memoryctl service restart") from exc
     status["agents"] = invocation.chosen_agents(status)
     return status
 

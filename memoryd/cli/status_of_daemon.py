@@ -13,6 +13,7 @@ def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
     yield StatusPart(Level.OK, "memoryd", joined(pid, up, status["socket"]))
     yield StatusPart(Level.OK, "memory", _memory(status))
     yield StatusPart(Level.OK, "disk", _disk(status["agents"]))
+    yield from _load(status.get("daemon"))
     yield from _stalled(status)
     yield from _sockets(status)
     yield from _config(status["config"])
@@ -29,6 +30,13 @@ def _config(config: ConfigReply) -> Iterator[StatusPart]:
         yield StatusPart(Level.NOTE, "config", told, "memoryctl service restart")
     for notice in config["notices"]:
         yield StatusPart(Level.NOTE, "config", notice)
+
+
+def _load(process: ProcessReply | None) -> Iterator[StatusPart]:
+    load = process.get("load") if process else None
+    if load and load["refusedRequests"]:
+        refused = f"{load['refusedRequests']:,} refused since the start, as {load['maxRequests']} were at work"
+        yield StatusPart(Level.NOTE, "requests", refused, "ask less at once, or raise limits.maxRequests")
 
 
 def _log(process: ProcessReply | None) -> Iterator[StatusPart]:

@@ -44,16 +44,24 @@ def screen_view(status: StatusReply, now: datetime) -> RenderableType:
 def _lines(parts: Iterable[StatusPart], *, is_short: bool = False) -> Table:
     parts = list(parts)
     width = max((min(NAME_WIDTH, len(harmless_line(part.name))) for part in parts), default=0)
-    table = Table.grid(padding=(0, 1))
+    table = Table.grid(padding=(0, 1), expand=is_short)
     table.add_column(no_wrap=True, min_width=5)
     # as wide as it is: a long text beside it takes what is left, and no more
     table.add_column(style="dim", no_wrap=True, min_width=width, max_width=width, overflow="ellipsis")
-    table.add_column(no_wrap=is_short, overflow="ellipsis" if is_short else "fold")
+    # with a share of the width, or it would squeeze the marks away
+    ratio = 1 if is_short else None
+    table.add_column(no_wrap=is_short, overflow="ellipsis" if is_short else "fold", ratio=ratio)
     before = ""
     for part in parts:
-        name = "" if part.name == before else harmless_line(part.name)
+        name = "" if part.name == before else _cut(harmless_line(part.name))
         before = part.name
         table.add_row(Text(part.level.mark, style=part.level.style), name, harmless_line(part.told))
         if part.next_step and not is_short:
             table.add_row("", "", Text(f"next: {harmless_line(part.next_step)}", style="bold"))
     return table
+
+
+def _cut(name: str) -> str:
+    """Leave out the middle of a long name: ids that somebody numbered differ at the end."""
+    half = (NAME_WIDTH - 1) // 2
+    return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1 - half]}…{name[-half:]}"

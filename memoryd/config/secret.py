@@ -3,7 +3,9 @@
 import os
 import re
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
+from secrets import token_bytes
 from typing import Annotated, Final, Literal
 
 from pydantic import PlainSerializer, PlainValidator, SecretStr, WithJsonSchema
@@ -12,6 +14,7 @@ from memoryd.errors import ConfigError
 
 EXPECTED: Final = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
 SECRET_BYTES_MAX: Final = 64 * 1024
+_MARKER: Final = token_bytes(32)
 VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -24,6 +27,8 @@ class Secret:
 
     kind: Literal["text", "file", "env", "unread"]
     content: SecretStr
+    mark: bytes = b""
+    """Differs where a file has another content than before, so that a reload finds the secret changed."""
 
     def __repr__(self) -> str:
         return f"Secret({masked(self)!r})"
@@ -66,7 +71,7 @@ def parse_secret(value: object) -> Secret:
         case {"env": str(name), **rest} if name and not rest:
             return Secret("env", SecretStr(name))
         case {"file": str(path), **rest} if path.startswith(("/", "~")) and not rest:
-            return Secret("file", SecretStr(path))
+            return Secret("file", SecretStr(path), _mark(path))
         case {"source": "env", "id": str(name)} if name:
             return Secret("env", SecretStr(name))
         case {"source": "file" | "exec" as source, "id": str()}:
@@ -82,6 +87,16 @@ def parse_foreign_secret(value: object) -> Secret | None:
         return parse_secret(value)
     except ValueError:
         return Secret("unread", SecretStr("is no text and no reference"))
+
+
+def _mark(path: str) -> bytes:
+    """Return what tells the content of a file from another one, to this process alone; empty if it cannot be read."""
+    try:
+        file = Path(path).expanduser()
+        # what is no file may keep whoever reads it waiting, and be read but once
+        return blake2b(_first_line(path).encode(), key=_MARKER).digest() if file.is_file() else b""
+    except (ConfigError, RuntimeError, OSError, ValueError):
+        return b""
 
 
 def _first_line(path: str) -> str:

@@ -9,6 +9,8 @@ import asyncio
 import contextlib
 import faulthandler
 import os
+import signal
+import stat
 import sys
 import threading
 import time
@@ -23,6 +25,8 @@ from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, Livin
 from memoryd.wire import Exit
 
 TICK_SECONDS: Final = 1.0
+DUMP_SECONDS: Final = 10.0
+"""How long the last words may take; the process ends by SIGALRM then."""
 MOST_TICKS: Final = 2.0
 """A look that comes later than so many ticks came late because nothing ran: a sleep, a stop, a crowded machine."""
 
@@ -109,6 +113,8 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
 
     Nothing is logged: the thread that is stuck may hold a lock of the log.
     """
+    # a pipe that nobody empties, or a disk that hangs, may be what the part is stuck at; then the system ends us
+    signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
     lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
     with contextlib.suppress(OSError, ValueError):
         _dump(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, lines)
@@ -119,5 +125,7 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
 
 
 def _dump(descriptor: int, lines: Sequence[str]) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.set_blocking(descriptor, False)
     os.write(descriptor, "\n".join([*lines, ""]).encode())
     faulthandler.dump_traceback(descriptor, all_threads=True)

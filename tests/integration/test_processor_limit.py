@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 
+from memoryd.wire import Exit
+
 HEARD = """
 import re, sys, time
 from memoryd.daemon.heartbeats import Heartbeats
@@ -33,3 +35,24 @@ def test_native_code_that_lets_nobody_run_ends_the_process_with_its_stacks() -> 
 def test_hard_work_in_python_is_no_reason_to_end() -> None:
     done = ended("python")
     assert (done.returncode, done.stdout) == (0, "over\n")
+
+
+STUCK_AT_A_PIPE = """
+import os, sys, threading
+from memoryd.daemon.heartbeats import end_stalled
+from memoryd.domain.heartbeats import Heartbeat, HeartState
+reader, writer = os.pipe()
+os.set_blocking(writer, False)
+try:
+    while True:
+        os.write(writer, b"x" * 4096)
+except BlockingIOError:
+    os.set_blocking(writer, True)
+os.dup2(writer, 2)
+end_stalled([Heartbeat("event loop", HeartState.STALLED, 61.0, 60.0)], None)
+"""
+
+
+def test_last_words_that_nobody_takes_keep_no_process_alive() -> None:
+    done = subprocess.run([sys.executable, "-c", STUCK_AT_A_PIPE], check=False, timeout=120)
+    assert done.returncode == Exit.STALLED

@@ -65,6 +65,22 @@ async def test_file_that_comes_is_taken(usual: Path) -> None:
     running.cancel()
 
 
+async def test_rotated_key_is_a_change(usual: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("first")
+    usual.write_text(f'{{ models: {{ providers: {{ openai: {{ apiKey: {{ file: "{key}" }} }} }} }} }}')
+    applied = Applied()
+    running = asyncio.create_task(applied.reloading.run())
+    assert (await applied.reloading.reload()).changed == []
+    key.write_text("changed-key")
+    outcome = await applied.reloading.reload()
+    assert outcome.changed == ["models.providers.openai.apiKey"]
+    assert "changed-key" not in repr(applied.taken[-1].config)
+    key.unlink()
+    assert (await applied.reloading.reload()).changed == ["models.providers.openai.apiKey"]
+    running.cancel()
+
+
 async def test_flags_and_environment_go_before_the_file_at_a_reload_too(
     usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

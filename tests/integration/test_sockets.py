@@ -355,6 +355,22 @@ async def test_f105_good_clients_are_answered_beside_many_idle_ones(path: Path, 
             await hang_up(writer)
 
 
+async def test_whoever_is_refused_can_ask_late_and_read_why(path: Path, stage: Stage) -> None:
+    async with serving(path, stage, limits=ConnectionLimits(total=1, per_process=1)) as server:
+        _, first = await asyncio.open_unix_connection(path)
+        await eventually_async(lambda: server.connections.open == 1)
+        reader, writer = await asyncio.open_unix_connection(path)
+        await eventually_async(lambda: server.connections.refused.total() == 1)
+        writer.write(b"GET /v1/health HTTP/1.1\r\nHost: m\r\n\r\n")
+        await writer.drain()
+        reply = await reader.read()
+        assert reply.startswith(b"HTTP/1.1 503")
+        assert b"too many connections" in reply
+        assert b"limits.maxConnections" in reply
+        first.close()
+        writer.close()
+
+
 async def test_f134_nearly_full_descriptor_table_sheds_new_connections_and_recovers(path: Path, stage: Stage) -> None:
     """With five descriptors left a client is told 503 and counted; with room it is answered."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

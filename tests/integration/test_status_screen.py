@@ -2,7 +2,9 @@
 
 import io
 import os
+import socket
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -101,6 +103,20 @@ def test_twenty_agents_are_a_line_each_also_on_a_narrow_terminal() -> None:
     assert len(lines) < 40
 
 
+def test_long_ids_are_told_apart() -> None:
+    ids = [f"agent-with-a-long-name-{number}" for number in range(20)]
+    lines = words(shown(status(*(agent(id=one) for one in ids)), width=80))
+    assert [sum(line.startswith(f"ok agent-wi…{one[-7:]} ") for line in lines) for one in ids] == [1] * 20
+
+
+def test_requests_that_were_refused_are_told() -> None:
+    load = {"refusedRequests": 28, "maxRequests": 1}
+    lines = words(shown(status(agent()) | {"daemon": {"heartbeats": [], "load": load}}))
+    at = lines.index("note requests 28 refused since the start, as 1 were at work")
+    assert "limits.maxRequests" in lines[at + 1]
+    assert lines[0] == "memoryd 0.1.0 is well"
+
+
 def test_long_reasons_are_whole_on_a_narrow_terminal() -> None:
     reason = " ".join(f"word{number}" for number in range(30))
     degraded = [{"part": "index", "reason": reason, "since": "2026-01-05T09:00:00Z"}]
@@ -149,6 +165,16 @@ def test_exit_code_is_for_programs(contract: Contract, capsys: Captured) -> None
     assert run(["status", "--strict"]) == Exit.INCOMPLETE
     assert run(["status", "--strict", "--json"]) == Exit.INCOMPLETE
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_daemon_that_hangs_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr("memoryd.cli.status.SILENCE_SECONDS", 0.2)
+    monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(tmp_path / "s"))
+    with closing(socket.socket(socket.AF_UNIX)) as mute:
+        mute.bind(os.fspath(tmp_path / "s"))
+        mute.listen()
+        assert run(["status"]) == Exit.NOT_RUNNING
+    assert "memoryctl logs" in capsys.readouterr().err
 
 
 def test_hostile_names_do_not_drive_the_terminal() -> None:

@@ -28,8 +28,12 @@ from memoryd.errors import InvalidRequest, NotNow, TooLarge
 log = structlog.get_logger(__name__)
 
 _RESERVED_FILES_SHARE = 4
+OUT_OF_FILES = "out of file descriptors"
+FULL_HINT = "ask again in a moment; clients that keep connections open take the places (limits.maxConnections)"
 _READ_AHEAD_BYTES = 64 * 1024
 _SLICE_BYTES = 16 * 1024
+REFUSED_SECONDS = 1.0
+"""How long whoever is refused may take to read so."""
 _POLL_HANGUP = getattr(select, "POLLHUP", 0)
 
 
@@ -71,7 +75,7 @@ class Connections:
             return "too many connections of this process"
         # the kernel hands out the lowest free number, so a high one means that files can hardly be opened any more
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return "out of file descriptors" if fd >= files - files // _RESERVED_FILES_SHARE else ""
+        return OUT_OF_FILES if fd >= files - files // _RESERVED_FILES_SHARE else ""
 
     def is_permitted(self, uid: int) -> bool:
         return uid == os.geteuid() or (self.limits.allow_root and uid == 0)
@@ -134,7 +138,7 @@ class Connection(H11Protocol):
             return self._refuse("foreign user", b"")
         full = self._all.why_full(peer, sock.fileno())
         if full:
-            return self._refuse(full, _reply_bytes(problem_of(NotNow(full))))
+            return self._refuse(full, _reply_bytes(problem_of(NotNow(full, hint=FULL_HINT))))
         self._admit(peer)
         return super().connection_made(transport)
 
@@ -148,6 +152,9 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._peer is None:
+            # refused: read, and for nothing
+            return
         if not self._is_answering():
             self._header_timer.start()
         # in slices, because h11 bounds a header only while it is incomplete
@@ -216,7 +223,12 @@ class Connection(H11Protocol):
         log.debug("connection refused", reason=reason, socket=self._listener.name)
         if reply:
             self.transport.write(reply)
-        self.transport.close()
+        if not reply or reason == OUT_OF_FILES:
+            self.transport.close()
+            return
+        # a close would take the answer away from a client whose request was not read; it hangs up when it has it
+        self.transport.write_eof()
+        asyncio.get_running_loop().call_later(REFUSED_SECONDS, self.transport.close)
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
