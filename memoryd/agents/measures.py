@@ -25,6 +25,20 @@ class Measures:
     vector_bytes: int
     """What the vectors take that questions were compared with."""
 
+    def after(self, earlier: "Measures") -> "Measures":
+        """Return these counts with those of memories that these took the place of."""
+        seconds: defaultdict[str, Durations] = defaultdict(Durations)
+        for counted in (earlier, self):
+            for arm, durations in counted.seconds.items():
+                seconds[arm].join(durations)
+        return Measures(
+            seconds=seconds,
+            states=Counter(earlier.states) + Counter(self.states),
+            looks=Counter(earlier.looks) + Counter(self.looks),
+            caches={name: _sum(filter(None, (earlier.caches.get(name), uses))) for name, uses in self.caches.items()},
+            vector_bytes=self.vector_bytes,
+        )
+
 
 def measured(
     *,

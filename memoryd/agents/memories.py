@@ -49,7 +49,7 @@ class AgentMemory:
 class AgentMemories:
     """Finds the agent that is meant, and asks its memory. `outside` is as in `StatusBoard`.
 
-    `degradations` are those of other memories that these take the place of.
+    `degradations` are those of other memories that these take the place of, and `earlier` is what they counted.
     """
 
     def __init__(
@@ -59,7 +59,9 @@ class AgentMemories:
         bus: EventBus,
         outside: ShortfallsOf = lambda _agent: (),
         degradations: Degradations | None = None,
+        earlier: Measures | None = None,
     ) -> None:
+        self._earlier = earlier
         self._memories = list(memories)
         self._bus = bus
         parts = [memory.parts for memory in self._memories]
@@ -129,7 +131,12 @@ class AgentMemories:
         return self._bus.subscribe(admitted.agent)
 
     def measures(self) -> Measures:
-        """Return what was counted over all memories since their parts were made."""
+        """Return what was counted over all memories since the start of the daemon."""
+        counted = self._counted()
+        return counted if self._earlier is None else counted.after(self._earlier)
+
+    def _counted(self) -> Measures:
+        """Count over all memories since their parts were made."""
         parts = [memory.parts for memory in self._memories]
         return measured(
             indexes=list(dict.fromkeys(one.index for one in parts)),

@@ -80,13 +80,13 @@ class OpenWorkspaces:
         before, was = self.config, self.now
         await self._close()
         try:
-            self._wire(config)
+            self._wire(config, self.memories)
             await self._open()
             self._check_writable(was.troubled())
         except Exception as exc:
             log.warning("the new configuration cannot be worked with; the old one is taken again", reason=str(exc))
             await self._files.aclose()
-            self._wire(before)
+            self._wire(before, self.memories)
             await self._open()
             await self._go_on(was)
             raise
@@ -102,11 +102,15 @@ class OpenWorkspaces:
             async with asyncio.timeout(LOOK_SECONDS):
                 await self.now.caught_up()
 
-    def _wire(self, config: Config) -> None:
+    def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
         self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)
         """What is open, or about to be."""
         self.memories = AgentMemories(
-            self.now.memories, bus=self._bus, outside=self._outside, degradations=self._degradations
+            self.now.memories,
+            bus=self._bus,
+            outside=self._outside,
+            degradations=self._degradations,
+            earlier=None if earlier is None else earlier.measures(),
         )
 
     async def _open(self) -> None:

@@ -141,6 +141,23 @@ def test_request_that_is_shed_is_counted(opened: OpenPort, client: Client) -> No
     assert client.reload()["changed"] == ["limits.maxRequests"]
 
 
+def test_counters_outlive_a_reload(opened: OpenPort, client: Client) -> None:
+    client.search("gateway")
+    usual = opened.daemon.config.read_text()
+    before = series(client.metrics())
+    opened.daemon.config.write_text(json.dumps({**json.loads(usual), "memory": {"citations": "on"}}))
+    assert client.reload()["changed"] == ["memory.citations"]
+    client.search("gateway")
+    after = series(client.metrics())
+    fell = [
+        key for key in before if key[0].endswith(("_total", "_count", "_bucket")) and after.get(key, 0) < before[key]
+    ]
+    assert fell == []
+    assert gained(before, after, "arm_answers_total", arm="lexical", state="ok") == 1
+    opened.daemon.config.write_text(usual)
+    assert client.reload()["changed"] == ["memory.citations"]
+
+
 def test_port_wants_the_token(opened: OpenPort) -> None:
     assert opened.ask("GET", "/metrics", token="").status_code == 401
     reply = opened.ask("GET", "/metrics")

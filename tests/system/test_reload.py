@@ -168,6 +168,41 @@ def test_what_only_a_restart_changes_is_named_until_it_is_taken_back(stage: Stag
     assert client.status()["config"]["needsRestart"] == []
 
 
+def test_what_holds_at_once_does(stage: Stage) -> None:
+    stage.write(log={"file": "on"}, limits={"maxConnections": 1})
+    stage.running.close_clients()
+    with Client(stage.running.socket) as client, Client(stage.running.socket) as other:
+        assert client.reload()["changed"] == ["limits.maxConnections", "log.file"]
+        log = client.status()["daemon"]
+        assert log is not None
+        assert log["log"]["destination"] == "file"
+        with pytest.raises(MemorydError, match="too many connections"):
+            other.health()
+        stage.write()
+        assert client.reload()["changed"] == ["limits.maxConnections", "log.file"]
+        assert other.health()["ok"]
+        log = client.status()["daemon"]
+        assert log is not None
+        assert log["log"]["destination"] == "stderr"
+
+
+def test_degraded_part_is_so_since_before_a_reload(stage: Stage) -> None:
+    client = stage.running.client()
+    gone = stage.running.home / "gone"
+    stage.write({"extraPaths": [str(gone)]})
+    assert client.reload()["reloaded"]
+    eventually(lambda: _missing(stage))
+    (before,) = _missing(stage)
+    stage.write({"extraPaths": [str(gone)], "query": {"maxResults": 3}})
+    assert client.reload()["reloaded"]
+    eventually(lambda: _missing(stage))
+    assert _missing(stage) == [before]
+
+
+def _missing(stage: Stage) -> list[str]:
+    return [one["since"] for one in stage.agent()["degraded"] if one["part"].startswith("root ")]
+
+
 def _vanish(path: Path) -> None:
     path.unlink()
 
