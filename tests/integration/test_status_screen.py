@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from memoryd.cli.main import run
-from memoryd.cli.status_screen import screen_view
+from memoryd.cli.status_screen import is_degraded, screen_view
 from memoryd.replies.status import StatusReply
 from memoryd.wire import Exit
 from tests.integration.contract_server import Body, Contract, agent, serving, status
@@ -165,6 +165,35 @@ def test_exit_code_is_for_programs(contract: Contract, capsys: Captured) -> None
     assert run(["status", "--strict"]) == Exit.INCOMPLETE
     assert run(["status", "--strict", "--json"]) == Exit.INCOMPLETE
     assert "\x1b" not in capsys.readouterr().out
+
+
+PARTS = (
+    "index",
+    "privacy",
+    "watcher",
+    "ledger",
+    "embedder",
+    "provider",
+    "reranker",
+    "text model",
+    "qmd",
+    "qmd vectors",
+)
+
+
+@pytest.mark.parametrize(
+    "part", [*PARTS, "qa", "sessions", "memories", "workspace", "loopback port", "log", "root /mnt/x"]
+)
+def test_whatever_falls_short_is_told_and_counts_as_degraded(part: str) -> None:
+    off: Body = {"state": "failed", "reason": "why", "since": None, "progress": None, "worker": None}
+    model = {**off, "model": "m", "destination": None}
+    short = {"part": part, "reason": "this is why", "since": "2026-01-05T09:00:00Z"}
+    watcher = {"mode": "scan", "ok": part != "watcher", "reason": "this is why"}
+    reply = status(agent(degraded=[short], embedder=off, reranker=model, llm=model, qmd=QMD, watcher=watcher))
+    assert is_degraded(cast(StatusReply, reply))
+    wrong = [line for line in words(shown(reply)) if line.startswith("wrong")]
+    assert len(wrong) == 1
+    assert "why" in wrong[0]
 
 
 def test_daemon_that_hangs_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:

@@ -203,6 +203,22 @@ def _missing(stage: Stage) -> list[str]:
     return [one["since"] for one in stage.agent()["degraded"] if one["part"].startswith("root ")]
 
 
+def test_reindex_goes_on_after_reloads_in_its_middle(stage: Stage) -> None:
+    client = stage.running.client()
+    for number in range(40):
+        (stage.running.workspace / "memory" / f"long{number}.md").write_text(f"The orchard {number} has plums.\n" * 20)
+    client.sync("embedded", 60_000)
+    client.reindex(force=True, embeddings=True)
+    for number in range(3):
+        stage.write({"query": {"maxResults": 5 + number}})
+        assert client.reload()["reloaded"]
+    assert client.sync("embedded", 60_000)["complete"]
+    after = stage.agent()
+    assert after["embedded"] == after["passages"] > 40
+    assert after["degraded"] == []
+    assert found(client, "orchard 7 plums")
+
+
 def _vanish(path: Path) -> None:
     path.unlink()
 
