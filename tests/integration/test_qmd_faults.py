@@ -208,7 +208,8 @@ async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace:
 async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
     """A hanging update is ended at its deadline, told as the reason, and later tried again."""
     standin.behave(update=way)
-    short = {"updateTimeoutMs": 300, "commandTimeoutMs": 3000}
+    # time enough for an update that does not hang, beside whatever else runs
+    short = {"updateTimeoutMs": 2000, "commandTimeoutMs": 5000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
         await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.outage or ""))
         assert "did not end within" in await answered_by(running, "builtin", within=1)

@@ -86,7 +86,7 @@ async def test_f084_hanging_embed_is_ended_and_tried_again(
     model.parent.mkdir(parents=True)
     model.write_bytes(gguf())
     standin.behave(embed=way)
-    short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 300})
+    short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 2000})
     async with composed(tmp_path, workspace, short) as running:
         await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.upkeep.state.vector_trouble or ""))
         assert "did not end within" in await answered_by(running, "builtin", within=1)

@@ -24,6 +24,7 @@ from memoryd.memory.retaining import Retaining
 from memoryd.store.change_log import ChangeLog
 from memoryd.store.ledger import Ledger
 from tests.fault.editors import SAVES
+from tests.sweeps import whole_or
 
 DAY = date(2026, 11, 18)
 LOG = RelativePath("memory/2026-11-18.md")
@@ -113,15 +114,18 @@ async def test_the_day_changes_between_two_memories(
     assert all(each.added == (True,) for each in found)
 
 
+@pytest.mark.sweep
 async def test_a_log_of_megabytes_takes_a_line(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor
 ) -> None:
-    lines = "".join(f"- W: fact number {number} of many that were stated\n" for number in range(110_000))
+    # as many megabytes in fewer lines take a tenth of the time
+    count, more = whole_or(11_000, 110_000), " again" * whole_or(70, 0)
+    lines = "".join(f"- W: fact number {number} of many that were stated{more}\n" for number in range(count))
     text = f"# Wednesday\n\n## Retain\n{lines}\n## Other\nx\n"
     (workspace / LOG).write_text(text)
     assert len(text) > 5_000_000
     found = await retaining(workspace, ledgers[0], executor).retain([fact("one more")])
-    assert found.placed[0].start_line == 110_004
+    assert found.placed[0].start_line == count + 4
     assert (workspace / LOG).read_text() == text.replace("\n\n## Other", "\n- W: one more\n\n## Other")
 
 
