@@ -20,9 +20,16 @@ PLACES: Final = (
     "OPENCLAW_STATE_DIR",
     "HF_HUB_CACHE",
     "HF_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
 )
 """Variables that name a folder or a file."""
 WORDS: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
+PROXIES: Final = tuple(
+    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
+)
+"""Variables with an address; one with a password must not stand in a unit."""
 KEYS: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
 """Variables with a key, which the daemon may read and a unit must not hold."""
 USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -32,7 +39,8 @@ USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/
 def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
     places = {name: _absolute(name, environment[name]) for name in PLACES if environment.get(name)}
-    words = {name: environment[name] for name in WORDS if environment.get(name)}
+    proxies = [name for name in PROXIES if "@" not in environment.get(name, "")]
+    words = {name: environment[name] for name in (*WORDS, *proxies) if environment.get(name)}
     return {name: value for name, value in {**places, **words}.items() if value}
 
 
@@ -55,6 +63,11 @@ def search_path(programs: Iterable[Path]) -> tuple[str, ...]:
 def unheld_keys(environment: Mapping[str, str]) -> list[str]:
     """Return the variables with keys that are set here and that the service will not see."""
     return [name for name in KEYS if environment.get(name)]
+
+
+def unheld_proxies(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables with a proxy and a password, which the service will not see either."""
+    return [name for name in PROXIES if "@" in environment.get(name, "")]
 
 
 def _absolute(name: str, value: str) -> str:

@@ -12,6 +12,7 @@ from memoryd.service.carried_environment import (
     programs_run,
     search_path,
     unheld_keys,
+    unheld_proxies,
 )
 from memoryd.service.service_needs import ServiceNeeds, needs_of
 from memoryd.service.service_program import daemon_command, program_places, why_fleeting
@@ -97,6 +98,8 @@ def _notes(
             f"{name} is set here and the service does not see it: keys do not belong into unit files; "
             'name a file in the configuration: { file: "/absolute/path" }'
         )
+    for name in unheld_proxies(environment):
+        yield f"{name} holds a password, and the service does not see it; a drop-in of yours may name a proxy"
     for folder in needs.workspaces:
         if not folder.exists():
             then = "; once it does, run `memoryctl service restart`" if is_hardened else ""

@@ -22,12 +22,12 @@ FILE = """{
       memorySearch: {
         provider: "openai",
         query: { maxResults: 5000 },
-        remote: { apiKey: "sk-secret", baseUrl: "https://me:pass@example.org/v1", headers: { "X-A": "sk-secret" } },
+        remote: { apiKey: "sk-secret", baseUrl: "https://me:pass@x.org/v1?key=sk-secret", headers: { X: "sk-secret" } },
       },
     },
     list: [{ id: "main" }, { id: "work", workspace: "~/work", memorySearch: { provider: "none" } }],
   },
-  models: { providers: { openai: { apiKey: "sk-secret" } } },
+  models: { providers: { openai: { apiKey: "sk-secret", baseUrl: "https://x.org/v1?api_key=sk-secret" } } },
 }
 """
 

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from memoryd.cli.checks.examination import Examination, Extent
 from memoryd.cli.checks.finding import Finding
 from memoryd.cli.checks.permissions import may_be_listed
 from memoryd.cli.checks.running import examined, look_of
+from memoryd.cli.checks.socket import unreachable
 from memoryd.cli.checks.table import CHECKS, DoctorCheck
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
@@ -280,6 +282,79 @@ def test_open_socket_folder_and_state_are_closed(notes: Path, indexed: Path, cap
     assert code == Exit.DONE
     assert (folder.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o700, 0o700)
     assert all(one["done"] for one in told["fixes"])
+
+
+def test_files_and_folders_of_others_are_not_mended(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """A key may name one by mistake: it is told, and `--fix` leaves it."""
+    theirs, shared = tmp_path / "foreign.txt", tmp_path / "shared"
+    theirs.write_text("hi")
+    theirs.chmod(0o644)
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "of somebody").write_text("x")
+    search = {"provider": "none", "store": {"path": str(theirs)}}
+    config = {"agents": {"defaults": {"workspace": str(notes), "memorySearch": search}}}
+    Path(os.environ["MEMORYD_CONFIG"]).write_text(json.dumps(config))
+    monkeypatch.setenv("MEMORYD_STATE_DIR", str(shared))
+    _, told = doctor(capsys, "--section", "permissions", "--section", "index", "--fix", "--yes")
+    assert told["fixes"] == []
+    assert f"{theirs} is no index of memoryd" in said(told, "index.sound")
+    assert str(shared) in said(told, "permissions.ours")
+    assert (theirs.read_text(), theirs.stat().st_mode & 0o7777) == ("hi", 0o644)
+    assert shared.stat().st_mode & 0o7777 == 0o1777
+
+
+def test_what_a_restore_kept_is_told_with_the_way_to_remove_it(notes: Path, capsys: Captured) -> None:
+    _, told = doctor(capsys, "--section", "replaced")
+    assert states(told, "replaced.kept") == ["off"]
+    old = state_dir() / "replaced" / "20260101T000000Z.001" / "old"
+    old.mkdir(parents=True)
+    (old / "000001").write_bytes(bytes(5000))
+    os.utime(old.parent, (time.time() - 3 * 86400,) * 2)
+    _, told = doctor(capsys, "--section", "replaced")
+    assert states(told, "replaced.kept") == ["look"]
+    found = said(told, "replaced.kept")
+    assert "1 copy" in found
+    assert "5.0 kB" in found
+    assert "3 d" in found
+    assert f"rm -r {state_dir()}/replaced" in found
+
+
+def test_place_of_a_key_that_a_restore_left_out_is_told(notes: Path, capsys: Captured) -> None:
+    path = Path(os.environ["MEMORYD_CONFIG"])
+    remote = '{\n apiKey: {"env": "MEMORYD_MASKED_1"} }'
+    path.write_text(f'{{ agents: {{ defaults: {{ workspace: "{notes}", memorySearch: {{ remote: {remote} }} }} }} }}')
+    code, told = doctor(capsys, "--section", "config")
+    assert code == Exit.ERROR
+    assert f"{path}:2: MEMORYD_MASKED_1" in said(told, "config.masked")
+
+
+def test_log_that_is_larger_than_it_may_be_is_told(notes: Path, capsys: Captured) -> None:
+    folder = state_dir() / "log"
+    folder.mkdir(parents=True)
+    for number, octets in enumerate((20_500_000, 2_000_000)):
+        _, told = doctor(capsys, "--section", "log")
+        assert states(told, "log.size") == ["ok"]
+        with (folder / f"memoryd.log.{number}").open("wb") as file:
+            file.truncate(octets)
+    _, told = doctor(capsys, "--section", "log")
+    assert states(told, "log.size") == ["look"]
+
+
+def test_state_that_may_not_be_written_is_told(notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """Of a file in the way nobody may make a folder, root neither."""
+    monkeypatch.setenv("MEMORYD_STATE_DIR", "/proc/sys/state of mine")
+    _, told = doctor(capsys, "--section", "permissions")
+    assert "the state folder /proc/sys may not be written" in said(told, "permissions.writable")
+
+
+def test_socket_whose_path_leads_elsewhere_is_told_as_the_daemon_says(examination: Examination) -> None:
+    lost = {"socket": "/box/one.sock", "reason": "another socket lies there"}
+    told: Any = {**status(), "unreachable": [lost]}
+    (found,) = unreachable(replace(examination, status=told))
+    assert (found.state, found.message) == ("wrong", "/box/one.sock: another socket lies there")
 
 
 def test_long_socket_path_is_told(notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:

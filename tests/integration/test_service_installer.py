@@ -197,6 +197,43 @@ def test_variables_of_the_shell_are_carried_and_keys_are_not(user: User) -> None
     assert "told of MEMORYD_CONFIG" in done.stderr
 
 
+def test_proxy_is_carried_unless_it_holds_a_password(user: User) -> None:
+    user.env |= {"HTTPS_PROXY": "http://me:sesame@proxy:8080", "no_proxy": "localhost", "SSL_CERT_FILE": "/etc/own.pem"}
+    shown = user.service("install", "--dry-run")
+    assert 'Environment="no_proxy=localhost"' in shown.stdout
+    assert 'Environment="SSL_CERT_FILE=/etc/own.pem"' in shown.stdout
+    assert "sesame" not in shown.stdout + shown.stderr
+    assert "HTTPS_PROXY holds a password, and the service does not see it" in shown.stderr
+
+
+def test_doctor_holds_the_units_against_the_configuration_and_refreshes_them(user: User) -> None:
+    def units(*words: str) -> Any:
+        done = ran(
+            [MEMORYCTL, "doctor", "--section", "service", "--json", *words],
+            env=user.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        return json.loads(done.stdout)
+
+    assert user.service("install", "--hardened").returncode == Exit.DONE
+    assert not [one for one in units()["checks"] if "does not fit" in one["message"]]
+    config = user.home / ".config" / "memoryd" / "config.json5"
+    config.write_text(json.dumps({"agents": {"defaults": {"workspace": str(user.home / "other")}}}))
+    user.manager.changes()
+    drop_in = user.units / "memoryd.service.d" / "hardening.conf"
+    (outdated,) = [one for one in units()["checks"] if "does not fit" in one["message"]]
+    assert outdated["message"].startswith(str(drop_in))
+    assert user.manager.changes() == []
+    (fixed,) = units("--fix")["fixes"]
+    assert fixed["done"]
+    assert f"{user.home}/other" in drop_in.read_text()
+    assert user.manager.changes() == RESTARTED
+    assert not [one for one in units()["checks"] if "does not fit" in one["message"]]
+
+
 def test_path_that_no_unit_can_hold_is_refused_before_anything_is_written(user: User) -> None:
     refused = user.service("install", MEMORYD_STATE_DIR=f"{user.home}/two\nlines")
     assert refused.returncode == Exit.ERROR

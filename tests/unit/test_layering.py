@@ -27,6 +27,7 @@ REACHES_MODELS = {
     "cli/checks/inotify.py": {"files"},
     "cli/checks/index.py": {"files", "store"},
     "cli/checks/ledger.py": {"store"},
+    "cli/checks/permissions.py": {"store"},
     "cli/checks/service.py": {"files"},
     "cli/checks/http.py": {"files"},
     "cli/http.py": {"files"},

@@ -1,5 +1,6 @@
 """The part of `memoryctl doctor` about the configuration: every problem of it, and whether the daemon knows it."""
 
+import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,9 +11,12 @@ from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.terminal import duration
 from memoryd.config.loading.exposure import exposures
+from memoryd.config.paths import config_file
 from memoryd.replies.status import ConfigReply, StatusReply
 
 PART: Final = "configuration"
+MASKED: Final = re.compile(r"MEMORYD_MASKED_\d+")
+"""What a backup puts where a key was."""
 _STARTING_SECONDS: Final = 1.0
 """Between reading the file and what counts as the start."""
 
@@ -33,6 +37,19 @@ def notices(examination: Examination) -> Iterator[Finding]:
         for notice in loaded.notices:
             if notice not in open_to_others:
                 yield Finding(PART, "look", notice, "docs/reference/configuration.md says what each key does")
+
+
+def masked(examination: Examination) -> Iterator[Finding]:
+    """Tell where a key is missing that a backup has left out."""
+    source = examination.loaded.source if examination.loaded is not None else config_file()
+    try:
+        lines = source.read_text(encoding="utf-8", errors="replace").splitlines() if source is not None else []
+    except OSError:
+        return
+    for number, line in enumerate(lines, 1):
+        for name in MASKED.findall(line):
+            message = f"{source}:{number}: {name} stands where a key was, which the backup did not hold"
+            yield Finding(PART, "wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
 
 
 def exposure(examination: Examination) -> Iterator[Finding]:
@@ -90,6 +107,7 @@ def _loaded_at(status: StatusReply) -> float:
 LOOKS: Looks = {
     "config.valid": valid,
     "config.notices": notices,
+    "config.masked": masked,
     "config.exposure": exposure,
     "config.loaded": loaded,
 }

@@ -14,6 +14,7 @@ from typing import Final
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.terminal import count
+from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.errors import NotNow
@@ -91,6 +92,10 @@ def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Findin
     elif kind is FileKind.FOREIGN:
         hint = "name another file in agents.defaults.memorySearch.store.path, or move this one away"
         yield Finding(part, "wrong", f"{path} is a database of another program", hint)
+    elif kind is FileKind.DAMAGED and not path.is_relative_to(state_dir()):
+        # without a header of ours it may be anybody's
+        hint = "look at it and move it away, or name another file in agents.defaults.memorySearch.store.path"
+        yield Finding(part, "wrong", f"{path} is no index of memoryd, or one whose beginning is damaged", hint)
     elif kind is FileKind.OTHER_VERSION:
         yield Finding(part, "look", f"{path} is of another version", "the next start makes it anew from the notes")
     else:

@@ -20,7 +20,12 @@ def ledger(examination: Examination) -> Iterator[Finding]:
         if agent.ledger_path.exists():
             yield from _of(agent.ledger_path, part, is_used=examination.is_in_use)
         else:
-            yield Finding(part, "off", f"{agent.ledger_path} is not made yet", "memoryd makes it when it starts")
+            yield Finding(
+                part,
+                "off",
+                f"{agent.ledger_path} is not made yet",
+                "memoryd makes it when something is first kept in it",
+            )
 
 
 def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:

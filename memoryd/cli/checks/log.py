@@ -8,8 +8,8 @@ from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import size
 from memoryd.config.paths import state_dir
 
-MOST_BYTES: Final = 40 * 10**6
-"""Twice what memoryd keeps there."""
+MOST_BYTES: Final = 21 * 10**6
+"""What memoryd keeps there, and a line that may come before the next one is rotated."""
 
 
 def log_size(_examination: Examination) -> Iterator[Finding]:

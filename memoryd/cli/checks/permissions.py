@@ -9,7 +9,11 @@ from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks, Remedy
+from memoryd.cli.checks.lock import lock_path
 from memoryd.config.paths import cache_dir, state_dir
+from memoryd.store.file_header import read_header
+from memoryd.store.index_schema import APPLICATION_ID
+from memoryd.store.ledger_file import LEDGER
 
 PART: Final = "permissions"
 _OTHERS: Final = 0o077
@@ -22,7 +26,8 @@ def ours(examination: Examination) -> Iterator[Finding]:
     for path in open_to_others:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
-        yield Finding(PART, "open", message, hint, Remedy(hint, partial(_close, path)))
+        is_ours = path != state or _is_state_of_ours(state)
+        yield Finding(PART, "open", message, hint, Remedy(hint, partial(_close, path)) if is_ours else None)
     if not open_to_others and state.exists():
         yield Finding(PART, "ok", f"{state} is yours alone")
 
@@ -64,11 +69,26 @@ def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
     for agent in examination.config.resolved_agents() if examination.loaded else ():
         for path in (agent.index_path, agent.ledger_path, agent.conversations_path):
             if (
-                path.exists()
+                _is_database_of_ours(path)
                 and not path.is_relative_to(state)
                 and all(one & stat.S_IXOTH for one in _modes_above(path))
             ):
                 yield path
+
+
+def _is_state_of_ours(state: Path) -> bool:
+    """Tell whether a folder was made for us: one that others share, such as /tmp, is closed by no remedy."""
+    is_shared = bool(state.stat().st_mode & stat.S_ISVTX)
+    return not is_shared and (lock_path().exists() or (state / "workspaces").is_dir())
+
+
+def _is_database_of_ours(path: Path) -> bool:
+    """Tell whether a file bears our mark; a key may name one of somebody else by mistake."""
+    try:
+        header = read_header(path)
+    except (OSError, ValueError):
+        return False
+    return header is not None and header.application in (APPLICATION_ID, LEDGER.application)
 
 
 def _modes_above(path: Path) -> list[int]:

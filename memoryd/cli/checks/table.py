@@ -42,6 +42,13 @@ CHECKS: Final = (
         "take the key out, or write it as the notice says",
     ),
     DoctorCheck(
+        "config.masked",
+        "configuration",
+        "places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there",
+        "write the key, or a reference to it, in its stead, then `memoryctl reload`",
+        needs_config=False,
+    ),
+    DoctorCheck(
         "config.exposure",
         "privacy",
         "keys in files that other users can read, and notes that go to a provider unencrypted",
@@ -178,6 +185,14 @@ CHECKS: Final = (
         "pages and version of the ledger, and damaged ones beside it",
         "a damaged one is set aside by the daemon when it starts; one of a newer memoryd needs that memoryd",
         seconds=60,
+    ),
+    DoctorCheck(
+        "replaced.kept",
+        "replaced",
+        "what a restore replaced and kept: how much, since when",
+        "`memoryctl restore --undo` takes the last one back; when all is well, remove the folder `replaced` "
+        "of the state folder",
+        needs_config=False,
     ),
     DoctorCheck(
         "memories.written",

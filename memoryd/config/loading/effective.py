@@ -17,6 +17,8 @@ from memoryd.config.section import Section
 
 USER_INFO: Final = re.compile(r"(?<=://)[^/@\s]*@")
 """Name and password in an address."""
+QUERY: Final = re.compile(r"(?<=\?)[^#\s]+")
+"""What follows the question mark of an address: keys stand there, too."""
 DOWNLOAD: Final = ("memorySearch", "local", "download")
 SHARED: Final = ("agents", "defaults")
 EMBEDDER: Final[Mapping[KeyPath, tuple[KeyPath, ...]]] = {
@@ -157,5 +159,9 @@ def _may_be_shown(location: KeyPath) -> bool:
 
 
 def _unnamed(value: object) -> object:
-    """Hide who logs in at an address, and how."""
-    return USER_INFO.sub("***@", value) if isinstance(value, str) else value
+    """Hide who logs in at an address, and how; in lists as well."""
+    if isinstance(value, list):
+        return [_unnamed(one) for one in value]
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    return QUERY.sub("***", USER_INFO.sub("***@", value))

@@ -21,6 +21,8 @@ TOKEN: Final = re.compile(
     re.DOTALL,
 )
 """Whatever is none of these is passed over: places are found as far as the text can be followed."""
+DEPTH_MAX: Final = 100
+"""No key stands deeper, and what does is refused: a place takes as long to name as it is deep."""
 KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
@@ -104,6 +106,8 @@ def _offsets(text: str) -> Iterator[tuple[KeyPath, int]]:
             if inner is not None and (named := _begun(inner, token)) is not None:
                 yield named, token.start()
             if written in ("{", "["):
+                if len(around) == DEPTH_MAX:
+                    return
                 around.append(_Open(inner.entered() if inner else (), 0 if written == "[" else None))
 
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.config.loading.places import Place, places
+from memoryd.config.loading.places import DEPTH_MAX, Place, places
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -55,3 +55,9 @@ def test_every_key_of_any_json_has_a_place(value: object, indent: int | None) ->
 def test_text_that_is_no_json_has_places_within_it(text: str) -> None:
     lines = text.count("\n") + 1
     assert all(1 <= place.line <= lines for place in places(text).of_keys.values())
+
+
+def test_endless_nesting_is_followed_only_so_far() -> None:
+    """The place of each would take as long to name as it is deep."""
+    found = places("[" * 100_000).of_keys
+    assert 0 < len(found) <= DEPTH_MAX
