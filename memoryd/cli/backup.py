@@ -10,7 +10,8 @@ import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_progress
-from memoryd.cli.terminal import count, is_terminal, size
+from memoryd.cli.terminal import count, is_terminal, let_go_of_output, size
+from memoryd.cli.written_file import require_place
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import state_dir
 from memoryd.errors import InvalidRequest, StoreUnavailable, UnknownAgent
@@ -64,11 +65,11 @@ def _opened(file: str, *, force: bool) -> Iterator[IO[bytes]]:
     if file == "-":
         if is_terminal(sys.stdout):
             raise click.UsageError("a backup is no text: name a file, or send it into a pipe")
-        yield sys.stdout.buffer
+        with _standard_output() as out:
+            yield out
         return
     path = Path(file)
-    if not force and (path.exists() or path.is_symlink()):
-        raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")
+    require_place(path, is_forced=force)
     try:
         with streamed_file(path, replaces=force) as out:
             yield out
@@ -78,6 +79,18 @@ def _opened(file: str, *, force: bool) -> Iterator[IO[bytes]]:
         raise InvalidRequest(str(exc), hint="name another file, or give --force") from exc
     except OSError as exc:
         raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
+
+
+@contextmanager
+def _standard_output() -> Iterator[IO[bytes]]:
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except OSError as exc:
+        let_go_of_output()
+        raise StoreUnavailable(
+            f"standard output cannot be written: {exc.strerror or exc}", hint="what came out is no backup: remove it"
+        ) from exc
 
 
 def _told(manifest: BackupManifest) -> str:

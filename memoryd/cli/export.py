@@ -12,6 +12,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_count
 from memoryd.cli.terminal import count
+from memoryd.cli.written_file import require_place
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest, StoreUnavailable
 from memoryd.files.streamed import streamed_file
@@ -71,8 +72,7 @@ def _opened(file: str, *, force: bool) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         return
     path = Path(file)
-    if not force and (path.exists() or path.is_symlink()):
-        raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")
+    require_place(path, is_forced=force)
     try:
         with streamed_file(path, replaces=force) as out:
             yield out

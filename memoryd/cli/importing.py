@@ -1,5 +1,6 @@
 """memoryctl import: state memories that memoryctl export wrote, here."""
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -11,10 +12,10 @@ from uuid import uuid4
 
 import click
 
-from memoryd.cli.import_lines import ImportLine, batches, import_lines
+from memoryd.cli.import_lines import BATCH, ImportLine, batches, import_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_count
-from memoryd.cli.terminal import count, harmless_line
+from memoryd.cli.terminal import count, harmless_line, note
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest, RequestError
 from memoryd.replies.transfer import TakenMemoryReply
@@ -55,7 +56,7 @@ def command(invocation: Invocation, file: str, dry_run: bool, with_secrets: bool
     with _opened(file) as source, invocation.client(timeout=120) as client:
         # what stands here already is known by its words
         client.sync("indexed", agent=invocation.agent)
-        with told_count("importing") as told:
+        with _taken_back(_undo(run, invocation.agent), tally, is_dry=dry_run), told_count("importing") as told:
             for batch in batches(import_lines(source)):
                 _take(client, batch, tally, run, invocation.agent, dry_run=dry_run, with_secrets=with_secrets)
                 told(tally.counted.total(), None)
@@ -98,6 +99,25 @@ def _take(
 
 
 @contextmanager
+def _taken_back(way: str, tally: _Tally, *, is_dry: bool) -> Iterator[None]:
+    """Say before anything is written how it is taken back, and again where it does not come to its end."""
+    if is_dry:
+        yield
+        return
+    note(f"to take this import back, also where it is cut short: {way}")
+    try:
+        yield
+    except BaseException:
+        added = count(tally.counted["added"], "memory", "memories")
+        note(f"cut short: {added} added, and perhaps some of the next {BATCH}; to take them back: {way}")
+        raise
+
+
+def _undo(run: str, agent: str | None) -> str:
+    return f"memoryctl undo --run {run}" + (f" --agent {shlex.quote(agent)}" if agent else "")
+
+
+@contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
         yield sys.stdin.buffer
@@ -122,10 +142,12 @@ def _show(invocation: Invocation, tally: _Tally, run: str, *, is_dry: bool) -> N
     }
     would = "would be added" if is_dry else "added"
     line = f"{count(counted['added'], 'memory', 'memories')} {would}, {counted['known']:,} known, "
-    invocation.show(reply, [f"{line}{counted['refused']:,} refused"], _notes(tally, run, is_dry=is_dry))
+    invocation.show(
+        reply, [f"{line}{counted['refused']:,} refused"], _notes(tally, run, invocation.agent, is_dry=is_dry)
+    )
 
 
-def _notes(tally: _Tally, run: str, *, is_dry: bool) -> Iterator[str]:
+def _notes(tally: _Tally, run: str, agent: str | None, *, is_dry: bool) -> Iterator[str]:
     for number, outcome, reason in sorted(tally.told):
         yield harmless_line(f"line {number}: {outcome}: {reason}")
     if len(tally.told) == _TOLD:
@@ -133,4 +155,4 @@ def _notes(tally: _Tally, run: str, *, is_dry: bool) -> Iterator[str]:
     if is_dry:
         yield "nothing was written"
     elif tally.changes:
-        yield f"to take it back: memoryctl undo --run {run}"
+        yield f"to take it back: {_undo(run, agent)}"

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -131,8 +130,7 @@ def _report_unwritten(error: OSError) -> int:
     """Say on stderr that the answer is not whole, and let go of the rest, which would be tried again at the end."""
     with contextlib.suppress(OSError):
         click.echo(f"memoryctl: the answer cannot be written to standard output: {error.strerror or error}", err=True)
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    terminal.let_go_of_output()
     return Exit.ERROR
 
 

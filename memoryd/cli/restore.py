@@ -28,7 +28,7 @@ _SHOWN = 20
 @click.argument(
     "file", cls=Argument, required=False, type=click.Path(path_type=Path), help="A file that memoryctl backup wrote."
 )
-@click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change.")
+@click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change; memoryd may run.")
 @click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
 @click.option("--undo", "is_undo", is_flag=True, help="Put back what the last restore replaced.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -46,7 +46,7 @@ def command(
         raise click.UsageError("name the file of a backup, or give --undo")
     again = "memoryctl restore --undo" if file is None else f"memoryctl restore {file}"
     state = state_dir()
-    still = lying_still(DaemonLock(state, socket=socket_path()), state, again)
+    still = lying_still(DaemonLock(state, socket=socket_path()), state, again, is_look=dry_run)
     if file is None:
         with still as finished:
             _tell(finished)

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from datetime import datetime
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -56,6 +57,12 @@ def behind_gutter(line: str, *, is_marked: bool) -> str:
     """
     text = harmless(line)
     return (f" > {styled(text, bold=True)}" if is_marked else f"   {text}").rstrip()
+
+
+def let_go_of_output() -> None:
+    """Have what is still to be written to standard output go nowhere: it would be tried again at the end."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def note(text: str) -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, Self
 
 from memoryd.errors import InvalidRequest, StoreUnavailable
 from memoryd.moving.manifest import (
@@ -35,22 +35,29 @@ _DAMAGED: Final = "nothing was changed; take another copy of the backup"
 
 
 class BackupWriter:
-    """Writes the members of a backup one after the other; `finish` writes the manifest."""
+    """Writes the members of a backup one after the other; `finish` writes the manifest.
+
+    Whoever raises in between leaves a file that is no backup. Raises OSError where it cannot be written.
+    """
 
     def __init__(self, out: IO[bytes], told: Told) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
         self._told = told
         self.members: list[BackupMember] = []
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        if kind is not None and self._tar.fileobj is not None:
+            # else it is written to when it is collected, and what it then says goes to the terminal
+            with contextlib.suppress(OSError, ValueError):
+                self._tar.fileobj.close()
+
     def add(self, name: str, source: IO[bytes], size: int) -> None:
         """Write a member of so many bytes; raises StoreUnavailable where the source has fewer by now."""
-        reader = _Hashing(source, size, lambda done: self._told(name, done))
-        try:
-            self._tar.addfile(_header(name, size), reader)
-        except OSError as exc:
-            raise StoreUnavailable(
-                f"{name} cannot be copied: {exc}", hint="do it again; no backup was written"
-            ) from exc
+        reader = _Hashing(name, source, size, lambda done: self._told(name, done))
+        self._tar.addfile(_header(name, size), reader)
         self.members.append(BackupMember(name=name, bytes=size, sha256=reader.sum.hexdigest()))
 
     def finish(self, manifest: BackupManifest) -> None:
@@ -129,22 +136,30 @@ def synced(file: IO[bytes]) -> None:
 
 
 class _Hashing(io.RawIOBase):
-    """Reads at most `size` bytes of a file, sums them up, and tells how far it is."""
+    """Reads just `size` bytes of a file, sums them up, and tells how far it is; raises StoreUnavailable."""
 
-    def __init__(self, source: IO[bytes], size: int, told: Callable[[int], None]) -> None:
+    def __init__(self, name: str, source: IO[bytes], size: int, told: Callable[[int], None]) -> None:
         self.sum = hashlib.sha256()
-        self._source, self._left, self._done, self._told = source, size, 0, told
+        self._name, self._source, self._left, self._done, self._told = name, source, size, 0, told
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        block = self._source.read(min(self._left, size if size >= 0 else self._left))
+        try:
+            block = self._source.read(min(self._left, size if size >= 0 else self._left))
+        except OSError as exc:
+            raise self._trouble(str(exc)) from exc
+        if size and self._left and not block:
+            raise self._trouble("it became shorter meanwhile")
         self.sum.update(block)
         self._left -= len(block)
         self._done += len(block)
         self._told(self._done)
         return block
+
+    def _trouble(self, why: str) -> StoreUnavailable:
+        return StoreUnavailable(f"{self._name} cannot be copied: {why}", hint="do it again; no backup was written")
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:

@@ -29,10 +29,12 @@ class BackupWishes:
 def write_backup(
     out: IO[bytes], sources: BackupSources, wishes: BackupWishes, *, state: Path, told: Told
 ) -> BackupManifest:
-    """Write a backup and return its manifest; raises StoreError, and InvalidRequest where keys cannot be masked."""
-    writer = BackupWriter(out, told)
+    """Write a backup and return its manifest; raises StoreError, and InvalidRequest where keys cannot be masked.
+
+    Raises OSError where `out` cannot be written.
+    """
     masked, config = 0, None
-    with scratch_folder(state) as scratch:
+    with scratch_folder(state) as scratch, BackupWriter(out, told) as writer:
         for number, source in enumerate(sources.files):
             if source.name == CONFIG:
                 config, masked = str(source.path), _add_config(writer, source, wishes)
@@ -43,10 +45,10 @@ def write_backup(
                 copy.unlink()
             else:
                 _add(writer, source.name, source.path)
-    manifest = _manifest(writer, sources, wishes, state).model_copy(
-        update={"config_path": config, "masked_keys": masked}
-    )
-    writer.finish(manifest)
+        manifest = _manifest(writer, sources, wishes, state).model_copy(
+            update={"config_path": config, "masked_keys": masked}
+        )
+        writer.finish(manifest)
     return manifest
 
 

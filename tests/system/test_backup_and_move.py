@@ -70,6 +70,9 @@ def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_sta
     assert "is there already" in memoryctl(daemon, "backup", str(backup), code=Exit.ERROR)["error"]["message"]
     told = memoryctl(daemon, "restore", str(backup), "--yes", code=Exit.ALREADY_RUNNING)["error"]
     assert "service stop" in told["hint"]
+    beside = memoryctl(daemon, "restore", str(backup), "--dry-run")
+    assert (beside["dryRun"], beside["missingKeys"]) == (True, [])
+    assert not list(daemon.state.glob("replaced/*"))
     client.forget("Ida wants short notes")
     (daemon.workspace / LOG).write_text(NOTES.replace("W @Bram", "W(pin) @Bram"))
     daemon.stop()

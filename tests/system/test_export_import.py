@@ -1,17 +1,21 @@
 """`memoryctl export` and `import` under the real daemon: two workspaces, one empty, and what must not come along."""
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 
 import pytest
 
-from memoryd.cli.import_lines import LINE_BYTES_MAX
+from memoryd.cli.import_lines import BATCH, LINE_BYTES_MAX
+from memoryd.cli.main import INTERRUPTED
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
+from tests.waiting import eventually
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
@@ -77,6 +81,36 @@ def test_what_is_exported_is_imported_once_and_exported_again_the_same(daemon: R
     undone = daemon.client().undo(run=done["run"], agent="two")["undone"]
     assert len(undone) == done["changes"]
     daemon.client().sync(agent="two")
+
+
+def test_import_that_is_cut_short_has_said_how_it_is_taken_back(daemon: RunningDaemon) -> None:
+    before = daemon.client().memories(agent="two")["total"]
+    words = [*MEMORYCTL, "import", "-", "--agent", "two"]
+    with Popen(words, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, env=daemon.env, text=True) as importing:
+        assert importing.stdin is not None
+        assert importing.stderr is not None
+        first = importing.stderr.readline()
+        for number in range(BATCH + 1):
+            importing.stdin.write(json.dumps({"text": f"line {number} of many", "days": ["2026-10-09"]}) + "\n")
+        importing.stdin.flush()
+        eventually(lambda: daemon.client().memories(agent="two")["total"] > before)
+        importing.send_signal(signal.SIGINT)
+        last = importing.stderr.read()
+        assert importing.wait() == INTERRUPTED
+    way = first.partition("memoryctl ")[2].split()
+    assert " ".join(way) in last
+    undone = typed(daemon, "two", *way[:-2])
+    assert undone["undone"]
+    daemon.client().sync(agent="two")
+    assert daemon.client().memories(agent="two")["total"] == before
+
+
+def test_export_takes_the_place_of_no_pipe(daemon: RunningDaemon) -> None:
+    pipe = daemon.home / "pipe"
+    os.mkfifo(pipe)
+    told = typed(daemon, "two", "export", pipe, "--force", code=Exit.ERROR)["error"]
+    assert "no regular file" in told["message"]
+    assert pipe.is_fifo()
 
 
 def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: RunningDaemon) -> None:
