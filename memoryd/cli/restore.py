@@ -15,7 +15,7 @@ from memoryd.errors import InvalidRequest
 from memoryd.moving.archive import OpenBackup, opened_backup
 from memoryd.moving.lying_still import lying_still
 from memoryd.moving.members import BackupPlaces
-from memoryd.moving.replacing import Replacement, ReplacementPlan, last_done
+from memoryd.moving.replacing import Replacement, ReplacementPlan, give_up, is_going, last_done
 from memoryd.moving.restoring import Restored, RestoreWishes, staged
 from memoryd.moving.taking_back import TakenBack, taken_back
 from memoryd.store.ledger_copies import LOGS
@@ -46,10 +46,15 @@ def command(
         raise click.UsageError("name the file of a backup, or give --undo")
     again = "memoryctl restore --undo" if file is None else f"memoryctl restore {file}"
     state = state_dir()
-    still = lying_still(DaemonLock(state, socket=socket_path()), state, again, is_look=dry_run)
+    # what was cut short is finished first, unless all is to be as it was
+    gives_up = file is None and is_going(state)
+    lock = DaemonLock(state, socket=socket_path())
+    still = lying_still(lock, state, again, is_look=dry_run, finishes=not gives_up)
     if file is None:
         with still as finished:
             _tell(finished)
+            if gives_up:
+                return _given_up(invocation, state, dry_run=dry_run, yes=yes)
             return _undone(invocation, state, dry_run=dry_run, yes=yes)
     # what is no backup is told before anything else is asked for
     with opened_backup(file) as backup, still as finished:
@@ -82,6 +87,18 @@ def _restored(
         return Exit.DONE
     replacement.carry_out()
     _show(invocation, backup, result, replacement.folder, is_dry=False)
+    return Exit.DONE
+
+
+def _given_up(invocation: Invocation, state: Path, *, dry_run: bool, yes: bool) -> Exit:
+    if not dry_run:
+        lines = ["a restore was cut short: some files are those of the backup, and some are not"]
+        _confirmed(invocation, lines, "Put all back as it was before?", yes=yes)
+    given_up = [] if dry_run else give_up(state)
+    undone = ", ".join(given_up) or None
+    reply: dict[str, object] = {"undone": undone, "dryRun": dry_run, "files": [], "carried": 0, "notes": []}
+    told = "it was cut short: all would be as it was before it" if dry_run else f"{undone}: all is as it was before it"
+    invocation.show(reply, [told], ["nothing was changed" if dry_run else "start memoryd: memoryctl service start"])
     return Exit.DONE
 
 

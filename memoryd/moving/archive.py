@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Self
+from typing import IO, Final, Self, cast
 
 from memoryd.errors import InvalidRequest, StoreUnavailable
 from memoryd.moving.manifest import (
@@ -98,7 +98,8 @@ def opened_backup(path: Path) -> Iterator[OpenBackup]:
         file = path.open("rb")
     except OSError as exc:
         raise InvalidRequest(f"{path} cannot be read: {exc.strerror}") from exc
-    with file, _as_damage(path), tarfile.open(fileobj=file, mode="r:") as tar:
+    bounded = cast("IO[bytes]", _Bounded(file))
+    with file, _as_damage(path), tarfile.open(fileobj=bounded, mode="r:") as tar:
         headers = _headers(path, tar)
         last = headers.pop(MANIFEST, None)
         source = tar.extractfile(last) if last is not None and last.size <= MANIFEST_BYTES_MAX else None
@@ -162,6 +163,19 @@ class _Hashing(io.RawIOBase):
         return StoreUnavailable(f"{self._name} cannot be copied: {why}", hint="do it again; no backup was written")
 
 
+class _Bounded:
+    """A file of which nobody reads much at once: a made-up header may say that it has any length."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= MANIFEST_BYTES_MAX:
+            raise tarfile.ReadError("a header is too long")
+        return self._file.read(size)
+
+
 def _header(name: str, size: int) -> tarfile.TarInfo:
     header = tarfile.TarInfo(name)
     header.size, header.mode = size, 0o600
@@ -184,5 +198,5 @@ def _headers(path: Path, tar: tarfile.TarFile) -> dict[str, tarfile.TarInfo]:
 def _as_damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except (tarfile.TarError, EOFError, UnicodeError) as exc:
+    except (tarfile.TarError, EOFError, UnicodeError, OverflowError) as exc:
         raise InvalidRequest(f"{path} is no backup of memoryd, or was cut short", hint=_DAMAGED) from exc

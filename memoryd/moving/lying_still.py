@@ -11,9 +11,9 @@ from memoryd.moving.replacing import finish
 
 @contextlib.contextmanager
 def lying_still(
-    lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False
+    lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False, finishes: bool = True
 ) -> Iterator[list[str]]:
-    """Hold the lock of a daemon; what a kill left of an replacement is finished first, and told.
+    """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told, if `finishes`.
 
     Who only looks may do so beside a daemon, and is told. Raises AlreadyRunning, with how to stop it and the command to
     give then.
@@ -27,4 +27,5 @@ def lying_still(
                 return
             how = "stop it first: memoryctl service stop (or end it where you started it)"
             raise AlreadyRunning(str(exc), hint=f"{how}; then: {again}") from exc
-        yield [f"finished what was cut short before: {what}" for what in finish(state)]
+        finished = finish(state) if finishes else []
+        yield [f"finished what was cut short before: {what}" for what in finished]

@@ -7,9 +7,11 @@ a kill left after that is finished by the next run. What was replaced is kept, a
 """
 
 import contextlib
+import errno
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -24,6 +26,7 @@ from memoryd.files.writing import replace_file, sync_folder
 FOLDER: Final = "replaced"
 PLAN: Final = "plan.json"
 _NEW, _OLD = "new", "old"
+_UNCHANGED: Final = "nothing was changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Replacement:
         number = 1
         while os.path.lexists(folder := state / FOLDER / (f"{stamp}.{number:03}")):
             number += 1
-        with _on_disk("nothing was changed"):
+        with _on_disk(_UNCHANGED):
             for one in (_NEW, _OLD):
                 (folder / one).mkdir(parents=True, mode=0o700)
         return cls(folder, what)
@@ -70,7 +73,7 @@ class Replacement:
         """Give a file to write what is to stand at a place; it lies at `staged(target)`."""
         self._made += 1
         name = f"{_NEW}/{self._made:06}"
-        with _on_disk("nothing was changed"), (self.folder / name).open("xb") as file:
+        with _on_disk(_UNCHANGED), (self.folder / name).open("xb") as file:
             yield file
         self._wanted[target] = name
 
@@ -91,13 +94,26 @@ class Replacement:
         if (name := self._wanted.pop(target, None)) is not None:
             (self.folder / name).unlink(missing_ok=True)
 
+    def require_places(self, *, is_tried: bool = False) -> None:
+        """Raise StoreUnavailable where a file could not take its place; `is_tried` makes the folders, else none is.
+
+        To find that halfway would leave some files new and some old.
+        """
+        wanted = {target for target, name in self._wanted.items() if name}
+        for target in wanted:
+            if above := wanted.intersection(target.parents):
+                raise StoreUnavailable(f"{above.pop()} would be both a file and a folder", hint=_UNCHANGED)
+        for folder in sorted({target.parent for target in wanted}):
+            _require_place(folder, is_tried=is_tried)
+
     def drop(self) -> None:
         """Give it up: nothing has changed."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def carry_out(self) -> ReplacementPlan:
         """Keep what stands there, then put the new files in its stead; raises StoreUnavailable."""
-        with _on_disk("nothing was changed"):
+        self.require_places(is_tried=True)
+        with _on_disk(_UNCHANGED):
             for name in filter(None, self._wanted.values()):
                 _sync(self.folder / name)
             pieces = tuple(self._kept(at, *one) for at, one in enumerate(self._wanted.items()))
@@ -137,6 +153,26 @@ def finish(state: Path) -> list[str]:
     return finished
 
 
+def is_going(state: Path) -> bool:
+    """Tell whether something was cut short and waits to be finished; raises StoreUnavailable."""
+    return any((plan := _read_plan(folder)) is not None and plan.state == "going" for folder in _folders(state))
+
+
+def give_up(state: Path) -> list[str]:
+    """Put back what stood there where something was cut short, and return what it was; raises StoreUnavailable."""
+    given_up = []
+    for folder in _folders(state):
+        if (plan := _read_plan(folder)) is None or plan.state != "going":
+            continue
+        with _on_disk(f"what stood there lies in {folder / _OLD}, {folder / PLAN} says where it belongs"):
+            for piece in sorted(plan.pieces, key=lambda one: one.old is not None):
+                _put_old(folder, piece)
+            (folder / PLAN).unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+        given_up.append(plan.what)
+    return given_up
+
+
 def last_done(state: Path) -> tuple[Path, ReplacementPlan]:
     """Return the folder of the last replacement and what it was; raises NotFound."""
     for folder in reversed(_folders(state)):
@@ -165,7 +201,9 @@ def put_back(state: Path) -> Replacement:
 
 def _carried_out(folder: Path, plan: ReplacementPlan) -> ReplacementPlan:
     """Put every file in its place: as often as it takes, for each time leads to the same."""
-    with _on_disk("do it again once the disk can be written: what is begun is finished then"):
+    with _on_disk(
+        f"it is finished by the next start, from {folder}; to have all as it was before: memoryctl restore --undo"
+    ):
         # the logs of databases go first: one beside another database than its own would be taken for that one's
         for piece in sorted(plan.pieces, key=lambda one: one.new is not None):
             _put(folder, piece)
@@ -176,16 +214,46 @@ def _carried_out(folder: Path, plan: ReplacementPlan) -> ReplacementPlan:
 
 
 def _put(folder: Path, piece: ReplacedFile) -> None:
-    target = Path(piece.target)
-    if piece.new is None:
+    _put_file(folder, piece.new, Path(piece.target))
+
+
+def _put_old(folder: Path, piece: ReplacedFile) -> None:
+    if os.path.lexists(piece.target) or piece.old is not None:
+        _put_file(folder, piece.old, Path(piece.target))
+
+
+def _put_file(folder: Path, name: str | None, target: Path) -> None:
+    if name is None:
         target.unlink(missing_ok=True)
         return
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (folder / piece.new).open("rb") as new, streamed_file(target, replaces=True) as file:
+    with (folder / name).open("rb") as new, streamed_file(target, replaces=True) as file:
         shutil.copyfileobj(new, file)
         file.flush()
         os.fsync(file.fileno())
     sync_folder(target.parent)
+
+
+def _require_place(folder: Path, *, is_tried: bool) -> None:
+    """Raise StoreUnavailable unless files can be written into a folder, or it can be made."""
+    hint = f"{_UNCHANGED}; make {folder} a folder that you may write into, then do it again"
+    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    try:
+        if not is_tried:
+            above = missing[-1].parent if missing else folder
+            if not above.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(above))
+            if not os.access(above, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(above))
+            return
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as exc:
+        for one in missing:
+            with contextlib.suppress(OSError):
+                one.rmdir()
+        raise StoreUnavailable(f"nothing can be written into {folder}: {exc}", hint=hint) from exc
 
 
 def _sync(path: Path) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memoryd.config.loading.decoding import parse
+from memoryd.config.loading.decoding import ConfigText, parse
+from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import unmasked_text
 from memoryd.config.loading.raw import Raw
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest
@@ -57,17 +58,21 @@ def staged(
 
     Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
     """
-    result, done = Restored(), 0
+    result, done, seen = Restored(), 0, set[str]()
     for member in backup.manifest.members:
         target = place_of(member.name, places)
         if target is None:
             raise InvalidRequest(f"{backup.file.name} has a member of no known name: {member.name[:80]!r}")
+        if (real := os.path.realpath(target)) in seen:
+            raise InvalidRequest(f"{backup.file.name} has two members for {target}", hint="nothing was changed")
+        seen.add(real)
         _stage(backup, member, _checked(member, target, places), replacement)
         done += member.bytes
         told(member.name, done)
         if member.name == CONFIG:
             _fill_keys(replacement, target, wishes, result)
     _settle(backup, places, replacement, wishes, result)
+    replacement.require_places()
     return result
 
 
@@ -80,7 +85,14 @@ def _stage(backup: OpenBackup, member: BackupMember, target: Path, replacement: 
 
 def _checked(member: BackupMember, target: Path, places: BackupPlaces) -> Path:
     """Return the place; raises InvalidRequest where a link leads out of the workspace, or something else is there."""
-    if target.is_dir():
+    try:
+        os.lstat(target)
+        is_folder = target.is_dir()
+    except (FileNotFoundError, NotADirectoryError):
+        is_folder = False
+    except OSError as exc:
+        raise InvalidRequest(f"nothing can stand at {target}: {exc.strerror}", hint="nothing was changed") from exc
+    if is_folder:
         raise InvalidRequest(f"{target} is a folder, where the backup has a file")
     if member.name.startswith("workspaces/"):
         workspace = places.workspaces[int(member.name.split("/")[1])]
@@ -99,6 +111,18 @@ def _fill_keys(replacement: Replacement, target: Path, wishes: RestoreWishes, re
         return
     text, result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), _present(target, result))
     staged_file.write_text(text, "utf-8")
+    _require_loading(text, target)
+
+
+def _require_loading(text: str, target: Path) -> None:
+    """Raise InvalidRequest for a configuration that memoryd would refuse here: it would not start with it."""
+    try:
+        loaded_of(ConfigText(text), target)
+    except ConfigError as exc:
+        raise InvalidRequest(
+            f"memoryd refuses the configuration of the backup: {'; '.join(exc.problems)}",
+            hint="nothing was changed; --keep-config restores all but the configuration",
+        ) from exc
 
 
 def _present(config: Path, result: Restored) -> Raw:

@@ -88,6 +88,18 @@ def test_backup_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert outside(tmp_path) == {"b.tar", "ws/memory/sessions/s.json", "ws/memory/topics.txt"}
 
 
+def twice(raw: dict[str, Any]) -> None:
+    """Name one workspace twice."""
+    raw["workspaces"] *= 2
+
+
+def long_header() -> tarfile.TarInfo:
+    """Return the header of a name that is to be 3 GB long."""
+    header = odd(tarfile.GNUTYPE_LONGNAME, "x")
+    header.size = 3 << 30
+    return header
+
+
 def odd(kind: bytes, name: str) -> tarfile.TarInfo:
     header = tarfile.TarInfo(name)
     header.type, header.linkname = kind, "/etc/passwd"
@@ -120,6 +132,13 @@ def odd(kind: bytes, name: str) -> tarfile.TarInfo:
         lambda path: remade(path, change=lambda raw: raw["members"][0].update(bytes=10**12)),
         lambda path: remade(path, change=lambda raw: raw["members"].pop()),
         lambda path: remade(path, change=lambda raw: raw["workspaces"][0].update(path="relative")),
+        lambda path: remade(path, members={"workspaces/0/memory/" + "n" * 300 + ".md": b"x"}),
+        lambda path: remade(path, members={"workspaces/0/memory/a.md": b"x", "workspaces/0/memory/a.md/b.md": b"x"}),
+        lambda path: remade(
+            path, members={"workspaces/0/memory/a.md": b"x", "workspaces/1/memory/a.md": b"x"}, change=twice
+        ),
+        lambda path: remade(path, members={"config": b"{ agents: 1 }"}),
+        lambda path: remade(path, odd=long_header()),
         lambda path: path.write_bytes(path.read_bytes()[:3000]),
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(b"\x1f\x8b" + path.read_bytes()),
@@ -146,6 +165,13 @@ def test_link_in_the_workspace_leads_no_file_out_of_it(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="leads out of the workspace"):
         restored(tmp_path)
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_configuration_that_memoryd_would_refuse_is_told_before_anything_changes(tmp_path: Path) -> None:
+    remade(written(tmp_path), members={"config": b'{ memory: { citations: "perhaps" } }'})
+    with pytest.raises(InvalidRequest, match=r"memory\.citations") as told:
+        restored(tmp_path)
+    assert "--keep-config" in told.value.hint
 
 
 def test_file_that_has_a_place_stays_within_it() -> None:

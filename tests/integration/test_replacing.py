@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.errors import NotFound
-from memoryd.moving.replacing import FOLDER, Replacement, finish, last_done, put_back
+from memoryd.errors import NotFound, StoreUnavailable
+from memoryd.moving.replacing import FOLDER, Replacement, finish, give_up, is_going, last_done, put_back
 
 KILLED = 9
 
@@ -87,6 +87,52 @@ def test_what_was_replaced_is_put_back_and_again(tmp_path: Path) -> None:
     assert standing(tmp_path) == wanted(tmp_path, "new")
     assert len(list((tmp_path / "state" / FOLDER).iterdir())) == 3
     assert last_done(tmp_path / "state")[1].state == "done"
+
+
+def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "a.md").write_bytes(b"a note")
+    replacement = Replacement.begun(tmp_path / "state", "restore of x")
+    for target in (tmp_path / "first", tmp_path / "a.md" / "b.md"):
+        with replacement.put(target) as file:
+            file.write(b"new")
+    for step in (replacement.require_places, replacement.carry_out):
+        with pytest.raises(StoreUnavailable, match=r"nothing can be written into .*a\.md") as told:
+            step()
+        assert "nothing was changed" in told.value.hint
+    assert standing(tmp_path) == {tmp_path / "a.md": b"a note"}
+    assert finish(tmp_path / "state") == []
+
+
+def test_file_that_would_be_a_folder_too_is_refused(tmp_path: Path) -> None:
+    replacement = Replacement.begun(tmp_path / "state", "restore of x")
+    for target in (tmp_path / "a.md", tmp_path / "a.md" / "b.md"):
+        with replacement.put(target) as file:
+            file.write(b"new")
+    with pytest.raises(StoreUnavailable, match="both a file and a folder"):
+        replacement.require_places()
+
+
+def test_what_cannot_be_finished_is_given_up(tmp_path: Path) -> None:
+    old = laid_out(tmp_path)
+    replacement = prepared(tmp_path)
+    pid = os.fork()
+    if pid == 0:
+        # killed when the plan is written: the first file is about to take its place
+        sys.addaudithook(lambda event, _: os._exit(KILLED) if event == "os.remove" else None)
+        replacement.carry_out()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == KILLED
+    (tmp_path / "notes").rmdir()
+    (tmp_path / "notes").write_bytes(b"a file where the folder is to be")
+    with pytest.raises(StoreUnavailable, match="the disk refuses") as told:
+        finish(tmp_path / "state")
+    assert "restore --undo" in told.value.hint
+    assert is_going(tmp_path / "state")
+    assert give_up(tmp_path / "state") == ["restore of x"]
+    assert standing(tmp_path) == {**old, tmp_path / "notes": b"a file where the folder is to be"}
+    assert not is_going(tmp_path / "state")
+    assert finish(tmp_path / "state") == []
 
 
 def test_without_any_there_is_nothing_to_put_back(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Take the keys out of the text of a configuration, and put those of another one in: the rest keeps every character.
 
-In the stead of a key stands a reference to an environment variable that nobody has, `{"env": "MEMORYD_MASKED_1"}`: a
-configuration with it is valid, and whoever needs the key is told that it is missing.
+In the stead of a key stands a reference to an environment variable that nobody has, `{"env": "MEMORYD_MASKED_1"}`, and
+in the stead of a part of a text, such as a password in an address, `${MEMORYD_MASKED_1}`: a configuration with it is
+valid, and whoever needs the key is told that it is missing.
 """
 
 import json
@@ -19,6 +20,7 @@ from memoryd.domain.redaction import redacted, secrets_in
 
 _VARIABLE: Final = "MEMORYD_MASKED_"
 _MASKED: Final = re.compile(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
+_WITHIN: Final = re.compile(rf"\$\{{{_VARIABLE}\d+\}}")
 _TOKEN: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
 _COLON: Final = re.compile(r"\s*:")
 _KEYS: Final = re.compile(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
@@ -30,7 +32,7 @@ def masked_text(text: str) -> tuple[str, int]:
 
     Raises ConfigError for what is no JSON5, and ValueError where a key would be left in it.
     """
-    secrets = frozenset(value for _, value in _secrets(parse(text, Path("config"))))
+    secrets = {value: _is_named(place) for place, value in _secrets(parse(text, Path("config")))}
     numbers = iter(range(1, len(text) + 1))
     taken: list[int] = []
 
@@ -38,10 +40,14 @@ def masked_text(text: str) -> tuple[str, int]:
         token = found[0]
         if token.startswith("/"):
             return redacted(token)
-        if str(json5.loads(token)) not in secrets or _COLON.match(text, found.end()):
+        value = str(json5.loads(token))
+        if value not in secrets or _COLON.match(text, found.end()):
             return token
         taken.append(next(numbers))
-        return f'{{"env": "{_VARIABLE}{taken[-1]}"}}'
+        name = f"{_VARIABLE}{taken[-1]}"
+        # elsewhere a reference is no value that may stand there
+        within = json.dumps(_without_secrets(value, name), ensure_ascii=False)
+        return f'{{"env": "{name}"}}' if secrets[value] else within
 
     masked = _TOKEN.sub(without, text)
     if any(_secrets(parse(masked, Path("config")))):
@@ -66,17 +72,46 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
         missing.append(_told(place))
         return found[0]
 
-    return _MASKED.sub(filled, text), missing
+    def filled_within(found: re.Match[str]) -> str:
+        token = found[0]
+        if token.startswith("/") or not _WITHIN.search(token):
+            return token
+        said = str(json5.loads(token))
+        place = next((place for place, value in _strings(raw) if value == said), ())
+        value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
+        if isinstance(value, str) and _is_masked_of(said, value):
+            return json.dumps(value, ensure_ascii=False)
+        missing.append(_told(place))
+        return token
+
+    return _TOKEN.sub(filled_within, _MASKED.sub(filled, text)), missing
+
+
+def _is_masked_of(said: str, value: str) -> bool:
+    """Tell whether a text is another one without its secrets."""
+    return _WITHIN.sub("", said) == _WITHIN.sub("", _without_secrets(value, f"{_VARIABLE}0"))
+
+
+def _without_secrets(value: str, name: str) -> str:
+    pieces, at = [], 0
+    for secret in secrets_in(value):
+        pieces += [value[at : secret.start], f"${{{name}}}"]
+        at = secret.end
+    return "".join([*pieces, value[at:]])
 
 
 def _secrets(raw: object) -> Iterator[tuple[KeyPath, str]]:
     """Yield all that is, or looks like, a key, with its place; a reference to one is none."""
     for place, value in _strings(raw):
-        names = [name for name in place if isinstance(name, str)]
-        is_named = bool(names) and (_KEYS.search(names[-1]) is not None or "headers" in names[-2:-1])
         is_said = bool(value.strip()) and not VARIABLE.fullmatch(value.strip())
-        if (is_named and is_said) or secrets_in(value):
+        if (_is_named(place) and is_said) or secrets_in(value):
             yield place, value
+
+
+def _is_named(place: KeyPath) -> bool:
+    """Tell whether what stands at a place is a key by its name, so that a reference may stand there."""
+    names = [name for name in place if isinstance(name, str)]
+    return bool(names) and (_KEYS.search(names[-1]) is not None or "headers" in names[-2:-1])
 
 
 def _masked(raw: object) -> Iterator[tuple[KeyPath, str]]:

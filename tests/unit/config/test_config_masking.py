@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.loading.decoding import parse
+from memoryd.config.loading.decoding import ConfigText, parse
+from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import masked_text, unmasked_text
 from memoryd.errors import ConfigError
 
@@ -47,6 +48,20 @@ def test_key_of_another_agent_at_the_same_place_is_not_taken() -> None:
     masked, _ = masked_text(TEXT)
     other = parse(TEXT.replace('id: "one"', 'id: "another"'), NO_FILE)
     assert unmasked_text(masked, other)[1] == ["agents.list[0].memorySearch.remote.headers.X-Who"]
+
+
+def test_part_of_an_address_is_masked_so_that_an_address_is_left() -> None:
+    text = """{ agents: { defaults: { memorySearch: { provider: "openai", remote: {
+        baseUrl: "https://me:honeypot@example.org/v1?api_key=marzipan", apiKey: "sugar" } } } } }"""
+    masked, number = masked_text(text)
+    assert number == 2
+    assert not any(secret in masked for secret in ("honeypot", "marzipan", "sugar"))
+    assert loaded_of(ConfigText(masked), NO_FILE).config.resolved_agents()
+    assert masked_text(masked)[1] == 0
+    filled, missing = unmasked_text(masked, parse(text, NO_FILE))
+    assert (parse(filled, NO_FILE), missing) == (parse(text, NO_FILE), [])
+    elsewhere = parse(text.replace("example.org", "example.com"), NO_FILE)
+    assert unmasked_text(masked, elsewhere)[1] == ["agents.defaults.memorySearch.remote.baseUrl"]
 
 
 def test_what_is_no_configuration_is_refused() -> None:
