@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from memoryd.config.loading.decoding import ConfigText, parse
 from memoryd.config.loading.load import loaded_of
@@ -28,6 +29,8 @@ from memoryd.moving.members import (
 )
 from memoryd.moving.replacing import Replacement
 from memoryd.store.ledger_copies import figures
+
+_NAME_BYTES_MAX: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ def _stage(backup: OpenBackup, member: BackupMember, target: Path, replacement: 
 
 def _checked(member: BackupMember, target: Path, places: BackupPlaces) -> Path:
     """Return the place; raises InvalidRequest where a link leads out of the workspace, or something else is there."""
+    if any(len(os.fsencode(part)) > _NAME_BYTES_MAX for part in target.parts):
+        raise InvalidRequest(f"a name is too long: {target.name[:80]!r}…", hint="nothing was changed")
     try:
         os.lstat(target)
         is_folder = target.is_dir()
