@@ -48,6 +48,18 @@ def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
         yield batch
 
 
+def expected_changes(file: IO[bytes]) -> tuple[int, int]:
+    """Return how many changes an import of a file makes at most, one for each day of a batch, and its bytes."""
+    changes = octets = 0
+    for batch in batches(import_lines(file)):
+        told = [line.memory.get("days") for line in batch if line.memory is not None]
+        days = {str(day) for one in told for day in (one if isinstance(one, list) else ())}
+        # those without a day are of today
+        changes += len(days) + any(not one for one in told)
+        octets += sum(line.bytes for line in batch)
+    return changes, octets
+
+
 def _line(number: int, raw: bytes) -> ImportLine:
     try:
         found = json.loads(raw.decode("utf-8-sig" if number == 1 else "utf-8"))

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 import click
 
-from memoryd.cli.import_lines import BATCH, ImportLine, batches, import_lines
+from memoryd.cli.import_lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_count
-from memoryd.cli.terminal import count, harmless_line, note
+from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.client import Client
+from memoryd.domain.memories.kept_history import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
 from memoryd.replies.transfer import TakenMemoryReply
 from memoryd.wire import ErrorCode, Exit
@@ -54,6 +55,8 @@ def command(invocation: Invocation, file: str, dry_run: bool, with_secrets: bool
     """
     run, tally = uuid4().hex, _Tally()
     with _opened(file) as source, invocation.client(timeout=120) as client:
+        if not dry_run:
+            _tell_beforehand(source)
         # what stands here already is known by its words
         client.sync("indexed", agent=invocation.agent)
         with _taken_back(_undo(run, invocation.agent), tally, is_dry=dry_run), told_count("importing") as told:
@@ -62,6 +65,20 @@ def command(invocation: Invocation, file: str, dry_run: bool, with_secrets: bool
                 told(tally.counted.total(), None)
     _show(invocation, tally, run, is_dry=dry_run)
     return Exit.ERROR if tally.counted["refused"] else Exit.DONE
+
+
+def _tell_beforehand(source: IO[bytes]) -> None:
+    """Say before anything is written what of it could be taken back; of a pipe nobody knows how long it is."""
+    if not source.seekable():
+        return
+    changes, octets = expected_changes(source)
+    source.seek(0)
+    if changes > CHANGES_MAX or octets > CHANGE_BYTES_MAX:
+        note(
+            f"this makes up to {count(changes, 'change')}, of which undo keeps {CHANGES_MAX:,} and "
+            f"{size(CHANGE_BYTES_MAX)} of lines: it can be taken back in part only, and older changes not at all"
+        )
+        note("memoryctl backup FILE --notes keeps all as it is now")
 
 
 def _take(
@@ -136,6 +153,7 @@ def _show(invocation: Invocation, tally: _Tally, run: str, *, is_dry: bool) -> N
         "dryRun": is_dry,
         "run": run if tally.changes else None,
         "changes": tally.changes,
+        "isUndoneWhole": tally.changes <= CHANGES_MAX,
         "lines": [
             {"line": number, "outcome": outcome, "reason": reason} for number, outcome, reason in sorted(tally.told)
         ],
@@ -156,3 +174,5 @@ def _notes(tally: _Tally, run: str, agent: str | None, *, is_dry: bool) -> Itera
         yield "nothing was written"
     elif tally.changes:
         yield f"to take it back: {_undo(run, agent)}"
+    if tally.changes > CHANGES_MAX:
+        yield f"undo keeps the last {CHANGES_MAX:,} of its {tally.changes:,} changes: those before stay"

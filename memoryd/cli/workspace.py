@@ -85,7 +85,7 @@ def move(
 
 
 def _check(plan: MovePlan, *, set_aside: bool) -> None:
-    if not (plan.moves_folder or plan.old_state or plan.rows):
+    if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
         raise NotFound(
             f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
         )

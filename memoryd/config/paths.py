@@ -66,7 +66,11 @@ def workspace_state_dir(workspace: Path) -> Path:
 
     Two spellings of one folder (a symlink, `..`, a trailing slash) give the same answer.
     """
-    real = Path(os.path.realpath(workspace))
+    return state_dir_named(Path(os.path.realpath(workspace)))
+
+
+def state_dir_named(real: Path) -> Path:
+    """Tell where that of a workspace with this real path lies, or lay while it was one."""
     slug = re.sub(r"[^a-z0-9]+", "-", real.name.lower()).strip("-")[:SLUG_MAX].rstrip("-")
     return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"
 

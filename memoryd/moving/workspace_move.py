@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memoryd.config.paths import workspace_state_dir
+from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
 from memoryd.config.resolved import Agent
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.sources import KEY_SUFFIX
@@ -38,26 +38,33 @@ class MovePlan:
     ledgers: tuple[Path, ...]
     """Those that have rows of the workspace, as they lie now."""
     rows: int
+    is_copied: bool = False
+    """Whether the new folder is a copy already, byte by byte: then the old one is left to whoever made it."""
 
 
 def move_plan(old: Path, new: Path, agents: Sequence[Agent], *, only_state: bool) -> MovePlan:
     """Look at both places; raises InvalidRequest and NotFound for what cannot be, and what `figures` raises."""
-    old, new = _real(old), _real(new)
-    _check(old, new, only_state=only_state)
-    old_state, new_state = workspace_state_dir(old), workspace_state_dir(new)
+    left = _left_behind(old, new)
+    old, new = left or _real(old), _real(new)
+    is_copied = not left and _check(old, new, only_state=only_state)
+    old_state, new_state = state_dir_named(old), workspace_state_dir(new)
     ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured(agents, old, new)])
     counted = {one: figures(one).rows.get(str(old), 0) for one in ledgers}
     is_kept = old_state.is_dir()
+    moves_folder = old.is_dir() and not (only_state or is_copied or left)
+    if moves_folder:
+        _require_workspace(old, agents, is_known=is_kept or any(counted.values()))
     return MovePlan(
         old=old,
         new=new,
-        moves_folder=old.is_dir() and not only_state,
+        moves_folder=moves_folder,
         old_state=old_state if is_kept else None,
         new_state=new_state,
         in_the_way=new_state if is_kept and new_state.is_dir() else None,
         has_own_history=is_kept and new_state.is_dir() and not _holds_caches_alone(new_state),
         ledgers=tuple(one for one, rows in counted.items() if rows),
         rows=sum(counted.values()),
+        is_copied=is_copied,
     )
 
 
@@ -67,7 +74,7 @@ def carry_out(plan: MovePlan) -> tuple[Path | None, bool]:
     With the lock of the daemon held. Raises StoreError: then do it again, it goes on where it ended.
     """
     try:
-        stays = _moved_folder(plan.old, plan.new) if plan.moves_folder else False
+        stays = _moved_folder(plan.old, plan.new) if plan.moves_folder else plan.is_copied
         aside = _set_aside(plan) if plan.in_the_way else None
         if plan.old_state is not None:
             plan.old_state.rename(plan.new_state)
@@ -83,7 +90,15 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _check(old: Path, new: Path, *, only_state: bool) -> None:
+def _left_behind(old: Path, new: Path) -> Path | None:
+    """Return the old place where a link was left there that leads to the new one, and something is kept of it."""
+    written = _real(old.absolute().parent) / old.name
+    is_left = written.is_symlink() and _real(old) == _real(new) and state_dir_named(written).is_dir()
+    return written if is_left else None
+
+
+def _check(old: Path, new: Path, *, only_state: bool) -> bool:
+    """Raise InvalidRequest or NotFound for what cannot be; return whether the new folder is a copy already."""
     if old == new:
         raise InvalidRequest(f"{old} and {new} are one folder")
     if new.is_relative_to(old) or old.is_relative_to(new):
@@ -92,11 +107,33 @@ def _check(old: Path, new: Path, *, only_state: bool) -> None:
         raise NotFound(
             f"there is neither a folder {old} nor {new}", hint="memoryctl workspace list shows which are known"
         )
-    if os.path.lexists(new) and old.is_dir() and not only_state:
+    if only_state or not (os.path.lexists(new) and old.is_dir()):
+        return False
+    # a copy to another disk was finished, and a kill came in between; or somebody takes such a move back
+    if new.is_dir() and any(old.iterdir()) and next(_differences(old, new), None) is None:
+        return True
+    raise InvalidRequest(
+        f"both {old} and {new} are there, and are not the same",
+        hint="nothing was changed; bring the notes together in the new one yourself; --state-only then takes along "
+        "what memoryd keeps of the old one, with --set-aside if memoryd ran on the new one already",
+    )
+
+
+def _require_workspace(old: Path, agents: Sequence[Agent], *, is_known: bool) -> None:
+    """Raise InvalidRequest for a folder that is no workspace, or that holds more than one: other programs need it."""
+    configured = {_real(agent.workspace) for agent in agents}
+    if not is_known and old not in configured:
         raise InvalidRequest(
-            f"both {old} and {new} are there",
-            hint="bring the notes together yourself; --state-only then takes along what memoryd keeps of the old one",
+            f"{old} is no workspace: no agent has it, and nothing is kept of it",
+            hint="nothing was changed; memoryctl workspace list shows which there are; others are moved with mv",
         )
+    within = {_real(state_dir()): "the state folder", _real(config_file()): "the configuration"}
+    within |= dict.fromkeys(configured - {old}, "another workspace")
+    for path, what in within.items():
+        if path.is_relative_to(old):
+            raise InvalidRequest(
+                f"{what} lies in it: {path}", hint="nothing was changed; move the notes to a folder of their own first"
+            )
 
 
 def _ledgers_in(state: Path) -> Iterator[Path]:
@@ -149,14 +186,27 @@ def _moved_folder(old: Path, new: Path) -> bool:
             raise
     else:
         return False
+    _copied(old, new)
+    return True
+
+
+def _copied(old: Path, new: Path) -> None:
+    """Copy to another disk, whole or not at all; raises StoreUnavailable, OSError."""
     draft = new.with_name(f".{new.name}.memoryd-copy")
     shutil.rmtree(draft, ignore_errors=True)
-    shutil.copytree(old, draft, symlinks=True)
-    if (wrong := next(_differences(old, draft), None)) is not None:
+    try:
+        shutil.copytree(old, draft, symlinks=True)
+        if (wrong := next(_differences(old, draft), None)) is not None:
+            raise StoreUnavailable(
+                f"{wrong} changed while it was copied", hint="close what writes there, then do it again"
+            )
+        draft.rename(new)
+    except shutil.Error as exc:
+        name, _, why = exc.args[0][0]
+        hint = "nothing was changed, and the copy is gone; make room, or take that file away, then do it again"
+        raise StoreUnavailable(f"{name} cannot be copied: {why}", hint=hint) from exc
+    finally:
         shutil.rmtree(draft, ignore_errors=True)
-        raise StoreUnavailable(f"{wrong} changed while it was copied", hint="close what writes there, then do it again")
-    draft.rename(new)
-    return True
 
 
 def _differences(one: Path, other: Path) -> Iterator[Path]:

@@ -14,13 +14,14 @@ import apsw
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.forgotten_hunks import Forgotten, without_forgotten
 from memoryd.domain.memories.hunks import Hunk
+from memoryd.domain.memories.kept_history import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.store.ledger import Ledger
 
 KEPT_SECONDS: Final = 90 * 86_400
-KEPT_ROWS: Final = 10_000
+KEPT_ROWS: Final = CHANGES_MAX
 KEPT_CHARS: Final = 1_000_000
 """Of the lines of one change: with more of them it is listed and cannot be undone."""
-KEPT_TOTAL_BYTES: Final = 64 * 2**20
+KEPT_TOTAL_BYTES: Final = CHANGE_BYTES_MAX
 """Of the lines of all changes of a workspace."""
 NOT_KEPT: Final = b"\0"
 """In the stead of the hash of a file in which something stood that is forgotten: short texts could be tried by it."""

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 import apsw
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kept_history import PROPOSALS_MAX
 from memoryd.domain.memories.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
 from memoryd.store.ledger import Ledger
-
-MOST_KEPT: Final = 5_000
-"""Of a workspace; beyond it the oldest that were decided go."""
 
 _PUT = """
 INSERT INTO proposals (workspace, id, run, path, kind, why, diff, memories, state, made_at)
@@ -56,7 +53,7 @@ class ProposalRows:
 
         def step(db: apsw.Connection) -> None:
             db.executemany(_PUT, [(*row, at.timestamp()) for row in rows])
-            db.execute(_BOUND, (self._workspace, MOST_KEPT))
+            db.execute(_BOUND, (self._workspace, PROPOSALS_MAX))
 
         await self._ledger.write(step, None)
 

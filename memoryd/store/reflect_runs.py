@@ -8,10 +8,9 @@ from typing import Final
 
 import apsw
 
+from memoryd.domain.memories.kept_history import RUNS_MAX
 from memoryd.store.ledger import Ledger
 
-MOST_RUNS: Final = 400
-"""Of a workspace: a year of daily ones."""
 _FIRST_DAY: Final = date(1970, 1, 1)
 
 _BEGIN = "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')"
@@ -50,7 +49,7 @@ class ReflectRuns:
 
         def step(db: apsw.Connection) -> None:
             db.execute(_BEGIN, given)
-            db.execute(_BOUND, (self._workspace, MOST_RUNS))
+            db.execute(_BOUND, (self._workspace, RUNS_MAX))
 
         await self._ledger.write(step, None)
 

@@ -1,6 +1,8 @@
 """A workspace that goes to another folder: what is refused, what makes way, and what a kill leaves for later."""
 
 import os
+import shutil
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from memoryd.config.loading.decoding import parse
 from memoryd.config.loading.naming import namings, renamed
 from memoryd.config.paths import workspace_state_dir
-from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound
+from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.workspace_move import carry_out, move_plan
 from memoryd.store.ledger_copies import figures
 from memoryd.store.ledger_file import LEDGER
@@ -93,6 +95,83 @@ def test_what_cannot_be_moved_is_refused(root: Path) -> None:
     new.symlink_to(old)
     with pytest.raises(InvalidRequest, match="one folder"):
         move_plan(old, new, [], only_state=False)
+
+
+def test_copy_that_was_finished_is_gone_on_with_and_taken_back(root: Path) -> None:
+    old, new = root / "old", root / "new"
+    (old / "memory").mkdir(parents=True)
+    (old / "memory" / "a.md").write_text("said")
+    kept(old)
+    # killed between the copy to another disk and the state
+    shutil.copytree(old, new)
+    (new / "memory" / "b.md").write_text("written since")
+    with pytest.raises(InvalidRequest, match="not the same") as told:
+        move_plan(old, new, [], only_state=False)
+    assert "--state-only" in told.value.hint
+    (new / "memory" / "b.md").unlink()
+    assert carry_out(move_plan(old, new, [], only_state=False)) == (None, True)
+    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert carry_out(move_plan(new, old, [], only_state=False)) == (None, True)
+    assert figures(workspace_state_dir(old) / "ledger.sqlite").rows == {str(old): 1}
+
+
+def other_disk(root: Path) -> Path:
+    """Return a folder on another disk than `root`."""
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or shared.stat().st_dev == root.stat().st_dev or not os.access(shared, os.W_OK):
+        pytest.skip("there is no second disk to write to")
+    return Path(tempfile.mkdtemp(prefix="memoryd-test-", dir=shared))
+
+
+def test_move_to_another_disk_copies_whole_or_not_at_all(root: Path) -> None:
+    old, far = root / "old", other_disk(root)
+    try:
+        (old / "memory").mkdir(parents=True)
+        (old / "memory" / "a.md").write_text("said")
+        (old / "link").symlink_to("memory")
+        kept(old)
+        os.mkfifo(old / "pipe")
+        with pytest.raises(StoreUnavailable, match=r"pipe cannot be copied: .*named pipe"):
+            carry_out(move_plan(old, far / "new", [], only_state=False))
+        assert list(far.iterdir()) == []
+        assert workspace_state_dir(old).is_dir()
+        (old / "pipe").unlink()
+        assert carry_out(move_plan(old, far / "new", [], only_state=False)) == (None, True)
+        assert (far / "new" / "memory" / "a.md").read_text() == "said"
+        assert (far / "new" / "link").readlink() == Path("memory")
+        assert [one.name for one in far.iterdir()] == ["new"]
+        assert figures(workspace_state_dir(far / "new") / "ledger.sqlite").rows == {str(far / "new"): 1}
+    finally:
+        shutil.rmtree(far)
+
+
+def test_link_that_was_left_at_the_old_place_does_not_hide_what_is_kept_of_it(root: Path) -> None:
+    old, new = root / "old", root / "far" / "new"
+    old.mkdir()
+    kept(old)
+    new.parent.mkdir()
+    old.rename(new)
+    old.symlink_to(new)
+    plan = move_plan(old, new, [], only_state=False)
+    assert (plan.rows, plan.moves_folder) == (1, False)
+    assert carry_out(plan) == (None, False)
+    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert old.is_symlink()
+
+
+def test_folder_that_is_no_workspace_or_holds_what_others_need_stays(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stranger, all_of_it = root / "stranger", root / "home"
+    stranger.mkdir()
+    with pytest.raises(InvalidRequest, match="is no workspace"):
+        move_plan(stranger, root / "new", [], only_state=False)
+    (all_of_it / "state").mkdir(parents=True)
+    monkeypatch.setenv("MEMORYD_STATE_DIR", str(all_of_it / "state"))
+    kept(all_of_it)
+    with pytest.raises(InvalidRequest, match="the state folder lies in it"):
+        move_plan(all_of_it, root / "new", [], only_state=False)
+    assert sorted(one.name for one in all_of_it.iterdir()) == ["state"]
 
 
 def test_newer_ledger_is_refused_before_anything_moves(root: Path) -> None:

@@ -5,14 +5,16 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 
 import pytest
 
-from memoryd.cli.import_lines import BATCH, LINE_BYTES_MAX
+from memoryd.cli.import_lines import BATCH, LINE_BYTES_MAX, expected_changes
 from memoryd.cli.main import INTERRUPTED
+from memoryd.domain.memories.kept_history import CHANGES_MAX
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
@@ -146,6 +148,21 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
     written = "".join(one.read_text() for one in (daemon.home / "two" / "memory").glob("*.md"))
     assert "hunter22" not in written
     assert "to be gone" not in written
+
+
+def test_import_that_undo_cannot_hold_is_told_before_it_begins(daemon: RunningDaemon) -> None:
+    file, far = daemon.home / "broken.jsonl", daemon.home / "far.jsonl"
+    first = date(1980, 1, 1)
+    days = [str(first + timedelta(one)) for one in range(CHANGES_MAX + 1)]
+    far.write_text("".join(json.dumps({"text": "x", "scope": "agent:other", "days": [one]}) + "\n" for one in days))
+    with far.open("rb") as source:
+        assert expected_changes(source)[0] == CHANGES_MAX + 1
+    file.write_text(json.dumps({"text": "for two alone", "scope": "agent:other", "days": days}))
+    words = [*MEMORYCTL, "import", str(file), "--agent", "two"]
+    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    assert "in part only" in done.stderr
+    assert "memoryctl backup" in done.stderr
+    assert "undo --run" in done.stderr
 
 
 def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:
