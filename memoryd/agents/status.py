@@ -147,7 +147,7 @@ class StatusBoard:
         # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
-        counted = [await parts.ledger.count(parts.id) for parts in agents]
+        counted = [await parts.ledger.count(parts.id, str(parts.index.rules.workspace)) for parts in agents]
         qas = [await parts.qa.known() for parts in agents]
         talks = [await parts.conversations.take() for parts in agents]
         described = []

@@ -56,6 +56,27 @@ class DatabaseReply(Reply):
     """How many bytes it has."""
 
 
+class HistoryReply(Reply):
+    """What the ledger keeps of the history of a workspace; beyond a bound the oldest goes, and nothing of the notes."""
+
+    changes: int
+    """How many changes of notes it lists."""
+    max_changes: int
+    """How many it may list."""
+    change_bytes: int
+    """How many bytes the lines have that undoing these takes."""
+    max_change_bytes: int
+    """How many these may have; the oldest changes are listed without theirs then, and cannot be undone."""
+    proposals: int
+    """How many proposals it has, open and decided."""
+    max_proposals: int
+    """How many it may have; the oldest that were decided go."""
+    reflect_runs: int
+    """How many runs of reflect it lists."""
+    max_reflect_runs: int
+    """How many it may list."""
+
+
 class LedgerReply(Reply):
     """The file of what is held for a while, and how much of it is this agent's."""
 
@@ -73,6 +94,8 @@ class LedgerReply(Reply):
     """How many bytes these may have."""
     refused_answers: int
     """How many answers, of any agent, were not held since the start of the daemon: too long, or it took none."""
+    history: HistoryReply
+    """What it keeps of the history of the agent's workspace."""
 
 
 class MemoryCountsReply(Reply):

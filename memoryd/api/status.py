@@ -25,6 +25,7 @@ from memoryd.api.index_models import (
     DatabaseReply,
     FlaggedReply,
     FtsReply,
+    HistoryReply,
     LedgerReply,
     MassRemovalReply,
     MemoryCountsReply,
@@ -53,6 +54,7 @@ from memoryd.api.status_models import (
     UnreachableReply,
 )
 from memoryd.domain.documents import INDEX_ALL
+from memoryd.domain.memories.kept_history import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootReport
@@ -60,6 +62,7 @@ from memoryd.index.sync_state import Removal
 from memoryd.llm.text_model_state import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
+from memoryd.store.history_counts import HistoryCount
 from memoryd.store.ledger import LedgerCount
 
 
@@ -284,6 +287,20 @@ def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
         max_held_answers=state.limits.answers,
         max_held_bytes=state.limits.total_bytes,
         refused_answers=counted.refused,
+        history=_history(counted.history),
+    )
+
+
+def _history(counted: HistoryCount) -> HistoryReply:
+    return HistoryReply(
+        changes=counted.changes,
+        max_changes=CHANGES_MAX,
+        change_bytes=counted.change_bytes,
+        max_change_bytes=CHANGE_BYTES_MAX,
+        proposals=counted.proposals,
+        max_proposals=PROPOSALS_MAX,
+        reflect_runs=counted.runs,
+        max_reflect_runs=RUNS_MAX,
     )
 
 

@@ -31,7 +31,17 @@ def ledger_rows(ledger: LedgerReply | None) -> Iterator[StatusRow]:
     if ledger is not None and ledger["bytes"]:
         held = f"{ledger['heldAnswers']:,} of {count(ledger['maxHeldAnswers'], 'answer')} held for a week"
         room = f"{size(ledger['heldBytes'])} of {size(ledger['maxHeldBytes'])}"
-        yield "ledger", row_text(held, room, ledger["path"])
+        yield "ledger", row_text(size(ledger["bytes"]), held, room, ledger["path"])
+        if kept := ledger.get("history"):
+            yield (
+                "history",
+                row_text(
+                    f"{kept['changes']:,} of {count(kept['maxChanges'], 'change')}",
+                    f"{size(kept['changeBytes'])} of {size(kept['maxChangeBytes'])} for undo",
+                    f"{kept['proposals']:,} of {count(kept['maxProposals'], 'proposal')}",
+                    f"{kept['reflectRuns']:,} of {count(kept['maxReflectRuns'], 'run')}",
+                ),
+            )
 
 
 def conversation_rows(

@@ -41,6 +41,19 @@ class DatabaseReply(TypedDict):
     bytes: int
 
 
+class HistoryReply(TypedDict):
+    """What the ledger keeps of the history of a workspace; beyond a bound the oldest goes."""
+
+    changes: int
+    maxChanges: int
+    changeBytes: int
+    maxChangeBytes: int
+    proposals: int
+    maxProposals: int
+    reflectRuns: int
+    maxReflectRuns: int
+
+
 class LedgerReply(TypedDict):
     """The file of what is held for a while, and how much of it is this agent's."""
 
@@ -51,6 +64,7 @@ class LedgerReply(TypedDict):
     maxHeldAnswers: int
     maxHeldBytes: int
     refusedAnswers: int
+    history: HistoryReply
 
 
 class MemoryCountsReply(TypedDict):

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
@@ -20,6 +20,7 @@ import structlog
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
 from memoryd.store.held_answers import HELD_FOR, HeldAnswer, HeldCount, HeldKey, HoldingLimits
+from memoryd.store.history_counts import HistoryCount, count_history
 from memoryd.store.ledger_database import LedgerDatabase
 from memoryd.store.ledger_file import LEDGER, delete_copies, is_there, set_aside
 from memoryd.store.migrations import History
@@ -45,6 +46,8 @@ class LedgerCount:
     file_bytes: int
     refused: int
     """Answers that were not held: too long, or the ledger could not take them."""
+    history: HistoryCount = field(default_factory=HistoryCount)
+    """What is kept of the workspace of the agent."""
 
 
 class Ledger:
@@ -76,7 +79,7 @@ class Ledger:
         self._failed_at = float("-inf")
         self._aside = SetAsideLedgers(path)
         self._refused = 0
-        self._counted: dict[str, HeldCount] = {}
+        self._counted: dict[str, tuple[HeldCount, HistoryCount]] = {}
         self._opening = asyncio.Lock()
         self._holding = asyncio.Lock()
         self._hold_failed_at = float("-inf")
@@ -198,18 +201,20 @@ class Ledger:
             await self._aside.look()
         return expired
 
-    async def count(self, agent: str) -> LedgerCount:
-        """Count what it holds for an agent; what cannot be counted now stays as it was counted last.
+    async def count(self, agent: str, workspace: str = "") -> LedgerCount:
+        """Count what it holds for an agent and of its workspace (the real path).
 
-        It opens nothing: whoever asks for the status waits for no lock.
+        What cannot be counted now stays as it was counted last. It opens nothing: whoever asks for the status waits
+        for no lock.
         """
         with contextlib.suppress(StoreError):
             if self._file.is_open and not await asyncio.to_thread(self._file.is_replaced):
-                self._counted[agent] = await self._file.count(agent, self._clock())
+                history = await self._file.read(lambda db: count_history(db, workspace))
+                self._counted[agent] = await self._file.count(agent, self._clock()), history
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        held = self._counted.get(agent, HeldCount())
-        return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused)
+        held, history = self._counted.get(agent, (HeldCount(), HistoryCount()))
+        return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused, history)
 
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
         """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""

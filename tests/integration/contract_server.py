@@ -123,6 +123,16 @@ def agent(**changes: object) -> Body:
             "maxHeldAnswers": 5_000,
             "maxHeldBytes": 16_777_216,
             "refusedAnswers": 0,
+            "history": {
+                "changes": 31,
+                "maxChanges": 10_000,
+                "changeBytes": 9_200,
+                "maxChangeBytes": 67_108_864,
+                "proposals": 2,
+                "maxProposals": 5_000,
+                "reflectRuns": 4,
+                "maxReflectRuns": 400,
+            },
         },
         "sessions": {
             "path": "/home/me/.local/state/memoryd/conversations-main.sqlite",

@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
+from memoryd.store.history_counts import HistoryCount, count_history
 from memoryd.store.ledger_copies import carry_marks, copy_ledger, figures, rename_workspace
 from memoryd.store.ledger_file import LEDGER
 from memoryd.store.migrations import History, new_database
@@ -82,6 +83,23 @@ def test_newer_ledger_is_refused_by_all_and_stays_byte_for_byte(tmp_path: Path) 
         rename_workspace(path, "/a", "/b")
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["ledger.sqlite"]
+
+
+def test_history_of_one_workspace_is_counted(tmp_path: Path) -> None:
+    path = made(tmp_path / "ledger.sqlite")
+    with closing(apsw.Connection(str(path))) as db:
+        assert count_history(db, "/a") == HistoryCount()
+        for workspace in ("/a", "/a", "/b"):
+            db.execute(
+                "INSERT INTO changes "
+                "(workspace, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes) "
+                "VALUES (?, 'r', '', 'import', '', 'p', 1.0, 'done', x'', x'', 'für', 0)",
+                (workspace,),
+            )
+        db.execute(
+            "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES ('1', '/a', 1, 1, '{}')"
+        )
+        assert count_history(db, "/a") == HistoryCount(changes=2, change_bytes=8, runs=1)
 
 
 def test_damaged_ledger_is_found(tmp_path: Path) -> None:

@@ -116,7 +116,11 @@ def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: Run
 def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
     backup = daemon.home / "earlier.tar"
     memoryctl(daemon, "backup", str(backup))
+    before = daemon.client().status()["agents"][0]["ledger"]["history"]
     later = daemon.client().retain("W @Bram: plays the tuba")["change"]
+    now = daemon.client().status()["agents"][0]["ledger"]["history"]
+    assert (now["changes"], now["maxChanges"]) == (before["changes"] + 1, 10_000)
+    assert before["changeBytes"] < now["changeBytes"] < now["maxChangeBytes"]
     daemon.stop()
     memoryctl(daemon, "restore", str(backup), "--yes")
     undone = memoryctl(daemon, "restore", "--undo", "--yes")
