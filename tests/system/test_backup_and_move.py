@@ -115,6 +115,7 @@ def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: Run
 
 def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
     backup = daemon.home / "earlier.tar"
+    daemon.client().retain("W @Bram: plays the flute")
     memoryctl(daemon, "backup", str(backup))
     before = daemon.client().status()["agents"][0]["ledger"]["history"]
     later = daemon.client().retain("W @Bram: plays the tuba")["change"]
@@ -194,6 +195,10 @@ def test_daemon_finishes_a_restore_that_was_cut_short_and_reads_its_configuratio
 
 def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> None:
     old, new = daemon.workspace, daemon.home / "elsewhere" / "notes of mine"
+    daemon.client().retain("W @Bram: skates")
+    log = daemon.workspace / LOG
+    log.write_text(log.read_text().replace("W @Bram: the spare", "W(pin) @Bram: the spare"))
+    daemon.client().sync()
     told = memoryctl(daemon, "workspace", "move", str(old), str(new), code=Exit.ALREADY_RUNNING)["error"]
     assert "workspace move" in told["hint"]
     before = [one["id"] for one in daemon.client().changes()["changes"]]
