@@ -10,8 +10,8 @@ import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_progress
+from memoryd.cli.output_place import require_place
 from memoryd.cli.terminal import count, is_terminal, let_go_of_output, size
-from memoryd.cli.written_file import require_place
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import state_dir
 from memoryd.errors import InvalidRequest, StoreUnavailable, UnknownAgent

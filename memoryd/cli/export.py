@@ -11,8 +11,8 @@ import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_count
+from memoryd.cli.output_place import require_place
 from memoryd.cli.terminal import count
-from memoryd.cli.written_file import require_place
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest, StoreUnavailable
 from memoryd.files.streamed import streamed_file

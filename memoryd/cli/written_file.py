@@ -1,35 +1,15 @@
 """Files that commands write for their user: whole or not at all, and what was there before kept on request."""
 
 import os
-import stat
 from datetime import datetime
 from pathlib import Path
 
-from memoryd.errors import InvalidRequest, MemorydError, NotNow
+from memoryd.errors import MemorydError, NotNow
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.writing import FileChangedError, replace_file
 
 _MAX_BYTES = 4 * 1024 * 1024
 _FOLDER_MODE = 0o700
-
-
-def require_place(path: Path, *, is_forced: bool) -> None:
-    """Raise InvalidRequest where a new file must not stand: over another unless forced, and never over what is none.
-
-    A device, a pipe or a link would be gone for everybody who uses it by that name.
-    """
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        # there is none, or who writes it says why it cannot be
-        return
-    if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"
-        raise InvalidRequest(
-            f"{path} is {what}, and is left as it is", hint="name a file; - is standard output, for a pipe or a device"
-        )
-    if not is_forced:
-        raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")
 
 
 def put(path: Path, text: str) -> bool:
