@@ -26,7 +26,6 @@ def application(services: Services | None = None, table: Sequence[Row] = TABLE) 
         title="memoryd",
         version=__version__,
         openapi_url=None,
-        responses=description.ERRORS,
         redirect_slashes=False,
     )
     app.state.services = services

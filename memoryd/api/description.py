@@ -1,9 +1,11 @@
 """The OpenAPI description: every route names the errors it can answer with, in our form."""
 
+import copy
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
 from starlette.responses import JSONResponse
 
 from memoryd.api.meanings import describe_fields
@@ -23,10 +25,7 @@ _ALWAYS: Final = {
 }
 _BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
 
-ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorReply, "description": text} for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())
-}
-"""For `FastAPI(responses=…)`."""
+_SHAPE_AT: Final = "#/components/schemas/{model}"
 
 
 def install(app: FastAPI) -> None:
@@ -35,8 +34,9 @@ def install(app: FastAPI) -> None:
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
             schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            schema = _with_our_errors(schema)
             describe_fields(schema)
-            app.openapi_schema = _with_our_errors(schema)
+            app.openapi_schema = schema
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the way FastAPI documents
@@ -49,14 +49,24 @@ async def describe(request: Request) -> JSONResponse:
 
 
 def _with_our_errors(schema: dict[str, Any]) -> dict[str, Any]:
-    """Take out the framework's, and let the errors of a stream be JSON, too."""
+    """Put ours in the place of the framework's.
+
+    They are written here, and not told to the framework, which would make a validator of each for each route at the
+    start, for replies that it never sends.
+    """
+    replies = {str(status): _error_reply(text) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
     for path in schema["paths"].values():
         for operation in path.values():
             operation["responses"].pop("422", None)
-            for status, reply in operation["responses"].items():
-                if int(status) in ERRORS:
-                    (content,) = reply["content"].values()
-                    reply["content"] = {"application/json": content}
+            operation["responses"].update(copy.deepcopy(replies))
+    shapes = schema["components"]["schemas"]
     for name in ("HTTPValidationError", "ValidationError"):
-        schema["components"]["schemas"].pop(name, None)
+        shapes.pop(name, None)
+    _, ours = models_json_schema([(ErrorReply, "serialization")], ref_template=_SHAPE_AT)
+    schema["components"]["schemas"] = dict(sorted({**shapes, **ours["$defs"]}.items()))
     return schema
+
+
+def _error_reply(text: str) -> dict[str, Any]:
+    shape = {"$ref": _SHAPE_AT.format(model=ErrorReply.__name__)}
+    return {"description": text, "content": {"application/json": {"schema": shape}}}

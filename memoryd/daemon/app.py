@@ -244,7 +244,7 @@ class Daemon:
                     self._api.state.services = self._services(self._open.config)
             if any(key.startswith(ADMITTING) for key in changed):
                 self._bus.close_bound()
-            collector.restrain()
+            collector.sift()
         self._log.set_up(loaded.config.log)
         self._admission.most = loaded.config.limits.max_requests
         if self._reporter.server is not None:

@@ -17,7 +17,7 @@ from memoryd import __version__, log
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides
 from memoryd.config.paths import socket_path, state_dir
-from memoryd.daemon.app import Daemon, listen
+from memoryd.daemon import collector
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.notify import Notifier
 from memoryd.daemon.own_log import OwnLog
@@ -85,27 +85,10 @@ def _serve(read: Callable[[], Loaded]) -> None:
             # the configuration may be another one now
             loaded = read()
             own_log.set_up(loaded.config.log)
-        asyncio.run(_run(loaded, notifier, lock, own_log, read))
-
-
-async def _run(
-    loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog, read: Callable[[], Loaded]
-) -> None:
-    daemon = Daemon(loaded, notifier, lock, own_log, read)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop_once, daemon, loop, number)
-    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
-    if _early_hang_ups:
-        daemon.reload()
-    await daemon.run(lambda: listen(loaded.config.resolved_agents()))
-
-
-def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
-    """Stop in order at the first signal; the second one ends the process at once."""
-    daemon.stop()
-    loop.remove_signal_handler(number)
-    signal.signal(number, signal.SIG_DFL)
+        with collector.left_alone():
+            # most of the start: a second daemon, which is refused above, or a wrong configuration need not wait for it
+            from memoryd.daemon.running import run
+        asyncio.run(run(loaded, notifier, lock, own_log, read, is_hung_up=lambda: bool(_early_hang_ups)))
 
 
 def _harden() -> None:

@@ -20,7 +20,7 @@ STUCK = """
 import asyncio, importlib, signal, sys, threading, time
 from pathlib import Path
 import memoryd.agents.workspace, memoryd.agents.workspaces, memoryd.daemon.heartbeats
-from memoryd.daemon import main
+from memoryd.daemon import app, main
 from memoryd.index.inotify_events import InotifyEvents
 from memoryd.store.writer import Writer
 
@@ -45,13 +45,13 @@ def block(*_):
         time.sleep(0.05)
 
 Writer._transact, InotifyEvents._arm = stuck_transact, stuck_arm
-real = main.Daemon.run
+real = app.Daemon.run
 
 async def run(*arguments):
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR2, block)
     await real(*arguments)
 
-main.Daemon.run = run
+app.Daemon.run = run
 main.main()
 """
 """The daemon with little patience, in which one part is stuck as long as a file is there."""

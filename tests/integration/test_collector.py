@@ -62,3 +62,20 @@ async def test_old_garbage_goes_in_a_quiet_moment(restrained: list[int]) -> None
     is_busy = False
     await eventually_async(lambda: end() is None)
     collecting.cancel()
+
+
+async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
+    knot = Knot()
+    end = ref(knot)
+    del knot
+    before = gc.get_threshold()
+    try:
+        collector.restrain()
+        gc.collect()
+        assert end() is not None
+        collecting = asyncio.create_task(collector.collect_when_quiet(lambda: False, pause=0.01))
+        await eventually_async(lambda: end() is None)
+        collecting.cancel()
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

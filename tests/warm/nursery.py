@@ -18,7 +18,12 @@ from typing import Any
 
 from memoryd.cli.main import COMMANDS, MODULES
 
-OFTEN = ("memoryd.daemon.main", "memoryd.hooks", *(f"memoryd.cli.{MODULES.get(name, name)}" for name in COMMANDS))
+OFTEN = (
+    "memoryd.daemon.running",
+    "memoryd.daemon.main",
+    "memoryd.hooks",
+    *(f"memoryd.cli.{MODULES.get(name, name)}" for name in COMMANDS),
+)
 """What programs of ours import."""
 SIZE = 1 << 17
 """Of a message at most, in bytes."""
