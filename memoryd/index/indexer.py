@@ -188,6 +188,8 @@ class Indexer:
         self._reporter.count_from(before.state.generation)
         if before._demands.next.is_forced or before._large.is_forced:
             self.demand(force=True)
+        if before._purger.is_owing:
+            self._purger.owe()
 
     def distrust_times(self) -> None:
         """Say that the clock was set back: a scan follows that believes no file to be unchanged by its times."""
@@ -258,7 +260,8 @@ class Indexer:
             return Outcome(self._settings.retry, is_settled=False)
         return outcome(
             todo,
-            again=bool(again),
+            # a round that leaves words of what is private to the next one has not done what was demanded
+            again=bool(again) or self._purger.is_owing,
             has_queue=bool(self._large.queued),
             hold_ends_in=None if rules.hold is None else rules.hold.ends_in,
             settle=self._settings.settle,
@@ -311,7 +314,7 @@ class Indexer:
         again += await self._read_all(later, work)
         # after the small ones, which are many and wanted soon
         again += await self._large.advance(work)
-        await self._purger.drop_remains()
+        await self._purger.drop_remains(is_asked=self._demands.next.is_asked)
         return again
 
     async def _read_all(

@@ -1,6 +1,7 @@
 """Taking documents out of the index, and of what may be private every trace."""
 
 import os
+import time
 from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
@@ -18,6 +19,10 @@ from memoryd.index.yielding import with_pauses
 from memoryd.store.database import Database
 
 log = structlog.get_logger(__name__)
+
+PUT_OFF_SECONDS = 2.0
+"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
+questions."""
 
 
 class Purger:
@@ -40,11 +45,17 @@ class Purger:
         self._table = table
         self._withdrawn = withdrawn
         self._reporter = reporter
-        self._owes_purge = False
+        self._owed_since: float | None = None
+
+    @property
+    def is_owing(self) -> bool:
+        """Whether words of what is private now may still lie in the file of the index."""
+        return self._owed_since is not None
 
     def owe(self) -> None:
-        """Note that words of what is private now may still lie in the file of the index."""
-        self._owes_purge = True
+        """Note that they may."""
+        if self._owed_since is None:
+            self._owed_since = time.monotonic()
 
     async def remove(self, paths: Sequence[RelativePath], *, hidden: Set[RelativePath]) -> None:
         """Remove these from the index, as far as they are in it, and forget them; raises StoreError.
@@ -72,17 +83,21 @@ class Purger:
         if self._withdrawn.add([*private, *(path for path in todo.remove if path in self._table.indexed)]):
             self._reporter.note_purge()
 
-    async def drop_remains(self) -> None:
+    async def drop_remains(self, *, is_asked: bool) -> None:
         """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
 
         Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
+        `is_asked`, a question waits for the next round: then it is put off, for a while. Nobody is told of what is
+        left, whoever asks.
         """
-        if self._owes_purge:
-            await self._database.documents.drop_remains()
-            self._reporter.note_purge()
-            # after the rewriting, which the log holds too; if it fails, all of it is still owed
-            await self._database.checkpoint()
-            self._owes_purge = False
+        since = self._owed_since
+        if since is None or (is_asked and time.monotonic() - since < PUT_OFF_SECONDS):
+            return
+        await self._database.documents.drop_remains()
+        self._reporter.note_purge()
+        # after the rewriting, which the log holds too; if it fails, all of it is still owed
+        await self._database.checkpoint()
+        self._owed_since = None
 
     async def _erase(self, indexed: Sequence[RelativePath], hidden: Set[RelativePath]) -> None:
         """Remove files; of what may be private now, not even a vector may stay.
@@ -94,8 +109,8 @@ class Purger:
         private = {*moved, *(path for path in indexed if path in hidden)}
         gone = [path for path in indexed if path not in private]
         await self._database.documents.remove(gone, purged=list(private))
-        self._owes_purge = self._owes_purge or bool(private)
         if private:
+            self.owe()
             # after the removal: what somebody loads anew before it would hold them again
             self._reporter.note_purge()
         else:

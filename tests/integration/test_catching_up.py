@@ -1,6 +1,7 @@
 """What a question waits for, with the real watcher and indexer in this process."""
 
 import asyncio
+import itertools
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -86,6 +87,42 @@ async def test_rules_of_privacy_that_change_are_looked_at_with_all_files(asking:
     stage.write("memory/mine.md", "The quetzal and the ibex.\n")
     # half written rules hold nobody's notes out, and let nothing new in
     assert (await asking.found("ibex"))[0] == []
+
+
+async def test_remains_of_what_is_private_go_though_questions_never_cease(asking: Asking, tmp_path: Path) -> None:
+    stage = asking.stage
+    stage.write("memory/mine.md", "The quetzal sleeps.\n")
+    assert await asking.found("quetzal") == (["memory/mine.md"], 0)
+
+    def holds_it() -> bool:
+        return any(b"quetzal" in path.read_bytes().lower() for path in (tmp_path / "state").glob("index.sqlite*"))
+
+    async def ask_and_edit() -> None:
+        for number in itertools.count():
+            stage.write("memory/other.md", f"The ibex {number}.\n")
+            assert (await asking.found("quetzal"))[0] == []
+
+    assert holds_it()
+    stage.write("memory/mine.md", "---\nmemory: false\n---\nThe quetzal sleeps.\n")
+    async with asyncio.TaskGroup() as group:
+        askers = [group.create_task(ask_and_edit()) for _ in range(4)]
+        await eventually_async(lambda: not holds_it())
+        for asker in askers:
+            asker.cancel()
+
+
+async def test_demand_is_served_only_when_no_remains_are_left(asking: Asking, tmp_path: Path) -> None:
+    stage = asking.stage
+    stage.write("memory/mine.md", "The quetzal sleeps.\n")
+    assert await asking.found("quetzal") == (["memory/mine.md"], 0)
+    stage.write("memory/mine.md", "---\nmemory: false\n---\nThe quetzal sleeps.\n")
+    demanded = asyncio.create_task(stage.sync())
+    while not demanded.done():
+        stage.write("memory/other.md", "The ibex.\n")
+        await asking.catch_up()
+    await demanded
+    files = (tmp_path / "state").glob("index.sqlite*")
+    assert not any(b"quetzal" in path.read_bytes().lower() for path in files)
 
 
 async def test_nothing_that_changed_is_no_look_and_no_wait(asking: Asking) -> None:
