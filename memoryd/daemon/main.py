@@ -87,7 +87,7 @@ def _serve(read: Callable[[], Loaded]) -> None:
             own_log.set_up(loaded.config.log)
         with collector.left_alone():
             # most of the start: a second daemon, which is refused above, or a wrong configuration need not wait for it
-            from memoryd.daemon.running import run
+            from memoryd.daemon.in_loop import run
         asyncio.run(run(loaded, notifier, lock, own_log, read, is_hung_up=lambda: bool(_early_hang_ups)))
 
 
