@@ -26,7 +26,7 @@ class AtReload(StrEnum):
     """What becomes of a call while a reload exchanges what it asks."""
 
     WAITS = "waits"
-    """A new one is held; one in flight is waited for, before anybody is held if it has a deadline of its own."""
+    """One in flight is waited for before anybody is held, longer if it has a deadline of its own; then a new one is."""
     AGAIN = "again"
     """As it does nothing but wait, it is broken off and asked again."""
     STREAMS = "streams"

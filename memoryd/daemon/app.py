@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.workspaces import Workspaces
 from memoryd.api.access import Gate, socket_name
 from memoryd.api.application import application
+from memoryd.api.daemon_state import ConfigState
 from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.guard import Guard, GuardLimits
@@ -24,7 +26,7 @@ from memoryd.api.http.measured import RequestCounts
 from memoryd.api.http.server import Server
 from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
-from memoryd.api.http.turnstile import Turnstile
+from memoryd.api.http.turnstile import ClosingLimits, Turnstile
 from memoryd.api.routes import deadlines, exemptions
 from memoryd.config.effects import Effect, of_effect
 from memoryd.config.loading.load import Loaded
@@ -47,10 +49,8 @@ from memoryd.errors import AlreadyRunning
 log = structlog.get_logger(__name__)
 
 
-GRACE = timedelta(seconds=20)
-LONG_LIMIT = timedelta(minutes=11)
-"""How long calls are held for those in flight before a reload is given up, and how long those of hours are waited for
-before that."""
+CLOSING = ClosingLimits(long=timedelta(minutes=11), others=timedelta(seconds=75), hold=timedelta(seconds=3))
+"""Of a reload that waits for calls in flight: they have a minute, and a question some seconds."""
 ADMITTING = ("memory.scope", "memory.qmd.scope", "memory.backend", "agents.list")
 """Keys that say who may ask as whom: who follows events as an agent is to be let in anew."""
 END_SECONDS = 5.0
@@ -78,7 +78,7 @@ class Daemon:
         )
         self._admission = Admission(loaded.config.limits.max_requests)
         self._reporter = Reporter(
-            config=lambda: self._reloading.state,
+            config=self._config_state,
             socket=str(socket_path()),
             failing=self._supervisor.failing,
             heartbeats=self._heartbeats,
@@ -228,6 +228,12 @@ class Daemon:
             look_at_reload=self._reloading.look,
         )
 
+    def _config_state(self) -> ConfigState:
+        state, waits_for = self._reloading.state, self._turnstile.waits_for
+        if not waits_for:
+            return state
+        return replace(state, notices=[*state.notices, f"a reload waits for {waits_for}"])
+
     @property
     def _workspaces(self) -> Workspaces:
         """Those that are open now; a reload may exchange them."""
@@ -236,7 +242,7 @@ class Daemon:
     async def _apply(self, loaded: Loaded, changed: Sequence[str]) -> None:
         """Bring a configuration to bear; raises with all as it was before."""
         if of_effect(changed, Effect.EXCHANGE):
-            async with self._turnstile.closed(grace=GRACE, longest=LONG_LIMIT):
+            async with self._turnstile.closed(CLOSING):
                 try:
                     await self._open.exchange(loaded.config)
                 finally:

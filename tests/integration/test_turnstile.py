@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from memoryd.api.http.turnstile import WAITED, Exemptions, Turnstile
+from memoryd.api.http.turnstile import WAITED, ClosingLimits, Exemptions, Turnstile
 from memoryd.errors import NotNow, ShuttingDown
 from tests.waiting import eventually_async
 
 LONG = timedelta(seconds=30)
 NO_TIME = timedelta(seconds=0.01)
+PATIENT = ClosingLimits(long=LONG, others=LONG, hold=LONG)
 EXEMPT = Exemptions(
     free=frozenset({"/free"}), streams=frozenset({"/stream"}), again=frozenset({"/again"}), long=frozenset({"/long"})
 )
@@ -50,8 +51,8 @@ async def ask(turnstile: Turnstile, path: str) -> list[Message]:
     return sent
 
 
-async def closed_while(turnstile: Turnstile, is_over: asyncio.Event, *, grace: timedelta = LONG) -> None:
-    async with turnstile.closed(grace=grace, longest=LONG):
+async def closed_while(turnstile: Turnstile, is_over: asyncio.Event, limits: ClosingLimits = PATIENT) -> None:
+    async with turnstile.closed(limits):
         await is_over.wait()
 
 
@@ -88,18 +89,47 @@ async def test_call_in_flight_is_waited_for(path: str) -> None:
         await closing
 
 
-async def test_long_call_holds_nobody_else() -> None:
+@pytest.mark.parametrize("path", ["/plain", "/long"])
+async def test_call_in_flight_holds_nobody_else(path: str) -> None:
     app = App()
     turnstile = Turnstile(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
-        asked = group.create_task(ask(turnstile, "/long"))
+        asked = group.create_task(ask(turnstile, path))
         await eventually_async(lambda: app.begun)
         closing = group.create_task(closed_while(turnstile, app.may_end))
+        await eventually_async(lambda: "at work for" in turnstile.waits_for)
         beside = group.create_task(ask(turnstile, "/plain"))
-        await eventually_async(lambda: app.begun == ["/long", "/plain"])
+        await eventually_async(lambda: app.begun == [path, "/plain"])
         app.may_end.set()
         await asyncio.gather(asked, beside, closing)
-    assert app.begun == ["/long", "/plain"]
+    assert (app.begun, turnstile.waits_for) == ([path, "/plain"], "")
+
+
+async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> None:
+    first, second = App(), App()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await (first if scope["path"] == "/first" else second)(scope, receive, send)
+
+    turnstile, is_over = Turnstile(app, EXEMPT), asyncio.Event()
+    is_over.set()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(ask(turnstile, "/first"))
+        await eventually_async(lambda: first.begun)
+        closing = group.create_task(
+            closed_while(turnstile, is_over, ClosingLimits(long=LONG, others=LONG, hold=NO_TIME))
+        )
+        await eventually_async(lambda: turnstile.waits_for)
+        group.create_task(ask(turnstile, "/slow"))
+        await eventually_async(lambda: second.begun == ["/slow"])
+        first.may_end.set()
+        # held for a moment perhaps, it gets through though the slow one has not ended
+        group.create_task(ask(turnstile, "/plain"))
+        await eventually_async(lambda: second.begun == ["/slow", "/plain"])
+        assert not closing.done()
+        second.may_end.set()
+        await closing
+    assert second.begun == ["/slow", "/plain"]
 
 
 async def test_stream_goes_on_meanwhile() -> None:
@@ -108,7 +138,7 @@ async def test_stream_goes_on_meanwhile() -> None:
     async with asyncio.TaskGroup() as group:
         followed = group.create_task(ask(turnstile, "/stream"))
         await eventually_async(lambda: app.begun)
-        async with turnstile.closed(grace=LONG, longest=LONG):
+        async with turnstile.closed(PATIENT):
             assert not followed.done()
         app.may_end.set()
         assert (await followed)[-1]["body"] == b"done"
@@ -121,7 +151,7 @@ async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, "/again"))
         await eventually_async(lambda: len(app.waited) == 1)
-        async with turnstile.closed(grace=LONG, longest=LONG):
+        async with turnstile.closed(PATIENT):
             assert len(app.begun) == 1
         await eventually_async(lambda: len(app.waited) == 2)
         app.may_end.set()
@@ -137,8 +167,8 @@ async def test_call_that_does_not_end_keeps_it_open() -> None:
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, "/plain"))
         await eventually_async(lambda: app.begun)
-        with pytest.raises(NotNow, match="in flight"):
-            await closed_while(turnstile, app.may_end, grace=NO_TIME)
+        with pytest.raises(NotNow, match="in flight that do not end: a call, at work for"):
+            await closed_while(turnstile, app.may_end, ClosingLimits(long=LONG, others=NO_TIME, hold=LONG))
         beside = group.create_task(ask(turnstile, "/plain"))
         await eventually_async(lambda: len(app.begun) == 2)
         app.may_end.set()

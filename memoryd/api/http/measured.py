@@ -80,3 +80,9 @@ def note_route(scope: Mapping[str, Any], pattern: str) -> None:
     exchange = scope.get(EXCHANGE)
     if exchange is not None:
         exchange.route = pattern
+
+
+def route_of(scope: Mapping[str, Any]) -> str:
+    """Return the route that answers a request, `unmatched` before one does."""
+    exchange = scope.get(EXCHANGE)
+    return UNMATCHED if exchange is None else exchange.route

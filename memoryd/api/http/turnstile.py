@@ -3,17 +3,21 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Set
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Set
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memoryd.api.http.measured import UNMATCHED, route_of
 from memoryd.errors import NotNow, ShuttingDown
 
 WAITED: Final = "memoryd.waited"
 """Where in the ASGI scope of a call that is asked again stands how long it has waited so far, as a timedelta."""
+TRIES: Final = 10
+SHOWN: Final = 3
+"""So many calls are named that a closing waits for in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +25,42 @@ class Exemptions:
     """The paths of calls that are not simply held, and waited for where they are in flight.
 
     `free` calls need nothing that is exchanged. `streams` begin as others do, and go on. Calls that wait are asked
-    `again`, from their beginning. `long` calls are waited for before anybody is held.
+    `again`, from their beginning. `long` calls are waited for longer than others.
     """
 
     free: Set[str] = frozenset()
     streams: Set[str] = frozenset()
     again: Set[str] = frozenset()
     long: Set[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosingLimits:
+    """How long a closing waits for `long` calls and for all others while nobody is held, and then while others are.
+
+    Where calls that began meanwhile take longer than `hold`, everybody is let through, and it begins anew, some times.
+    """
+
+    long: timedelta
+    others: timedelta
+    hold: timedelta
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    """One call in flight."""
+
+    scope: Scope
+    is_long: bool = False
+    is_wait: bool = False
+    """It is broken off by a closing, so that nobody waits for its end."""
+    begun: float = field(default_factory=time.monotonic)
+
+    def told(self) -> str:
+        """Name it by its route, for a path may be that of a note."""
+        route = route_of(self.scope)
+        name = "a call" if route == UNMATCHED else f"{self.scope['method']} {route}"
+        return f"{name}, at work for {time.monotonic() - self.begun:.0f} s"
 
 
 class Turnstile:
@@ -39,10 +72,15 @@ class Turnstile:
         self._is_closed = False
         self._is_ended = False
         self._freed = asyncio.Event()
-        self._inside = 0
-        self._long = 0
+        self._inside: set[_Call] = set()
+        self._awaited: frozenset[_Call] = frozenset()
         self._changed = asyncio.Condition()
         self._waits: set[asyncio.Timeout] = set()
+
+    @property
+    def waits_for(self) -> str:
+        """Which call a closing waits for, the oldest of them; empty if it waits for none."""
+        return next(self._late(), "")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, exempt = scope["path"], self._exempt
@@ -53,7 +91,7 @@ class Turnstile:
             return await self._app(scope, receive, send)
         if path in exempt.again:
             return await self._asked_again(scope, receive, send)
-        async with self._counted(is_long=path in exempt.long):
+        async with self._counted(_Call(scope, is_long=path in exempt.long)):
             return await self._app(scope, receive, send)
 
     def end(self) -> None:
@@ -62,50 +100,80 @@ class Turnstile:
         self._freed.set()
 
     @contextlib.asynccontextmanager
-    async def closed(self, *, grace: timedelta, longest: timedelta) -> AsyncIterator[None]:
+    async def closed(self, limits: ClosingLimits) -> AsyncIterator[None]:
         """Hold new calls during the block, which begins when none is in flight.
 
-        Raises NotNow, with everybody let through, if they do not end within `grace` of the closing, or long ones
-        within `longest`; ShuttingDown at the end.
+        Those in flight are waited for first, and nobody is held meanwhile; only those that began since then are waited
+        for while others are held. Raises NotNow, with everybody let through, if they do not end; ShuttingDown at the
+        end.
         """
-        await self._until(lambda: not self._long, longest)
-        # nothing that another task does comes between the look and this, so no long call begins meanwhile
+        await self._shut_in_time(limits)
+        try:
+            if self._is_ended:
+                raise ShuttingDown("the daemon is stopping")
+            yield
+        finally:
+            self._open()
+
+    async def _shut_in_time(self, limits: ClosingLimits) -> None:
+        for tries_left in reversed(range(TRIES)):
+            await self._ended(lambda call: call.is_long, limits.long)
+            await self._ended(lambda call: not call.is_wait, limits.others)
+            try:
+                await self._shut(limits.hold)
+            except NotNow:
+                if not tries_left:
+                    raise
+            else:
+                break
+
+    async def _shut(self, hold: timedelta) -> None:
+        """Hold new calls until none is in flight; raises NotNow, with everybody let through, if that takes longer."""
+        # nothing that another task does comes between the last look and this, so nobody begins meanwhile
         self._is_closed = True
         self._freed.clear()
         for wait in self._waits:
             wait.reschedule(asyncio.get_running_loop().time())
         try:
-            await self._until(lambda: not self._inside, grace)
-            if self._is_ended:
-                raise ShuttingDown("the daemon is stopping")
-            yield
-        finally:
-            self._is_closed = False
-            self._freed.set()
+            await self._ended(lambda _call: True, hold)
+        except BaseException:
+            self._open()
+            raise
 
-    async def _until(self, holds: Callable[[], bool], limit: timedelta) -> None:
+    def _open(self) -> None:
+        self._is_closed = False
+        self._freed.set()
+
+    async def _ended(self, is_meant: Callable[[_Call], bool], limit: timedelta) -> None:
+        """Wait until those of the calls in flight now have ended that are meant."""
+        self._awaited = frozenset(filter(is_meant, self._inside))
         try:
             async with asyncio.timeout(limit.total_seconds()), self._changed:
-                await self._changed.wait_for(holds)
+                await self._changed.wait_for(lambda: self._awaited.isdisjoint(self._inside))
         except TimeoutError:
-            raise NotNow("calls are in flight that do not end", hint="try again in a minute") from None
+            late = "; ".join(self._late())
+            raise NotNow(f"calls are in flight that do not end: {late}", hint="try again in a minute") from None
+        finally:
+            self._awaited = frozenset()
+
+    def _late(self) -> Iterator[str]:
+        late = self._awaited & self._inside
+        yield from (call.told() for call in sorted(late, key=lambda call: call.begun)[:SHOWN])
 
     async def _passed(self) -> None:
-        if not self._is_closed:
-            return
-        await self._freed.wait()
-        if self._is_ended:
-            raise ShuttingDown("the daemon is stopping", hint="ask again in a moment")
+        # it may have been closed once more before whoever was let through came to run
+        while self._is_closed:
+            await self._freed.wait()
+            if self._is_ended:
+                raise ShuttingDown("the daemon is stopping", hint="ask again in a moment")
 
     @contextlib.asynccontextmanager
-    async def _counted(self, *, is_long: bool = False) -> AsyncIterator[None]:
-        self._inside += 1
-        self._long += is_long
+    async def _counted(self, call: _Call) -> AsyncIterator[None]:
+        self._inside.add(call)
         try:
             yield
         finally:
-            self._inside -= 1
-            self._long -= is_long
+            self._inside.discard(call)
             async with self._changed:
                 self._changed.notify_all()
 
@@ -117,7 +185,7 @@ class Turnstile:
 
     async def _is_answered(self, scope: Scope, receive: Receive, send: Send, began: float) -> bool:
         waited = timedelta(seconds=time.monotonic() - began)
-        async with self._counted():
+        async with self._counted(_Call(scope, is_wait=True)):
             try:
                 async with asyncio.timeout(None) as wait:
                     self._waits.add(wait)
