@@ -67,7 +67,8 @@ METRICS: Final = (
     _counter(
         "requests",
         "Requests answered on sockets and port, by the pattern of the path, the method and the class of the code; "
-        "`abandoned`: the client left before its answer began.",
+        "`abandoned`: the client left before its answer began. `unmatched` is what was refused before a route was "
+        "looked for, a body that is no JSON among it, and paths that there are not.",
         ("route", "method", "code"),
         lambda moment: moment.requests.codes.items(),
     ),
