@@ -1,6 +1,7 @@
 """memoryctl workspace: which workspaces there are, and take one to another folder with all that is kept of it."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.octets import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
-from memoryd.moving.known_workspaces import known_workspaces
+from memoryd.moving.known_workspaces import KnownWorkspace, known_workspaces
 from memoryd.moving.lying_still import lying_still
 from memoryd.moving.workspace_move import MovePlan, carry_out, move_plan
 from memoryd.wire import Exit
@@ -37,12 +38,29 @@ def listing(invocation: Invocation) -> Exit:
     rows = [one.row() for one in found]
     lines = [
         f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
-        f"{'' if one.is_there else '  (no such folder)'}  {size(one.bytes)} kept"
+        f"{_place_word(one)}  {size(one.bytes)} kept"
         for one in found
     ]
-    gone = [f"moved elsewhere? memoryctl workspace move {one.path} NEW" for one in found if not one.is_there]
+    gone = [note for one in found for note in _elsewhere(one)]
     invocation.show({"workspaces": rows}, lines, gone)
     return Exit.DONE
+
+
+def _place_word(one: KnownWorkspace) -> str:
+    if one.leads_to:
+        return f"  (a link to {one.leads_to} by now)"
+    return "" if one.is_there else "  (no such folder)"
+
+
+def _elsewhere(one: KnownWorkspace) -> Iterator[str]:
+    if one.leads_to and one.is_there:
+        yield f"to have its history follow the link: {_command(one.path, one.leads_to)}"
+    elif not one.is_there:
+        yield f"moved elsewhere? {_command(one.path)} NEW"
+
+
+def _command(*paths: Path) -> str:
+    return shlex.join(["memoryctl", "workspace", "move", *map(str, paths)])
 
 
 @command.command("move", context_settings=HELP)
@@ -172,7 +190,17 @@ def _notes(
         yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
     if os.environ.get("MEMORYD_WORKSPACE"):
         yield "MEMORYD_WORKSPACE is set and goes before the configuration: see that it names the new folder"
-    yield "nothing was changed" if is_dry else f"to take it back: memoryctl workspace move {plan.new} {plan.old}"
+    yield "nothing was changed" if is_dry else f"to take it back: {_way_back(plan, stays=stays)}"
+
+
+def _way_back(plan: MovePlan, *, stays: bool) -> str:
+    """Say what takes a move back; what stands in the old place by then must not be in the way."""
+    back = _command(plan.new, plan.old)
+    if plan.old.is_symlink():
+        return f"remove the link {plan.old}, then {back}"
+    if stays:
+        return f"{back} (once one of the two has changed, delete {plan.old} before)"
+    return f"{back} --state-only" if plan.old.is_dir() else back
 
 
 def _is_unnamed(loaded: Loaded, plan: MovePlan) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.paths import workspace_state_dir
+from memoryd.config.paths import state_dir_named
 from memoryd.config.resolved import Agent
 from memoryd.errors import StoreError
 from memoryd.store.ledger_copies import is_ledger_name, rows_of
@@ -21,6 +21,8 @@ class KnownWorkspace:
     is_there: bool
     state: Path
     bytes: int
+    leads_to: Path | None = None
+    """Where a link leads that stands in its place by now."""
 
     def row(self) -> dict[str, object]:
         """Return it as a program reads it."""
@@ -30,6 +32,7 @@ class KnownWorkspace:
             "isThere": self.is_there,
             "state": str(self.state),
             "bytes": self.bytes,
+            "leadsTo": str(self.leads_to) if self.leads_to else None,
         }
 
 
@@ -47,6 +50,6 @@ def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspac
 
 
 def _known(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
-    state = workspace_state_dir(path)
+    state, real = state_dir_named(path), Path(os.path.realpath(path))
     kept = sum(one.stat().st_size for one in state.rglob("*") if one.is_file()) if state.is_dir() else 0
-    return KnownWorkspace(path, agents, path.is_dir(), state, kept)
+    return KnownWorkspace(path, agents, path.is_dir(), state, kept, None if real == path else real)

@@ -127,8 +127,13 @@ def _require_workspace(old: Path, agents: Sequence[Agent], *, is_known: bool) ->
             f"{old} is no workspace: no agent has it, and nothing is kept of it",
             hint="nothing was changed; memoryctl workspace list shows which there are; others are moved with mv",
         )
-    within = {_real(state_dir()): "the state folder", _real(config_file()): "the configuration"}
+    within = {
+        _real(Path.home()): "your home folder",
+        _real(state_dir()): "the state folder",
+        _real(config_file()): "the configuration",
+    }
     within |= dict.fromkeys(configured - {old}, "another workspace")
+    within.setdefault(_real(Path.home()), "your home folder")
     for path, what in within.items():
         if path.is_relative_to(old):
             raise InvalidRequest(
@@ -215,10 +220,17 @@ def _differences(one: Path, other: Path) -> Iterator[Path]:
         there = other / Path(folder).relative_to(one)
         if sorted(path.name for path in there.iterdir()) != sorted([*inner, *names]):
             yield Path(folder)
-        for name in names:
+        for name in [*names, *(name for name in inner if (Path(folder) / name).is_symlink())]:
             path = Path(folder) / name
-            if path.is_file() and not path.is_symlink() and _hash(path) != _hash(there / name):
+            if not _is_same(path, there / name):
                 yield path
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Tell whether two are the same link, or regular files with the same bytes; nothing else is opened."""
+    if one.is_symlink() or other.is_symlink():
+        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
+    return one.is_file() and other.is_file() and _hash(one) == _hash(other)
 
 
 def _hash(path: Path) -> bytes:

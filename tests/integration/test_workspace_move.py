@@ -13,6 +13,7 @@ from memoryd.config.loading.decoding import parse
 from memoryd.config.loading.naming import namings, renamed
 from memoryd.config.paths import workspace_state_dir
 from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
+from memoryd.moving.known_workspaces import known_workspaces
 from memoryd.moving.workspace_move import carry_out, move_plan
 from memoryd.store.ledger_copies import figures
 from memoryd.store.ledger_file import LEDGER
@@ -152,11 +153,42 @@ def test_link_that_was_left_at_the_old_place_does_not_hide_what_is_kept_of_it(ro
     new.parent.mkdir()
     old.rename(new)
     old.symlink_to(new)
+    (row,) = known_workspaces([], root / "state")
+    assert (row.path, row.leads_to, row.bytes > 0) == (old, new, True)
     plan = move_plan(old, new, [], only_state=False)
     assert (plan.rows, plan.moves_folder) == (1, False)
     assert carry_out(plan) == (None, False)
     assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
     assert old.is_symlink()
+    # as the way back says it
+    old.unlink()
+    carry_out(move_plan(new, old, [], only_state=False))
+    assert figures(workspace_state_dir(old) / "ledger.sqlite").rows == {str(old): 1}
+
+
+def test_two_folders_are_no_copies_where_a_link_or_a_pipe_differs(root: Path) -> None:
+    old, new = root / "old", root / "new"
+    for folder, target in ((old, "one"), (new, "other")):
+        folder.mkdir()
+        (folder / "link.md").symlink_to(target)
+    kept(old)
+    with pytest.raises(InvalidRequest, match="not the same"):
+        move_plan(old, new, [], only_state=False)
+    (new / "link.md").unlink()
+    os.mkfifo(new / "link.md")
+    (old / "link.md").unlink()
+    (old / "link.md").touch()
+    with pytest.raises(InvalidRequest, match="not the same"):
+        move_plan(old, new, [], only_state=False)
+
+
+def test_home_folder_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(root / "me"))
+    monkeypatch.setenv("MEMORYD_CONFIG", str(root / "config.json5"))
+    (root / "me").mkdir()
+    kept(root / "me")
+    with pytest.raises(InvalidRequest, match="your home folder"):
+        move_plan(root / "me", root / "new", [], only_state=False)
 
 
 def test_folder_that_is_no_workspace_or_holds_what_others_need_stays(
