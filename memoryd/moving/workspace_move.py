@@ -128,7 +128,6 @@ def _require_workspace(old: Path, agents: Sequence[Agent], *, is_known: bool) ->
             hint="nothing was changed; memoryctl workspace list shows which there are; others are moved with mv",
         )
     within = {
-        _real(Path.home()): "your home folder",
         _real(state_dir()): "the state folder",
         _real(config_file()): "the configuration",
     }
