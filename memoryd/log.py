@@ -2,13 +2,18 @@
 
 import contextlib
 import logging
+import os
+import select
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from typing import TextIO, cast
+from typing import Final, TextIO
 
 import structlog
 
 SAID_CHARS = 2000
+READER_SECONDS = 0.5
+"""How long a line waits for whoever reads the standard error."""
 MASKED_FIELDS = frozenset({"api_key", "apikey", "authorization", "token", "headers"})
 
 
@@ -19,17 +24,48 @@ def _mask_secrets(_logger: object, _name: str, event: structlog.typing.EventDict
 
 
 class _Stderr:
-    """The standard error, which may be closed or on a full disk: a line is lost then, and nothing else."""
+    """The standard error, which may be closed, on a full disk, or a pipe or a terminal that nobody reads.
 
-    def write(self, text: str) -> None:
-        if sys.stderr is not None:
-            with contextlib.suppress(OSError, ValueError):
-                sys.stderr.write(text)
+    A line is lost then, and nothing else: whoever writes, which may be the event loop, waits for a moment, and from
+    then on for nobody until the first line gets through again.
+    """
 
-    def flush(self) -> None:
+    def __init__(self) -> None:
+        self.lost = 0
+        """Lines that nobody took, ever."""
+        self._is_stopped = False
+        self._is_torn = False
+        # a finalizer may have something to say while a line is written
+        self._lock = threading.RLock()
+
+    def msg(self, line: str) -> None:
+        """Write a line. Never raises."""
         if sys.stderr is not None:
-            with contextlib.suppress(OSError, ValueError):
-                sys.stderr.flush()
+            with contextlib.suppress(OSError, ValueError), self._lock:
+                self._write(sys.stderr, line + "\n")
+
+    debug = info = warning = error = critical = msg
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        try:
+            descriptor = stream.fileno()
+        except (OSError, ValueError, AttributeError):
+            # a stand-in, as of a test
+            stream.write(text)
+            return
+        left = ("\n" * self._is_torn + text).encode(errors="backslashreplace")
+        is_begun = False
+        while left:
+            if not select.select([], [descriptor], [], 0 if self._is_stopped else READER_SECONDS)[1]:
+                self._is_stopped, self._is_torn = True, self._is_torn or is_begun
+                self.lost += 1
+                return
+            # what a pipe takes without a wait once it takes anything
+            left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
+            self._is_stopped, self._is_torn, is_begun = False, False, True
+
+
+STDERR: Final = _Stderr()
 
 
 WriteLine = Callable[[str], bool]
@@ -78,7 +114,7 @@ def configure(
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
-        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
+        logger_factory=lambda *_: STDERR,
     )
 
 

@@ -33,6 +33,7 @@ class OwnLog:
         self._file: LogFile | None = None
         self._rate = LogRate(LogSection().max_per_minute, time.monotonic)
         self._left_out = 0
+        self._told_lost = log.STDERR.lost
 
     def set_up(self, wanted: LogSection) -> None:
         """Log as the configuration wants it, at once; may be called again."""
@@ -81,6 +82,10 @@ class OwnLog:
     def _tell(self, *, is_end: bool = False) -> None:
         for kind, count in self._rate.told(is_end=is_end).items():
             events.warning("events were left out", of=kind, count=count)
+        if lost := log.STDERR.lost - self._told_lost:
+            self._told_lost += lost
+            # to where nobody reads it goes the same way, and is told with the next
+            events.warning("lines were lost, nobody read the standard error", count=lost)
 
     def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         # whoever asks for everything gets everything

@@ -137,6 +137,28 @@ def test_pipe_that_nobody_reads_keeps_nobody_waiting(folder: Path) -> None:
     assert file.write("kept")
 
 
+def test_standard_error_that_nobody_reads_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines for which a pipe has no room are lost and counted; once it is read, lines come again, whole."""
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as stderr:
+        monkeypatch.setattr("sys.stderr", stderr)
+        own = OwnLog(folder, {})
+        own.set_up(LogSection.model_validate({"file": "off", "maxPerMinute": 1_000_000}))
+        events = structlog.get_logger("test")
+        for number in range(100):
+            events.error("unread", number=number, text="x" * 9_000)
+        os.set_blocking(reader, False)
+        unread = os.read(reader, 1 << 20)
+        own._tell(is_end=True)
+        events.info("ready")
+    read = os.read(reader, 1 << 20)
+    os.close(reader)
+    assert read.startswith(b"\n") == (not unread.endswith(b"\n")), "what was torn is ended first"
+    lost, ready = read.strip().splitlines()
+    assert 50 < json.loads(lost)["count"] < 100
+    assert json.loads(ready)["event"] == "ready"
+
+
 def test_f129_what_libraries_say_is_bounded_too(folder: Path) -> None:
     """A flood of errors of a library is sixty lines of JSON and a count, with their tracebacks."""
     own = own_log(folder)
