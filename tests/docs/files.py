@@ -8,6 +8,7 @@ from pathlib import Path
 from memoryd.config import paths
 from memoryd.config.resolved import LEDGER_NAME
 from memoryd.daemon.lock import LOCK_NAME
+from memoryd.daemon.log_file import LOG_NAME
 from tests.docs.tables import table
 
 HOME = Path("/home/you")
@@ -22,12 +23,19 @@ full or read-only goes on answering with what it holds; `status` says why it is 
 up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted, and one that is about to be
 migrated is kept as `ledger.sqlite.before-…` first: [what may be lost](../explanation/storage.md).
 
-Notes are read and never written. Of a workspace only the files of
-[questions and answers](../explanation/conversations.md) are written: `memory/sessions/` with its `.stamps.json`,
-`memory/archive/`, `memory/qa-index.json`, a damaged one of which is kept as `qa-index.json.damaged-…`, and
-`memory/topics.txt`. They are when a turn is added, an answer marked, a session marked "do not remember", forgotten, put
-away or brought back, and when the files are pruned for their size. With `memory.readOnly: true` nothing at all is
-written.
+Reading, indexing and searching write nothing into a workspace. Two kinds of files in it are written:
+
+- Notes, when something is [stated or decided](../explanation/writing.md): the log of the day, `memory/YYYY-MM-DD.md`,
+  by `retain`, `remember`, capture and imports; pages below `bank/` by reflect, between its markers; the core file
+  when it is edited; and a note that holds a memory when that is pinned, weighed, merged, forgotten or undone, or a
+  proposal to change it is accepted.
+  `memoryctl undo` takes a change back, but nothing that was forgotten. `SOUL.md` stays as it is.
+- The files of [questions and answers](../explanation/conversations.md): `memory/sessions/` with its `.stamps.json`,
+  `memory/archive/`, `memory/qa-index.json`, a damaged one of which is kept as `qa-index.json.damaged-…`, and
+  `memory/topics.txt`. They are when a turn is added, an answer marked, a session marked "do not remember", forgotten,
+  put away or brought back, and when the files are pruned for their size.
+
+With `memory.readOnly: true` nothing at all is written.
 """
 
 
@@ -58,6 +66,13 @@ def page() -> str:
             ),
             ("what a restore replaced", paths.replaced_dir(), "–", "it cannot be taken back any more"),
             ("batch jobs under way", paths.batch_jobs_dir(), "–", "their notes are sent again"),
+            (
+                "log, where no journal keeps it",
+                state / "log" / LOG_NAME,
+                "–",
+                "made anew; the oldest of four goes by itself",
+            ),
+            ("token of the loopback port", paths.http_token_file(), "`http.tokenFile`", "another one is made"),
             ("lock", state / LOCK_NAME, "–", "made anew; a second daemon takes over"),
             ("what the watcher tests itself with", paths.probe_dir(), "–", "made anew"),
             ("what qmd keeps for an agent", paths.qmd_home("<agent>"), "–", "made anew"),

@@ -1,9 +1,13 @@
 """The reference pages say what the code says."""
 
+from pathlib import Path
+
 import pytest
 
 from memoryd.api.application import application
+from memoryd.config import paths
 from memoryd.config.root import Config
+from memoryd.daemon.log_file import LOG_NAME
 from tests.docs.configuration import keys
 from tests.docs.reference import FOLDER, PAGES, render
 
@@ -11,6 +15,13 @@ from tests.docs.reference import FOLDER, PAGES, render
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_what_the_code_makes_of_it(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == render(name), "run `make docs`"
+
+
+def test_page_of_files_names_what_the_daemon_makes() -> None:
+    told = render("files.md")
+    for path in (paths.http_token_file(), paths.spending_file(), Path(LOG_NAME)):
+        assert path.name in told
+    assert "never written" not in told
 
 
 def test_every_page_of_the_folder_is_made() -> None:

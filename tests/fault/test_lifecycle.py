@@ -458,11 +458,20 @@ def _ask_to_the_end(socket: Path, number: int, answered: list[int]) -> None:
                     answered.append(number)
 
 
-@pytest.mark.parametrize("text", ["{agents: ", "{agents: {defaults: {memorySerch: {}}}}", "[]"])
-def test_f131_bad_configuration_ends_with_its_own_code_and_changes_nothing(stage: Stage, text: str) -> None:
-    """Each bad configuration ends with exit code 78, without a traceback and without a state folder."""
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("{\n agents: ", ":2:"),
+        ("{agents: {defaults: {\n memorySerch: {}}}}", ":\n  line 2: agents.defaults.memorySerch"),
+        ("[]", ": must hold one object"),
+    ],
+)
+def test_f131_bad_configuration_ends_with_its_own_code_and_changes_nothing(stage: Stage, text: str, place: str) -> None:
+    """Each bad configuration ends with exit code 78, its file and line, no traceback and no state folder."""
     stage.prepare()
     stage.daemon.config.write_text(text)
     assert stage.daemon.spawn().wait(SECONDS) == Exit.CONFIG
     assert not stage.daemon.state.exists()
-    assert "Traceback" not in stage.daemon.log.read_text()
+    said = stage.daemon.log.read_text()
+    assert f"{stage.daemon.config}{place}" in said
+    assert "Traceback" not in said

@@ -194,7 +194,7 @@ print(json.dumps([tail.lines, spoken, steps > 40, last, again, peak() - before])
 """
 
 
-def test_200_mb_are_read_in_bounded_memory(tmp_path: Path) -> None:
+def test_transcript_of_200_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     """In steps, with a line beyond all limits among them, by a process of its own, whose memory is looked at."""
     path = tmp_path / "s.jsonl"
     result = json.dumps({"type": "message", "message": {"role": "toolResult", "content": "x" * 100_000}}).encode()

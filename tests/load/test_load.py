@@ -37,12 +37,18 @@ def test_f139_daemon_that_nobody_asks_takes_next_to_nothing(outcome: Outcome) ->
 
 
 @pytest.mark.parametrize(
-    ("slope", "wal", "grown"), [(0.0, 1.0, []), (0.0, 100.0, ["write-ahead"]), (1.0, 1.0, ["resident"])]
+    ("slope", "wal", "idle", "grown"),
+    [
+        (0.0, 1.0, 0.2, []),
+        (0.0, 100.0, 0.2, ["write-ahead"]),
+        (1.0, 1.0, 0.2, ["resident"]),
+        (0.0, 1.0, 5.0, ["processor"]),
+    ],
 )
-def test_f139_soak_tells_what_grows(slope: float, wal: float, grown: list[str]) -> None:
-    """Memory that grows with time and a log beyond its bound are told, and nothing else is."""
+def test_f139_soak_tells_what_grows(slope: float, wal: float, idle: float, grown: list[str]) -> None:
+    """Memory that grows, a log beyond its bound and a processor without rest are told, and nothing else is."""
     looks = [
-        Look(minute, 100 + slope * minute, 27, 12, wal, 5.0, 9.0, 0.1, 0.2, 10, 500)
+        Look(minute, 100 + slope * minute, 27, 12, wal, 5.0, 9.0, 0.1, idle, 10, 500)
         for minute in map(float, range(1, 30))
     ]
     assert [told.split(":")[0].split()[0] for told in grows(list(rows(looks)))] == grown

@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from tests.fault import catalogue
-from tests.fault.coverage import by_row, main, numbered, table
+from tests.fault.coverage import TESTS as FOLDER
+from tests.fault.coverage import by_row, functions_of, main, numbered, table
 
 SECTIONS = catalogue.read()
 ROWS = {row.number: row for section in SECTIONS for row in section.rows}
@@ -22,6 +23,13 @@ def test_rows_are_numbered_from_1_to_157_without_a_gap() -> None:
 def test_each_numbered_test_says_what_it_asserts() -> None:
     assert [test.place for test in TESTS if not re.fullmatch(r"[A-Z0-9`/].{20,}[.]", test.says)] == []
     assert len(TESTS) == len({test.says for test in TESTS})
+
+
+def test_number_without_its_letter_is_no_beginning_of_a_name() -> None:
+    """Such a test would not be counted: `test_131_…` is meant as `test_f131_…`."""
+    names = [test.name for path in sorted(FOLDER.rglob("test_*.py")) for test in functions_of(path)]
+    assert len(names) > 1_000
+    assert [name for name in names if re.match(r"test_\d{3}_", name)] == []
 
 
 def test_each_number_of_a_test_is_a_row() -> None:

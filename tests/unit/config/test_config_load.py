@@ -339,7 +339,8 @@ def test_problems_are_told_with_their_lines(write: Write) -> None:
         (b'{"log": ' + b"9" * 5000 + b"}", "4300 digits"),
     ],
 )
-def test_131_broken_file_is_one_clear_problem(write: Write, content: bytes, problem: str) -> None:
+def test_f131_broken_file_is_one_clear_problem(write: Write, content: bytes, problem: str) -> None:
+    """A file that cannot be read as configuration is one problem that names the file, and the line if there is one."""
     path = write("")
     path.write_bytes(content)
     assert len(problems_of()) == 1
@@ -347,19 +348,22 @@ def test_131_broken_file_is_one_clear_problem(write: Write, content: bytes, prob
     assert problem in problems_of()[0]
 
 
-def test_131_directory_and_fifo_are_not_files(home: Path) -> None:
+def test_f131_directory_and_fifo_are_not_files(home: Path) -> None:
+    """A folder and a pipe in the place of the file are told as what they are not."""
     os.mkfifo(home / "fifo")
     assert problems_of(home) == [f"{home}: is not a file"]
     assert problems_of(home / "fifo") == [f"{home}/fifo: is not a file"]
 
 
-def test_131_file_writable_by_others_is_noticed(write: Write) -> None:
+def test_f131_file_writable_by_others_is_noticed(write: Write) -> None:
+    """A file that others can change is read, with a notice that says how to close it."""
     path = write("{}")
     path.chmod(0o664)
     assert load().notices == [f"{path} can be changed by other users: chmod go-w {path}"]
 
 
-def test_131_linked_file_and_byte_order_mark_are_read(write: Write, home: Path) -> None:
+def test_f131_linked_file_and_byte_order_mark_are_read(write: Write, home: Path) -> None:
+    """A link to a file with a byte order mark is read like the file itself."""
     target = home / "dotfiles.json5"
     target.write_bytes(b"\xef\xbb\xbf{log:{level:'ERROR'}}")
     target.chmod(0o600)
@@ -541,6 +545,7 @@ def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
 
 
 @pytest.mark.parametrize("workspace", ["/", "~", "~/", "/..", "~/x/.."])
-def test_132_root_and_home_are_refused_as_a_workspace(write: Write, workspace: str) -> None:
+def test_f132_root_and_home_are_refused_as_a_workspace(write: Write, workspace: str) -> None:
+    """No spelling of the root or of the home folder is taken as a workspace."""
     write(f"{{ agents: {{ defaults: {{ workspace: '{workspace}' }} }} }}")
     assert "must be a folder of its own" in problems_of()[0]
