@@ -140,6 +140,16 @@ def test_agents_share_an_embedder_if_it_comes_to_the_same(tmp_path: Path) -> Non
     assert other != named
 
 
+def test_embedder_with_a_rotated_key_is_another(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("first")
+    search = {"provider": "openai", "remote": {"apiKey": {"file": str(key)}}}
+    before, _ = plan(tmp_path, search)
+    assert plan(tmp_path, search)[0] == before
+    key.write_text("second")
+    assert plan(tmp_path, search)[0] != before
+
+
 def test_batches_are_used_only_where_the_provider_has_them(tmp_path: Path) -> None:
     batch = {"remote": {"batch": {"enabled": True}}}
     for provider, expected in {"openai": True, "gemini": True, "voyage": True, "mistral": False}.items():
