@@ -56,7 +56,10 @@ def state_lines(state: ServiceState) -> Iterator[str]:
         colour, word = "yellow", "not installed"
     pid = f", process {state.pid}" if state.pid else ""
     yield f"memoryd is {styled(word, colour=colour)}{pid}"
-    if state.is_installed:
+    if state.is_installed and state.manager == "none":
+        yield "  its files are there, and nobody reads them now; to remove them: memoryctl service uninstall"
+        yield from (f"  {path}" for path in state.files)
+    elif state.is_installed:
         yield f"  {state.manager}: {state.phase or 'unknown'}, {'' if state.is_enabled else 'not '}started at login"
         yield from (f"  {path}{' (not ours)' if path in state.foreign else ''}" for path in state.files)
     elif state.manager != "none":

@@ -67,7 +67,8 @@ class ServiceWork:
         """Do or show the steps, and say what came of it."""
         told = [*notes]
         if self.why_no_manager:
-            told.append(f"there is no service manager here: {self.why_no_manager}; this is what one would be told")
+            known = "this is what one would be told" if self.is_dry else "nobody could be told of it"
+            told.append(f"there is no service manager here: {self.why_no_manager}; {known}")
         if steps and not self.is_dry:
             if starts:
                 self._refuse_second()

@@ -11,7 +11,7 @@ from memoryd.service.launchd_manager import LaunchdManager
 from memoryd.service.no_manager import NoManager
 from memoryd.service.service_state import ManagerName, ServiceState
 from memoryd.service.service_step import ServiceStep
-from memoryd.service.systemd_manager import SystemdManager, why_no_systemd
+from memoryd.service.systemd_manager import SystemdManager, left_units, why_no_systemd
 
 
 class ServiceManager(Protocol):
@@ -60,4 +60,4 @@ def manager_here(environment: Mapping[str, str] = os.environ, platform: str | No
     if (platform or sys.platform) == "darwin":
         return LaunchdManager(environment)
     reason = why_no_systemd(environment)
-    return NoManager(reason) if reason else SystemdManager(environment)
+    return NoManager(reason, left=left_units(environment)) if reason else SystemdManager(environment)

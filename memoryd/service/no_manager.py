@@ -8,6 +8,7 @@ from memoryd.errors import MemorydError
 from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.service_state import ManagerName, ServiceState
 from memoryd.service.service_step import ServiceStep
+from memoryd.service.writing_steps import removal_steps
 
 FOREGROUND = (
     "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
@@ -22,10 +23,12 @@ class NoManager:
     why: str
     name: ManagerName = "none"
     places: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
+    """What an installation wrote when there was a manager, or one could be reached."""
 
     def state(self) -> ServiceState:
-        """Return that nothing is installed, and why."""
-        return ServiceState("none", reason=self.why, hint=FOREGROUND)
+        """Return that nothing runs it, why, and what lies there all the same."""
+        return ServiceState("none", reason=self.why, hint=FOREGROUND, files=self.left)
 
     def files(self, installation: Installation) -> ServiceFiles:
         """Return nothing."""
@@ -36,8 +39,10 @@ class NoManager:
         raise self.refusal()
 
     def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Raise that nothing can be done here."""
-        raise self.refusal()
+        """Return what removes the files that are left; raises where there are none."""
+        if not self.left:
+            raise self.refusal()
+        return removal_steps(self.left)
 
     def start(self, state: ServiceState) -> Iterable[ServiceStep]:
         """Raise that nothing can be done here."""

@@ -54,6 +54,13 @@ def why_no_systemd(environment: Mapping[str, str]) -> str:
     return f"there is no systemd ({answer.reason})"
 
 
+def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files and links of ours that systemd would read, for where nobody can ask it."""
+    folder = unit_folder(environment)
+    links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
+    return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
+
+
 def why_no_namespaces() -> str:
     """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
     for name, wrong in NO_NAMESPACES.items():

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from memoryd.cli.service_lines import state_lines
+from memoryd.service.managers import manager_here
+from memoryd.service.systemd_units import MARK, SERVICE, unit_folder
 from memoryd.wire import Exit
 from tests.integration.contract_server import serving
 from tests.service_programs import StandInManager
@@ -388,3 +391,17 @@ def test_hardening_is_said_to_be_systemds_on_a_mac(user: User) -> None:
     shown = user.service("install", "--hardened", "--dry-run", mac=True)
     assert "launchd has nothing like it" in shown.stderr
     assert "ReadWritePaths" not in shown.stdout
+
+
+def test_what_an_installation_left_is_named_and_removed_where_no_manager_answers(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PATH": str(tmp_path)}
+    folder = unit_folder(environment)
+    link = folder / "default.target.wants" / SERVICE
+    link.parent.mkdir(parents=True)
+    (folder / SERVICE).write_text(f"{MARK}\n[Service]\n")
+    link.symlink_to(folder / SERVICE)
+    manager = manager_here(environment, "linux")
+    state = manager.state()
+    assert (state.manager, state.files) == ("none", (link, folder / SERVICE))
+    assert "service uninstall" in "\n".join(state_lines(state))
+    assert [step.path for step in manager.uninstall(state)] == [link, folder / SERVICE]
