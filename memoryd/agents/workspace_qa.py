@@ -118,9 +118,8 @@ class WorkspaceQa:
         usage = self.store.archive.usage
         if not usage.is_full:
             return ""
-        return (
-            f"questions alone are kept: the files have {usage.bytes:,} bytes, memory.qa.maxBytes is {usage.max_bytes:,}"
-        )
+        kept = "no turn is kept" if usage.is_closed else "questions alone are kept"
+        return f"{kept}: the files have {usage.bytes:,} bytes, memory.qa.maxBytes is {usage.max_bytes:,}"
 
     async def _watch(self) -> None:
         """Open the store, then look now and then what others wrote and learn what is to be found, until cancelled."""

@@ -42,7 +42,8 @@ class QaSection(Section):
         ge=64 * 1024,
         le=1024**4,
         description="How large the files of questions and answers of a workspace may be, in bytes; beyond it the "
-        "answers of the oldest sessions in the archive go, then of what is said the question alone is kept.",
+        "answers of the oldest sessions in the archive go, then of what is said the question alone is kept, and at "
+        "four times as much no turn is taken any more, which its sender is told.",
     )
     from_transcripts: bool = Field(
         default=False,

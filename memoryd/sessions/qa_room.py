@@ -2,7 +2,8 @@
 
 Over the bound the sessions of the archive lose answers, those that were left first before others: first what is not
 significant enough by the rules of today, then, if that is not enough, all but those that were marked, and at last
-these. If the files are too large even so, of new turns the question alone is kept.
+these. If the files are too large even so, of new turns the question alone is kept; at four times the bound none is
+taken any more, and whoever brings one is told so.
 """
 
 from collections.abc import Iterable
@@ -10,10 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.errors import StoreUnavailable
 from memoryd.sessions.archived_sessions import ArchivedSessions
 from memoryd.sessions.session_changes import SessionChanges
 
+CLOSED_AT: Final = 4
+"""At so many times the bound no turn is taken."""
 _NOTHING: Final = 1.0
 """No significance is above it."""
 
@@ -30,6 +34,11 @@ class QaUsage:
     def is_full(self) -> bool:
         """Whether only questions are kept of what is said."""
         return self.bytes > self.max_bytes
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is kept of what is said."""
+        return self.bytes > CLOSED_AT * self.max_bytes
 
 
 class QaRoom:
@@ -49,6 +58,21 @@ class QaRoom:
     def usual(self) -> Keeping:
         """What is kept while there is room."""
         return self._keeping
+
+    def check_open(self) -> None:
+        """Raise StoreUnavailable where no turn may be added: as with a full disk it may be, once there is room."""
+        if self.usage.is_closed:
+            raise StoreUnavailable(
+                f"there is no room for another turn: the files of questions and answers have {self.usage.bytes:,} "
+                f"bytes, {CLOSED_AT} times memory.qa.maxBytes",
+                hint="forget old conversations (memoryctl sessions), or raise memory.qa.maxBytes",
+            )
+
+    def note(self, turn: Turn) -> None:
+        """Count a turn that was added, until the files are measured again."""
+        # it stands in the main file as well
+        added = 2 * (len(turn.question.encode()) + len((turn.answer or "").encode()))
+        self.usage = replace(self.usage, bytes=self.usage.bytes + added)
 
     def measure(self, others: int) -> None:
         """See how large the files are; `others` are the bytes of those that are not in the archive."""

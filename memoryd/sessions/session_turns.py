@@ -76,7 +76,8 @@ class SessionTurns:
 
         `repeated` finds the turn that it is once more; then nothing is added. Of a session that `is_followed` a memory
         is made when it ends. Raises Denied for the session of another
-        agent or key, StoreError for a file that cannot be read, StoreUnavailable where the disk stands in the way.
+        agent or key, StoreError for a file that cannot be read, StoreUnavailable where the disk stands in the way or
+        the files are as large as they may be.
         """
         identity = self._sessions.named(name)
         made: list[MadeTurn] = []
@@ -95,6 +96,7 @@ class SessionTurns:
             if (before := repeated(session)) is not None:
                 same.append(before)
                 return None
+            self._room.check_open()
             made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
             # one that was opened without a key is found by that of whoever goes on with it
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
@@ -105,7 +107,10 @@ class SessionTurns:
         self._sessions.change(identity, added, fresh=fresh)
         if same:
             return AddedTurn(identity, same[0], None, is_repeated=True)
-        return AddedTurn(identity, made[0].turn, made[0].dropped_answer) if made else None
+        if not made:
+            return None
+        self._room.note(made[0].turn)
+        return AddedTurn(identity, made[0].turn, made[0].dropped_answer)
 
     def append_by_key(
         self,

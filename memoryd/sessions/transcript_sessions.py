@@ -57,9 +57,12 @@ class TranscriptSessions:
                 return None
             if place_of(session) != before:
                 raise PlaceMovedError(name)
+            self._room.check_open()
             rules = self._room.keeping, self._commonness
             taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 
         self._sessions.change(name, added, fresh=Session(name, found[0].at, agent=agent, key=key))
+        for made in taken[0].made if taken else ():
+            self._room.note(made.turn)
         return taken[0] if taken else None

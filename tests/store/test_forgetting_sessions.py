@@ -15,7 +15,7 @@ import pytest
 from memoryd.domain.sessions.keeping import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
-from memoryd.errors import Denied, NotFound
+from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.files.drafts import draft_beside
 from memoryd.sessions.qa_store import QaStore
 from tests.sweeps import some
@@ -44,6 +44,11 @@ def say(
     significance: float = 1.0,
 ) -> None:
     assert store.turns.append(session, RawTurn(question, answer, at, significance), agent="main")
+
+
+def say_for_ever(store: QaStore, session: str, question: str) -> None:
+    for number in range(1000):
+        say(store, session, f"{question} {number}")
 
 
 def holding(root: Path, word: str = CANARY) -> list[str]:
@@ -282,6 +287,26 @@ def test_where_there_is_no_room_the_question_alone_is_kept(tmp_path: Path) -> No
     assert not store.archive.usage.is_full
     say(store, "s0", "and again?", answer="c" * 100)
     assert store.sessions.read(SessionId("s0"), agent="main").turns[-1].answer == "c" * 100
+
+
+def test_at_four_times_the_bound_a_turn_is_refused_until_there_is_room(tmp_path: Path) -> None:
+    """Questions alone do not grow without end, and none is dropped in silence."""
+    store = opened(tmp_path, max_bytes=10_000)
+    with pytest.raises(StoreUnavailable, match="no room for another turn") as caught:
+        say_for_ever(store, "s", "q" * 4000)
+    assert "memory.qa.maxBytes" in caught.value.hint
+    after = (tmp_path / "memory/sessions/s.json").read_bytes()
+    assert 20_000 < len(after) < 60_000
+    store.sessions.flush()
+    store.archive.make_room()
+    assert store.archive.usage.is_closed
+    with pytest.raises(StoreUnavailable, match="no room"):
+        say(store, "new", "one more")
+    assert (tmp_path / "memory/sessions/s.json").read_bytes() == after
+    store.forgetting.forget(SessionId("s"), agent="main")
+    store.archive.make_room()
+    say(store, "new", "one more")
+    assert store.sessions.read(SessionId("new"), agent="main").turns[-1].question == "one more"
 
 
 def test_nothing_is_pruned_where_nothing_may_be_written(tmp_path: Path) -> None:
