@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memoryd.cli.checks import clock, disk, index, inotify, queue, service, watcher
@@ -125,7 +126,7 @@ def test_all_is_well_and_folded(indexed: Path, capsys: Captured) -> None:
     run(["doctor"])
     lines = capsys.readouterr().out.splitlines()
     assert "ok     index: 2 things looked at, all well" in lines
-    assert "off    not in use: embedder, reranker, llm, qmd, http, log, hooks" in lines
+    assert "off    not in use: embedder, reranker, llm, qmd, http, log, hooks, replaced" in lines
     assert lines[-1].startswith("1 to look at, ")
     run(["doctor", "--verbose", "--section", "index"])
     assert "is sound" in capsys.readouterr().out
@@ -164,6 +165,7 @@ def test_flipped_byte_of_the_index_is_found_and_set_aside(indexed: Path, capsys:
 
 def test_missing_row_of_the_word_index_is_found(indexed: Path, capsys: Captured) -> None:
     writer = Connector(indexed).writer()
+    writer.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     writer.execute("DELETE FROM chunk_words_docsize WHERE id = (SELECT min(id) FROM chunks)").fetchall()
     writer.close()
     code, told = doctor(capsys, "--section", "index")
@@ -359,6 +361,7 @@ def test_socket_whose_path_leads_elsewhere_is_told_as_the_daemon_says(examinatio
 
 def test_long_socket_path_is_told(notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setenv("MEMORYD_SOCKET", f"/tmp/{'long' * 40}/memoryd.sock")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
     _, told = doctor(capsys, "--section", "socket")
     assert "longer than the system allows" in said(told, "socket.path")
 
