@@ -1,9 +1,11 @@
 """`reference/commands.md`: every command with its arguments and options, as `--help` tells them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
+from memoryd.cli.invocation import HELP
 from memoryd.cli.main import memoryctl
 from memoryd.daemon.main import main as memoryd
 from tests.docs.tables import table
@@ -34,7 +36,9 @@ def _walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Comman
 
 
 def _entry(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, **command.context_settings)
+    # as within memoryctl, whose words for help all its commands inherit
+    settings: dict[str, Any] = {**HELP, **command.context_settings}
+    context = click.Context(command, info_name=name, **settings)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     rows = [record for one in command.get_params(context) if (record := one.get_help_record(context))]
     said = [f"`{option}`" for option, _ in rows]
