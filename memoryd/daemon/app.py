@@ -199,7 +199,7 @@ class Daemon:
             ("watchdog", lambda: self._notifier.run_watchdog(self._heartbeats.are_well)),
             ("heartbeats", self._heartbeats.run),
             ("log", self._log.run),
-            ("clock", ClockWatch(self._workspaces.note_jump).run),
+            ("clock", ClockWatch(self._open.note_jump).run),
             ("lock", self._keep_lock),
             ("collector", lambda: collector.collect_when_quiet(lambda: self._workspaces.is_indexing)),
         ]

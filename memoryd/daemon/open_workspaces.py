@@ -21,6 +21,7 @@ from memoryd.agents.status import ShortfallsOf
 from memoryd.agents.workspaces import Workspaces
 from memoryd.config.root import Config
 from memoryd.daemon.supervise import Supervisor
+from memoryd.domain.clocks import Jump
 from memoryd.errors import StoreUnavailable
 
 log = structlog.get_logger(__name__)
@@ -71,6 +72,10 @@ class OpenWorkspaces:
         finally:
             for task in (*self._loops, *self._model_loops.values()):
                 task.cancel()
+
+    def note_jump(self, jump: Jump) -> None:
+        """Take the news that the clocks jumped, for the workspaces that are open by then."""
+        self.now.note_jump(jump)
 
     async def exchange(self, config: Config) -> None:
         """Close the workspaces, and open those of another configuration over the same files, while nobody asks.

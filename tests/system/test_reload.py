@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -285,6 +286,22 @@ def test_f123_hang_up_reloads_and_scans(stage: Stage) -> None:
     eventually(lambda: client.status()["config"]["problems"])
     assert client.status()["config"]["loadedAt"] == loaded_at
     assert len(found(client, "gateway lease sourdough machine")) == 1
+
+
+def test_stop_of_the_process_after_a_reload_has_the_notes_looked_at(stage: Stage) -> None:
+    """What follows the clocks tells the workspaces that are open now, not those of before."""
+    blind = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}, "query": {"freshMs": 0}}
+    stage.write(blind)
+    with Client(stage.running.socket) as client:
+        assert client.reload()["reloaded"]
+        looked = stage.agent()["lastScanAt"]
+        os.kill(stage.running.pid, signal.SIGSTOP)
+        # longer than a busy machine is late
+        time.sleep(4)
+        os.kill(stage.running.pid, signal.SIGCONT)
+        eventually(lambda: stage.agent()["lastScanAt"] != looked)
+        stage.write()
+        assert client.reload()["reloaded"]
 
 
 def test_long_wait_and_stream_outlive_a_reload(stage: Stage) -> None:
