@@ -23,8 +23,10 @@ from tests.warm.programs import NURSERY
 settings.register_profile("shared machine", deadline=None, max_examples=whole_or(25, 100))
 settings.load_profile("shared machine")
 
-# a shell starts the background jobs of a script with this signal ignored, and every child would inherit that
+# a shell starts the background jobs of a script with these signals ignored, and every child would inherit that
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
