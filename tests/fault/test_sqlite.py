@@ -709,9 +709,12 @@ def test_f060_second_daemon_gives_way(stage: Stage) -> None:
 
 
 def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
-    """Only the two modules that open an index look into its file by themselves."""
+    """Only the two modules that open an index look into its file by themselves, and doctor, in a process of its own."""
     users = [module for module, text in SOURCES.items() if re.search(r"\brecognise\(", text)]
-    assert users == ["index/keeper.py", "store/index_file.py"]
+    assert users == ["index/keeper.py", "store/examining.py", "store/index_file.py"]
+    examiners = [module for module, text in SOURCES.items() if "memoryd.store.examining" in text]
+    assert examiners
+    assert [module for module in examiners if not module.startswith("cli/checks/")] == []
 
 
 def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:
