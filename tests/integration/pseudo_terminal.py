@@ -10,6 +10,7 @@ import time
 
 PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 PATIENCE_SECONDS = 20
+QUIET_SECONDS = 3
 
 
 def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **environment: str) -> tuple[int, str]:
@@ -21,16 +22,21 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
     child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
     os.close(theirs)
     os.write(ours, typed.encode())
-    seen = b""
+    seen, is_interrupted = b"", False
     end = time.monotonic() + PATIENCE_SECONDS
-    while (left := end - time.monotonic()) > 0 and select.select([ours], [], [], left)[0]:
+    while (left := end - time.monotonic()) > 0:
+        if not select.select([ours], [], [], min(left, QUIET_SECONDS))[0]:
+            if is_interrupted:
+                # once more: one that comes between a prompt and the wait for a key is heard with the next key
+                child.send_signal(signal.SIGINT)
+            continue
         try:
             seen += os.read(ours, 65536)
         except OSError:  # Linux says EIO when the last writer has left
             break
         if interrupt_at and interrupt_at.encode() in seen:
             child.send_signal(signal.SIGINT)
-            interrupt_at = ""
+            interrupt_at, is_interrupted = "", True
     os.close(ours)
     if time.monotonic() > end:
         child.kill()
