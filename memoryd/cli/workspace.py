@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -98,7 +99,8 @@ def move(
         lines = _config_lines(loaded, plan)
         aside, stays = (None, False) if dry_run else carry_out(plan)
         written = writes_config and not dry_run and _written(loaded, lines)
-    _show(invocation, plan, lines, aside=aside, stays=stays, written=written, is_dry=dry_run, loaded=loaded)
+    done = _Move(plan=plan, loaded=loaded, lines=lines, aside=aside, stays=stays, written=written, is_dry=dry_run)
+    _show(invocation, done)
     return Exit.DONE
 
 
@@ -132,65 +134,60 @@ def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
     return True
 
 
-def _show(
-    invocation: Invocation,
-    plan: MovePlan,
-    lines: list[FolderNaming],
-    *,
-    aside: Path | None,
-    stays: bool,
-    written: bool,
-    is_dry: bool,
-    loaded: Loaded,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Move:
+    """What was done, or with `is_dry` would be: `lines` of the configuration name the old folder."""
+
+    plan: MovePlan
+    loaded: Loaded
+    lines: list[FolderNaming]
+    aside: Path | None
+    """What was kept of the new folder before."""
+    stays: bool
+    """The old folder does, on another disk."""
+    written: bool
+    """The lines of the configuration are."""
+    is_dry: bool
+
+
+def _show(invocation: Invocation, done: _Move) -> None:
+    plan = done.plan
     reply = {
         "old": str(plan.old),
         "new": str(plan.new),
-        "dryRun": is_dry,
+        "dryRun": done.is_dry,
         "movedFolder": plan.moves_folder,
         "rows": plan.rows,
         "state": str(plan.new_state),
-        "setAside": str(aside) if aside else None,
-        "oldStays": stays,
-        "configWritten": written,
-        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in lines],
+        "setAside": str(done.aside) if done.aside else None,
+        "oldStays": done.stays,
+        "configWritten": done.written,
+        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in done.lines],
     }
-    moved = "would be moved" if is_dry else "moved"
+    moved = "would be moved" if done.is_dry else "moved"
     folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
     line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
-    invocation.show(
-        reply,
-        [harmless_line(line)],
-        _notes(plan, lines, aside, stays=stays, written=written, is_dry=is_dry, loaded=loaded),
-    )
+    invocation.show(reply, [harmless_line(line)], _notes(done))
 
 
-def _notes(
-    plan: MovePlan,
-    lines: list[FolderNaming],
-    aside: Path | None,
-    *,
-    stays: bool,
-    written: bool,
-    is_dry: bool,
-    loaded: Loaded,
-) -> Iterator[str]:
-    if stays:
+def _notes(done: _Move) -> Iterator[str]:
+    plan, lines, loaded = done.plan, done.lines, done.loaded
+    if done.stays:
         yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"
-    if aside:
-        yield f"what was kept of {plan.new} before lies in {aside}"
+    if done.aside:
+        yield f"what was kept of {plan.new} before lies in {done.aside}"
     for one in lines:
-        done = "now says" if written else "is to say"
-        yield f"{loaded.source}:{one.line}: {one.key} {done} {one.instead}" + (
-            "" if written else f" instead of {one.said}"
+        says = "now says" if done.written else "is to say"
+        yield f"{loaded.source}:{one.line}: {one.key} {says} {one.instead}" + (
+            "" if done.written else f" instead of {one.said}"
         )
-    if lines and not written and not is_dry:
+    if lines and not done.written and not done.is_dry:
         yield "change that before memoryd starts; the same command with --write-config does it"
     if not lines and _is_unnamed(loaded, plan):
         yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
     if os.environ.get("MEMORYD_WORKSPACE"):
         yield "MEMORYD_WORKSPACE is set and goes before the configuration: see that it names the new folder"
-    yield "nothing was changed" if is_dry else f"to take it back: {_way_back(plan, stays=stays)}"
+    yield "nothing was changed" if done.is_dry else f"to take it back: {_way_back(plan, stays=done.stays)}"
 
 
 def _way_back(plan: MovePlan, *, stays: bool) -> str:

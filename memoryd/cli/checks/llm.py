@@ -2,17 +2,16 @@
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
+from memoryd.cli.checks.model_here import model_finding
 from memoryd.config.llm import LlmSection
 from memoryd.config.root import Config
-from memoryd.embed.local.local_model import NO_LLAMA, model_file
-from memoryd.errors import ConfigError, MemorydError
+from memoryd.errors import ConfigError
 from memoryd.llm.remote.text_access import TextKeys, access_of
-from memoryd.models.chat_models import inspect_chat_model
+from memoryd.models.chat_models import ChatModel, inspect_chat_model
 from memoryd.models.model_use import WRITING
 from memoryd.models.store import ModelStore
 
@@ -32,19 +31,13 @@ def text_model(examination: Examination) -> Iterator[Finding]:
 def _local(llm: LlmSection, config: Config) -> Finding:
     # all agents share it: the folder of the first one's models holds it
     local = config.resolved_agents()[0].memory_search.local
-    store, source = ModelStore.configured(local, os.environ, use=WRITING), llm.model or ""
-    try:
-        path = store.locate(model_file(source, key=store.key))
-        if path is None:
-            hint = f"correct {store.key}, or fetch the model: memoryctl models pull"
-            return Finding(PART, "wrong", f"the model {source} is not here", hint)
-        found = inspect_chat_model(path)
-    except MemorydError as exc:
-        return Finding(PART, "wrong", str(exc), exc.hint)
-    if find_spec("llama_cpp") is None:
-        return Finding(PART, "wrong", NO_LLAMA)
+    store = ModelStore.configured(local, os.environ, use=WRITING)
+    return model_finding(PART, store, llm.model or "", inspect_chat_model, _told)
+
+
+def _told(found: ChatModel) -> str:
     form = "" if found.has_template else ", without a chat template"
-    return Finding(PART, "ok", f"{found.name} ({found.architecture}), {found.context} tokens{form}: {path}")
+    return f"{found.name} ({found.architecture}), {found.context} tokens{form}"
 
 
 def _endpoint(llm: LlmSection, config: Config) -> Finding:

@@ -2,16 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
+from memoryd.cli.checks.model_here import model_finding
 from memoryd.config.resolved import Agent
-from memoryd.embed.local.local_model import NO_LLAMA, model_file
-from memoryd.errors import MemorydError
 from memoryd.models.model_use import RERANKING
-from memoryd.models.rerankers import inspect_reranker
+from memoryd.models.rerankers import Reranker, inspect_reranker
 from memoryd.models.store import ModelStore
 
 PART: Final = "reranker"
@@ -32,17 +30,11 @@ def reranker(examination: Examination) -> Iterator[Finding]:
 
 def _of(source: str, agent: Agent) -> Finding:
     store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
-    try:
-        path = store.locate(model_file(source, key=store.key))
-        if path is None:
-            hint = f"correct {store.key}, or fetch the model: memoryctl models pull"
-            return Finding(PART, "wrong", f"the model {source} is not here", hint)
-        found = inspect_reranker(path)
-    except MemorydError as exc:
-        return Finding(PART, "wrong", str(exc), exc.hint)
-    if find_spec("llama_cpp") is None:
-        return Finding(PART, "wrong", NO_LLAMA)
-    return Finding(PART, "ok", f"{found.name} ({found.family}), {found.context} tokens: {path}")
+    return model_finding(PART, store, source, inspect_reranker, _told)
+
+
+def _told(found: Reranker) -> str:
+    return f"{found.name} ({found.family}), {found.context} tokens"
 
 
 LOOKS: Looks = {"reranker.file": reranker}

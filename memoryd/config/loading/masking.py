@@ -14,7 +14,7 @@ from typing import Final
 import json5
 
 from memoryd.config.loading.decoding import parse
-from memoryd.config.loading.raw import KeyPath, Raw, value_at
+from memoryd.config.loading.raw import KeyPath, Raw, texts_in, value_at
 from memoryd.config.secret import VARIABLE
 from memoryd.domain.redaction import redacted, secrets_in
 
@@ -77,7 +77,7 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
         if token.startswith("/") or not _WITHIN.search(token):
             return token
         said = str(json5.loads(token))
-        place = next((place for place, value in _strings(raw) if value == said), ())
+        place = next((place for place, value in texts_in(raw) if value == said), ())
         value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
         if isinstance(value, str) and _is_masked_of(said, value):
             return json.dumps(value, ensure_ascii=False)
@@ -102,7 +102,7 @@ def _without_secrets(value: str, name: str) -> str:
 
 def _secrets(raw: object) -> Iterator[tuple[KeyPath, str]]:
     """Yield all that is, or looks like, a key, with its place; a reference to one is none."""
-    for place, value in _strings(raw):
+    for place, value in texts_in(raw):
         is_said = bool(value.strip()) and not VARIABLE.fullmatch(value.strip())
         if (_is_named(place) and is_said) or secrets_in(value):
             yield place, value
@@ -115,21 +115,9 @@ def _is_named(place: KeyPath) -> bool:
 
 
 def _masked(raw: object) -> Iterator[tuple[KeyPath, str]]:
-    for place, value in _strings(raw):
+    for place, value in texts_in(raw):
         if place[-1:] == ("env",) and value.startswith(_VARIABLE):
             yield place[:-1], value
-
-
-def _strings(raw: object, place: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
-    match raw:
-        case str():
-            yield place, raw
-        case dict():
-            for key, value in raw.items():
-                yield from _strings(value, (*place, key))
-        case list():
-            for at, value in enumerate(raw):
-                yield from _strings(value, (*place, at))
 
 
 def _is_same_agent(one: Raw, other: Raw, place: KeyPath) -> bool:

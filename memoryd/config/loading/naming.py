@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +12,7 @@ import json5
 from memoryd.config.loading.decoding import parse
 from memoryd.config.loading.key_names import dotted
 from memoryd.config.loading.places import places
-from memoryd.config.loading.raw import KeyPath
+from memoryd.config.loading.raw import texts_in
 from memoryd.config.paths import expand
 
 _TOKEN: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
@@ -33,7 +32,7 @@ def namings(text: str, file: Path, old: Path, new: Path) -> list[FolderNaming]:
     """Return what of a configuration names a folder (a real path) that becomes another one; raises ConfigError."""
     lines = places(text)
     found = []
-    for location, said in _strings(parse(text, file)):
+    for location, said in texts_in(parse(text, file)):
         if (instead := _instead(said, file.absolute().parent, old, new)) is not None:
             place = lines.near(location)
             found.append(FolderNaming(dotted(location), place.line if place else 0, said, instead))
@@ -61,15 +60,3 @@ def _instead(said: str, base: Path, old: Path, new: Path) -> str | None:
     path = new / real.relative_to(old)
     is_short = said.startswith("~") and path.is_relative_to(Path.home())
     return f"~/{path.relative_to(Path.home())}" if is_short else str(path)
-
-
-def _strings(raw: object, place: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
-    match raw:
-        case str():
-            yield place, raw
-        case dict():
-            for key, value in raw.items():
-                yield from _strings(value, (*place, key))
-        case list():
-            for at, value in enumerate(raw):
-                yield from _strings(value, (*place, at))

@@ -1,5 +1,7 @@
 """The file before validation: nested dicts and lists, and how to reach into them."""
 
+from collections.abc import Iterator
+
 Raw = dict[str, object]
 
 KeyPath = tuple[int | str, ...]
@@ -17,6 +19,19 @@ def value_at(raw: object, location: KeyPath) -> object:
             case _:
                 return None
     return raw
+
+
+def texts_in(raw: object, place: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every text in it, with its place below `place`."""
+    match raw:
+        case str():
+            yield place, raw
+        case dict():
+            for key, value in raw.items():
+                yield from texts_in(value, (*place, key))
+        case list():
+            for at, value in enumerate(raw):
+                yield from texts_in(value, (*place, at))
 
 
 def of_agent(location: KeyPath) -> KeyPath:
