@@ -6,7 +6,6 @@ from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
-from memoryd.cli.checks.model_here import model_finding
 from memoryd.config.llm import LlmSection
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError
@@ -32,6 +31,8 @@ def _local(llm: LlmSection, config: Config) -> Finding:
     # all agents share it: the folder of the first one's models holds it
     local = config.resolved_agents()[0].memory_search.local
     store = ModelStore.configured(local, os.environ, use=WRITING)
+    from memoryd.cli.checks.model_here import model_finding
+
     return model_finding(PART, store, llm.model or "", inspect_chat_model, _told)
 
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
-from memoryd.cli.checks.model_here import model_finding
 from memoryd.config.resolved import Agent
 from memoryd.models.model_use import RERANKING
 from memoryd.models.rerankers import Reranker, inspect_reranker
@@ -30,6 +29,8 @@ def reranker(examination: Examination) -> Iterator[Finding]:
 
 def _of(source: str, agent: Agent) -> Finding:
     store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
+    from memoryd.cli.checks.model_here import model_finding
+
     return model_finding(PART, store, source, inspect_reranker, _told)
 
 
