@@ -37,9 +37,6 @@ REPLACED_TYPES = {
 """Types that meant several things."""
 TWICE: Mapping[str, str] = {}
 """Public types that stand twice, and why; those of `replies` mirror the API's."""
-FACES = frozenset({"domain", "config", "memory", "sessions", "agents", "api", "replies", "cli"})
-"""Rooms in which a module may be named as elsewhere: each shows one side of the same noun."""
-
 NO_IMPERATIVE = re.compile(
     r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One|Every|All|Another|As)\b"
 )
@@ -121,15 +118,6 @@ def test_public_type_stands_once() -> None:
     mirrored = {name: found for name, found in rest.items() if found and mirrors[name]}
     assert twice.keys() == TWICE.keys(), twice
     assert all(any(one.startswith("api/") for one in found) for found in mirrored.values()), mirrored
-
-
-def test_module_name_stands_in_one_room() -> None:
-    rooms = defaultdict(list)
-    for module in TREES:
-        folder, _, name = module.rpartition("/")
-        if folder.split("/")[0] not in FACES and name not in ("__init__.py", "main.py"):
-            rooms[name].append(folder)
-    assert not {name: found for name, found in rooms.items() if len(found) > 1}
 
 
 def docstrings_in(tree: ast.AST) -> Iterator[tuple[str, str]]:
