@@ -17,7 +17,7 @@ import apsw
 import click
 
 from memoryd.config.paths import models_dir
-from memoryd.domain.ranking.background import packed
+from memoryd.domain.ranking.calibration import packed
 from memoryd.models.store import ModelStore
 from memoryd.search.word_background import TABLE
 from tests.daemon import STARTER

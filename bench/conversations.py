@@ -20,9 +20,8 @@ import psutil
 from bench.followups.followup_set import followups, said
 from bench.measurement import Aim, Bench, Row
 from bench.timing import Stopwatch, median, percentile
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.documents import Keeping, render_session
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn
-from memoryd.domain.sessions.session_document import render_session
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files import beneath
 from memoryd.files.writing import sync_folder

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from bench.corpus import notes
 from bench.measurement import Aim, Bench, Row
 from bench.timing import median
-from memoryd.domain.ranking.line_runs import NearPassage
-from memoryd.domain.ranking.snippets import snippet
+from memoryd.domain.ranking.snippets import NearPassage, snippet
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
 
 NOTES, BYTES, ROUNDS, TERMS = 40, 400_000, 5, 6

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from memoryd.domain.gitignore import Patterns
+from memoryd.domain.patterns import Patterns
 
 NAMES = (
     *("MEMORY.md", "bank/c.md", "memory/a.md", "memory/b.md", "memory/drafts/a.md"),

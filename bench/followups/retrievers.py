@@ -14,10 +14,9 @@ from heapq import nlargest
 from pathlib import Path
 
 from bench.followups.followup_set import Followup, Place, said
-from memoryd.domain.sessions.indexed_turns import IndexedTurns
-from memoryd.domain.sessions.keywords import keywords
 from memoryd.domain.sessions.making_turns import answer_words, message_keys
-from memoryd.domain.sessions.sequences import TURNS
+from memoryd.domain.sessions.sequences import TURNS, IndexedTurns
+from memoryd.domain.sessions.topics import keywords
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.search.word_background import commonness
 from memoryd.sessions.qa_store import QaStore

@@ -8,13 +8,11 @@ from itertools import product
 
 from bench.measurement import Aim, Bench, Row
 from bench.timing import ProcessorWatch
-from memoryd.domain.memories.attributes import Attributes
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.opinion_labels import OpinionLabels
-from memoryd.domain.memories.opinions import plan_steps
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.line import Attributes, RetainedLine
+from memoryd.domain.memories.reflect.evidence import OpinionLabels
+from memoryd.domain.memories.reflect.opinions import plan_steps
 
 PLANNED, TWICE = Aim(1.0), Aim(3.0)
 ENTITIES, DAYS = 40, 700

@@ -11,13 +11,13 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.attributes import BY_PEOPLE
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
-from memoryd.domain.memories.capture.pins import newness, pins_beyond
-from memoryd.domain.memories.identity import MemoryId, short_id
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.capture.corrections import newness, pins_beyond
+from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.line import BY_PEOPLE
 from memoryd.domain.memories.recall_filters import RecallFilters
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.versions import superseded
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.journal import Journal

@@ -11,9 +11,9 @@ from typing import Final
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.forgetting_plan import AlikeTranscripts
 from memoryd.agents.qa_sessions import QaSessions, StoredEntry
-from memoryd.domain.conversation_paths import transcript_path, turns_path
+from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.errors import StoreError
 from memoryd.sessions.beginnings import begins_alike, is_one
 from memoryd.sessions.transcript_folders import TranscriptFolder

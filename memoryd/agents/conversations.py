@@ -13,11 +13,7 @@ from typing import Final
 
 from memoryd.agents.conversation_feeds import ConversationFeeds, ConversationIndexing
 from memoryd.agents.loops import NamedLoop
-from memoryd.agents.part_settings import (
-    index_settings,
-    lane_settings,
-    search_settings,
-)
+from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memoryd.agents.core_rights import CoreRights
-from memoryd.domain.memories.core_edits import appended, inserted, replaced
+from memoryd.domain.memories.reflect.core import appended, inserted, replaced
 from memoryd.domain.redaction import secrets_in
 from memoryd.memory.core import CoreEdit, CoreMemory, CoreNote
 from memoryd.memory.journal import NoteChange

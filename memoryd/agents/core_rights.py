@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.errors import Denied
 
 LESS_IMPORTANT: Final = "what is core from the first is its owner's to say: its importance was set to {:g}"

@@ -16,12 +16,10 @@ from memoryd.agents.searchable import is_searchable
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import MemoryDocument
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.line_edits import AttributeChange
+from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, StatedText
+from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import unnamed_scope
-from memoryd.domain.memories.statements import OWN_CHANNELS, StatedText
 from memoryd.errors import Denied, InvalidRequest, NotNow, StoreError
 from memoryd.memory.journal import NoteChange
 from memoryd.memory.line_editing import LineEditing

@@ -15,9 +15,22 @@ from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.document_decay import DecayedDocument, DecayPreview, decay_of
-from memoryd.domain.memories.document_lists import DocumentFilters, DocumentPage, DocumentStats, page_of, stats_of
-from memoryd.domain.memories.documents import MemoryDocument, beginning_of, named, newer_versions, told_scope, within
+from memoryd.domain.memories.documents import (
+    DecayedDocument,
+    DecayPreview,
+    DocumentFilters,
+    DocumentPage,
+    DocumentStats,
+    MemoryDocument,
+    beginning_of,
+    decay_of,
+    named,
+    newer_versions,
+    page_of,
+    stats_of,
+    told_scope,
+    within,
+)
 from memoryd.errors import NotFound
 from memoryd.index.yielding import with_pauses
 from memoryd.memory.book import MemoryBook

@@ -12,7 +12,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, EntityPage, Memory
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import NotFound
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.entities import AliasChange, MergingEntities

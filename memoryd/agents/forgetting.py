@@ -18,7 +18,7 @@ from memoryd.agents.forgetting_plan import ForgettingPlan
 from memoryd.agents.forgetting_reach import ForgettingReach
 from memoryd.agents.forgotten_places import ForgettingPlaces
 from memoryd.agents.receipts import Receipt, Removed, together
-from memoryd.domain.conversation_paths import holds_turns, session_of
+from memoryd.domain.citations import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import Denied, MemorydError, NotFound, StoreUnavailable
 from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts

@@ -7,9 +7,9 @@ from typing import Final
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_qa import WorkspaceQa
-from memoryd.domain.conversation_paths import holds_turns, turns_path
+from memoryd.domain.citations import holds_turns, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.said_words import SaidWords
+from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.memory.forgetting.places import chunks_with, purge_remains
 from memoryd.store.chunks import ChunkRow
 from memoryd.store.index_file import delete_set_aside

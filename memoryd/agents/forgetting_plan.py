@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Protocol
 
 from memoryd.agents.qa_sessions import QaSessions
-from memoryd.domain.conversation_paths import holds_turns, session_of, transcript_path, turns_path
+from memoryd.domain.citations import holds_turns, session_of, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.transcript_places import place_of, transcript_session
+from memoryd.domain.sessions.taking_turns import place_of, transcript_session
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import StoreError, StoreUnavailable
 

@@ -7,7 +7,7 @@ from memoryd.agents.forgetting_plan import ForgettingPlan, PlanningForgetting
 from memoryd.agents.forgotten_places import ForgettingPlaces
 from memoryd.agents.receipts import Receipt, Removed
 from memoryd.config.paths import state_dir
-from memoryd.domain.conversation_paths import holds_turns, session_of
+from memoryd.domain.citations import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.moving.replacing import kept_folder
 from memoryd.store.ledger import Ledger

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.qa_sessions import QaSessions
-from memoryd.domain.conversation_paths import holds_turns
+from memoryd.domain.citations import holds_turns
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import StoreUnavailable
 from memoryd.qmd.agent import AgentQmd

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from memoryd.domain.memories.kept_from_groups import KeptFromGroups, kept_from_groups
+from memoryd.domain.memories.visibility import KeptFromGroups, kept_from_groups
 from memoryd.errors import StoreError
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.recall.recalled import Recalled, RecalledItem, RecalledMemory

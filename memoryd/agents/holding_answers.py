@@ -1,7 +1,7 @@
 """Answers that are not kept with their turns: held in the ledger for a week, in case somebody asks for them."""
 
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
-from memoryd.domain.sessions.turn_addresses import turn_address
+from memoryd.domain.citations import turn_address
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.store.ledger import Ledger

@@ -15,9 +15,9 @@ from memoryd.agents.memories_of_sessions import MemoriesOfSessions
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.receipts import Receipt, Removed
 from memoryd.agents.showing import Showing, ShownLines
-from memoryd.domain.conversation_paths import holds_turns, is_conversation, session_of, turns_path
+from memoryd.domain.citations import holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_names import cited_lines, is_of, meant_paths
+from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.errors import InvalidRequest, NotFound
 
 _FAILURES_TOLD: Final = 3

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.domain.cache_uses import CacheUses
-from memoryd.domain.durations import Durations
+from memoryd.domain.counters import CacheUses, Durations
 from memoryd.memory.book import MemoryBook
 from memoryd.search.arm_times import ArmTimes
 

@@ -23,7 +23,7 @@ from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, 
 from memoryd.agents.turns import AgentTurns
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted, folded_id
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.wire import SyncGoal

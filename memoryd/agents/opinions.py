@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.opinion_rule import Step, chained
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.kinds import MemoryId, is_belief
+from memoryd.domain.memories.reflect.opinions import Step, chained
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionBook, OpinionEvidence, evidence_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import openclaw_sessions
 from memoryd.config.resolved import Agent
-from memoryd.domain.provider_choice import Choice
+from memoryd.domain.embedding import Choice
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings

@@ -12,17 +12,13 @@ from memoryd.agents.holding_answers import HoldingAnswers
 from memoryd.agents.qa_figures import QaCensus
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.config.resolved import Agent
-from memoryd.domain.conversation_paths import session_of
+from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.excerpts import SessionExcerpt, excerpt
-from memoryd.domain.sessions.harmless_text import CUT, with_cuts
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.recalled import recalled
-from memoryd.domain.sessions.sequences import BUDGET
-from memoryd.domain.sessions.topic_places import topic_places
-from memoryd.domain.sessions.turn_addresses import ALL_TURNS, SeqRange, turn_address
-from memoryd.domain.sessions.turn_times import said_at
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.prompt_text import SessionExcerpt, excerpt, recalled
+from memoryd.domain.sessions.sequences import BUDGET, topic_places
+from memoryd.domain.sessions.turns import Session, SessionId, Turn, said_at
+from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.qa_store import QaStore

@@ -4,8 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from memoryd.agents.workspace_qa import QaProblems, WorkspaceQa, enabled
-from memoryd.domain.sessions.keeping import Totals, totals
-from memoryd.domain.sessions.qa_document import counted
+from memoryd.domain.sessions.documents import Totals, counted, totals
 from memoryd.sessions.footprint import QaFootprint, footprint
 from memoryd.sessions.qa_room import QaUsage
 

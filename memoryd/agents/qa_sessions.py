@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
-from memoryd.domain.sessions.qa_document import SessionStub
+from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.forgetting_sessions import ForgottenFiles

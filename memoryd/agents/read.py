@@ -11,11 +11,10 @@ from memoryd.domain.citations import conversation_cited
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.identity import ShortId, short_id
-from memoryd.domain.memories.lines_beyond import lines_beyond
-from memoryd.domain.memories.pages_beyond import generated_beyond
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.kinds import ShortId, short_id
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.sections import is_of_memories
+from memoryd.domain.memories.visibility import generated_beyond, lines_beyond
 from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.files.excerpts import (
     QMD_PREFIX,

@@ -13,11 +13,10 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.bundle import Bundle
-from memoryd.domain.memories.identity import MemoryId, short_id
-from memoryd.domain.memories.kinds import Kind, is_belief
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import RecallFilters, named_entity
-from memoryd.domain.memories.stated_evidence import StatedEvidence, stated_evidence
+from memoryd.domain.memories.reflect.opinions import StatedEvidence, stated_evidence
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.errors import InvalidRequest, StoreError

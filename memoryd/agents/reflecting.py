@@ -13,8 +13,8 @@ import structlog
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.reflect import ReflectSection
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.daily import is_due
-from memoryd.domain.memories.pages import SharedMemories, shared_memories
+from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memories
+from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow
 from memoryd.memory.book import MemoryBook

@@ -8,18 +8,10 @@ from memoryd.agents.core_rights import LESS_IMPORTANT, CoreRights
 from memoryd.agents.searchable import is_searchable
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.domain.access import Admitted
-from memoryd.domain.memories.attributes import Provenance
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.statements import (
-    StatedText,
-    Stater,
-    admitted_scope,
-    each_statement,
-    not_taken,
-    stated_line,
-)
+from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, not_taken, stated_line
+from memoryd.domain.memories.line import Provenance, RetainedLine
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.sessions.harmless_text import harmless_text, visible_text
+from memoryd.domain.text.sanitizing import harmless_text, visible_text
 from memoryd.errors import Denied, InvalidRequest, TooLarge
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.retaining import Retaining, Retention

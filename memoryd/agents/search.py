@@ -7,7 +7,7 @@ from memoryd.agents.owners_time import owners_time
 from memoryd.config.limits import LimitsSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.slot import EmbedderSlot

@@ -8,8 +8,7 @@ from typing import Final
 
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.book_changes import changed_book
+from memoryd.domain.memories.book import Book, changed_book
 from memoryd.memory.book import MemoryBook
 
 INDEXED_SECONDS: Final = 5.0

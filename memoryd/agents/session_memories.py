@@ -17,16 +17,13 @@ from memoryd.agents.summing_up import SummingUp
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.domain.access import is_of_group, read_key
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.forgetting import OF_SESSION
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.changes.forgetting import OF_SESSION
+from memoryd.domain.memories.edits import OWN_CHANNELS
+from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.memories.statements import OWN_CHANNELS
-from memoryd.domain.memories.written_by import WrittenBy
-from memoryd.domain.sessions.session_summary import LEAST_TURNS
+from memoryd.domain.sessions.summary import LEAST_TURNS
 from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId
 from memoryd.domain.text.lines import padded
 from memoryd.errors import MemorydError

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from memoryd.agents.qa_sessions import QaSessions
-from memoryd.domain.citations import Citation
-from memoryd.domain.conversation_paths import holds_turns, is_conversation, session_of
+from memoryd.domain.citations import Citation, holds_turns, is_conversation, session_of
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.conversation_names import cited_lines
+from memoryd.domain.sessions.names import cited_lines
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.sessions.qa_conversations import spoken_lines
 from memoryd.sessions.session_turns import check_told

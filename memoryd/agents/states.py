@@ -7,7 +7,7 @@ from typing import Literal
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import OutsideCount
-from memoryd.domain.provider_choice import Choice
+from memoryd.domain.embedding import Choice
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity

@@ -8,9 +8,9 @@ from typing import Final
 import structlog
 
 from memoryd.domain.memories.capture.identifiers import found_identifier
-from memoryd.domain.memories.capture.unfit_sentences import says_secret
-from memoryd.domain.memories.tombstones import as_said
-from memoryd.domain.sessions.session_summary import SessionSummary, sentences_of_turn, session_summary, told_of
+from memoryd.domain.memories.capture.rejections import says_secret
+from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.sessions.summary import SessionSummary, sentences_of_turn, session_summary, told_of
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import StoreError, TextModelUnavailable
 from memoryd.memory.book import MemoryBook

@@ -13,15 +13,15 @@ from memoryd.agents.documents import AgentDocuments
 from memoryd.agents.retaining import AgentRetaining
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import told_scope
-from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.statements import Stater, admitted_scope, not_taken
-from memoryd.domain.memories.tombstones import Tombstones
+from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.transfer import TransferPage, TransferredMemory, missing_days, page_behind
-from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.sessions.harmless_text import visible_text
+from memoryd.domain.text.sanitizing import visible_text
 from memoryd.errors import InvalidRequest
 
 _FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"

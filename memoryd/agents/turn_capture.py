@@ -9,7 +9,7 @@ from memoryd.agents.turn_values import CaptureState, LoggedMessage, NewMessage
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.capture.capture import ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
-from memoryd.domain.sessions.messages import MessageEventType
+from memoryd.domain.sessions.turns import MessageEventType
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.last_answers import LastAnswers
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory

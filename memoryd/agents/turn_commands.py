@@ -10,13 +10,12 @@ from memoryd.agents.session_memories import SessionMemories
 from memoryd.agents.turn_capture import texts_of
 from memoryd.agents.turn_values import CommandOutcome
 from memoryd.domain.access import Admitted
-from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.changes.verification import cite
+from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine, parse_line
-from memoryd.domain.memories.statements import REMEMBERED_IMPORTANCE, StatedText
-from memoryd.domain.memories.verification import cite
+from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand
-from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
 
 _SHOWN: Final = 400

@@ -11,12 +11,11 @@ from functools import partial
 from memoryd.agents.qa import AgentQa, SequenceOptions
 from memoryd.agents.turn_values import LoggedMessage, PartState, TurnContext, TurnPart
 from memoryd.agents.workspace_qa import WorkspaceQa
-from memoryd.domain.sessions.harmless_text import harmless_text
-from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.messages_kept import is_answered, repeated_turn
-from memoryd.domain.sessions.recalled import recalled
+from memoryd.domain.sessions.making_turns import RawTurn, is_answered, repeated_turn
+from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
 from memoryd.domain.sessions.turns import SessionId, Turn
+from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
 from memoryd.sessions.answering import AnsweredTurn
 from memoryd.sessions.session_turns import AddedTurn

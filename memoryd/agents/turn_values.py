@@ -7,10 +7,9 @@ from enum import StrEnum
 from typing import Literal
 
 from memoryd.domain.memories.bundle import Bundle
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.sessions.commands import CommandName
-from memoryd.domain.sessions.messages import MessageEvent, MessageRole
-from memoryd.domain.sessions.turns import SessionId, Turn
+from memoryd.domain.sessions.turns import MessageEvent, MessageRole, SessionId, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

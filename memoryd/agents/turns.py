@@ -32,10 +32,9 @@ from memoryd.agents.turn_values import (
 from memoryd.config.auto_recall import MOST
 from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
-from memoryd.domain.memories.statements import OWN_CHANNELS
+from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.sessions.commands import SpokenCommand, command_of
-from memoryd.domain.sessions.messages import MessageEventType, MessageRole
-from memoryd.domain.sessions.turn_times import said_at
+from memoryd.domain.sessions.turns import MessageEventType, MessageRole, said_at
 from memoryd.errors import InvalidRequest, MemorydError
 
 log = structlog.get_logger(__name__)

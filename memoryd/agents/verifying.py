@@ -11,8 +11,8 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.citations import parse
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, book_of
-from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.memories.verification import CitationCheck, verified
+from memoryd.domain.memories.changes.verification import CitationCheck, verified
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.journal import Journal

@@ -17,9 +17,9 @@ from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.config.resolved import Agent
-from memoryd.domain.clocks import Jump
+from memoryd.domain.clock import Jump
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.files.scanner import Scan

@@ -19,9 +19,9 @@ from memoryd.agents.workspace_qa import workspace_qas
 from memoryd.config.paths import probe_dir
 from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
-from memoryd.domain.clocks import Jump
+from memoryd.domain.clock import Jump
+from memoryd.domain.embedding import Vector
 from memoryd.domain.heartbeats import WATCHER_SECONDS, LivingPart
-from memoryd.domain.vector import Vector
 from memoryd.errors import StoreError
 from memoryd.index.sync_state import Publish
 from memoryd.index.watcher import FileWatcher

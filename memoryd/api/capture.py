@@ -3,7 +3,7 @@
 from memoryd.api.capture_models import CapturedReply, CaptureReply, CaptureRequest, DroppedReply
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.domain.citations import Citation
-from memoryd.domain.memories.identity import short_id
+from memoryd.domain.memories.kinds import short_id
 from memoryd.memory.capture.capture_values import CaptureOutcome
 
 

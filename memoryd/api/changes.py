@@ -17,8 +17,8 @@ from memoryd.api.change_models import (
     WrittenSessionReply,
 )
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
-from memoryd.domain.conversation_paths import holds_turns
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.citations import holds_turns
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeRow
 from memoryd.wire import CHANGES_MAX
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from memoryd.api.models import AgentId, Reply, Request
 from memoryd.api.opinion_models import OpinionReply
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import MAX_NAME
+from memoryd.domain.memories.line import MAX_NAME
 
 EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 

@@ -8,7 +8,7 @@ from memoryd.api.search_models import (
     QuestionExplanation,
     SearchExplanation,
 )
-from memoryd.domain.ranking.floors import Floors
+from memoryd.domain.ranking.calibration import Floors
 from memoryd.domain.ranking.fusion import standout
 from memoryd.domain.ranking.questions import Question
 from memoryd.search.answer import Answer

@@ -28,9 +28,7 @@ from memoryd.api.recall import health_reply
 from memoryd.api.reflect_models import NearCopiesReply
 from memoryd.api.relevance_models import DecayedMemoryReply, MemoryDecayReply, MemoryWhyReply, RelevanceTermsReply
 from memoryd.api.retain import kind_of
-from memoryd.domain.memories.document_decay import days_of
-from memoryd.domain.memories.document_lists import DocumentFilters
-from memoryd.domain.memories.documents import MemoryDocument
+from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
 from memoryd.wire import LISTED_MAX, POSITION_MAX

@@ -11,7 +11,7 @@ from memoryd.api.memories import KindFilter, MemoryName, ScopeFilter, document_r
 from memoryd.api.memories import stats as memories_stats
 from memoryd.api.memory_docs_models import DocDeleteReply, DocEditReply, DocReply, DocsReply, DocStatsReply
 from memoryd.api.memory_edit_models import MemoryEditRequest, MemoryImportanceRequest
-from memoryd.domain.memories.document_lists import DocumentFilters
+from memoryd.domain.memories.documents import DocumentFilters
 from memoryd.wire import RESULTS_MAX
 
 AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]

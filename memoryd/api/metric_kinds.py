@@ -10,7 +10,7 @@ from memoryd.agents.status import MemoryStatus
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.measured import RequestCounts
 from memoryd.api.process_figures import ProcessFigures
-from memoryd.domain.durations import Durations
+from memoryd.domain.counters import Durations
 
 Labels = tuple[str, ...]
 Samples = Iterable[tuple[Labels, float]]

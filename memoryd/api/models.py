@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from memoryd.domain.flags import Flag
-from memoryd.domain.memories.bundle_encodings import Encoding
+from memoryd.domain.memories.bundle import Encoding
+from memoryd.domain.text.sanitizing import Flag
 from memoryd.search.backend import Fallback
 from memoryd.wire import ErrorCode, SyncGoal
 

@@ -2,7 +2,7 @@
 
 from memoryd.api.models import AgentId, Reply, Request
 from memoryd.api.qa_models import SessionKeyText
-from memoryd.domain.memories.opinion_rule import Label
+from memoryd.domain.memories.reflect.opinions import Label
 
 
 class OpinionReply(Reply):

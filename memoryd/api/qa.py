@@ -22,8 +22,8 @@ from memoryd.api.qa_models import (
     QaTopicsReply,
     QaTurnReply,
 )
-from memoryd.domain.sessions.qa_document import counted
-from memoryd.domain.sessions.turn_addresses import ALL_TURNS, parse_address, parse_seqs, turn_address
+from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs, turn_address
+from memoryd.domain.sessions.documents import counted
 from memoryd.domain.sessions.turns import SessionId, Turn
 from memoryd.errors import InvalidRequest
 from memoryd.sessions.known_sessions import Entry, head_of

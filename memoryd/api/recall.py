@@ -9,9 +9,8 @@ from memoryd.api.models import fallback_reply
 from memoryd.api.recall_items import item_reply, page_reply
 from memoryd.api.recall_models import RecallExplanation, RecallReply, RecallRequest, ReceiptReply
 from memoryd.api.search_models import ArmReply, SearchHealth
-from memoryd.domain.memories import bundle_encodings
-from memoryd.domain.memories.bundle import Bundle
-from memoryd.domain.memories.bundle_encodings import Encoding
+from memoryd.domain.memories import bundle as bundle_encodings
+from memoryd.domain.memories.bundle import Bundle, Encoding
 from memoryd.memory.recall.recalled import Recalled
 
 

@@ -15,21 +15,13 @@ from memoryd.api.recall_models import (
 )
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.book import MemorySource
+from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.opinion_base import base_of
-from memoryd.domain.memories.opinion_rule import Label
-from memoryd.domain.memories.stated_evidence import StatedEvidence
-from memoryd.domain.memories.timespans import DaySpan
-from memoryd.domain.memories.verification import cite
+from memoryd.domain.memories.reflect.opinions import Label, StatedEvidence, base_of
+from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionEvidence
-from memoryd.memory.recall.recalled import (
-    CheckedSource,
-    RecalledEntity,
-    RecalledItem,
-    RecalledMemory,
-    RecalledPassage,
-)
+from memoryd.memory.recall.recalled import CheckedSource, RecalledEntity, RecalledItem, RecalledMemory, RecalledPassage
 
 DIGITS = 4
 

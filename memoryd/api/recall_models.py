@@ -6,7 +6,7 @@ from pydantic import Field
 
 from memoryd.api.models import AgentId, Encode, FallbackReply, Reply, Request, Whole
 from memoryd.api.search_models import FloorsExplanation, LinesReply, SearchHealth
-from memoryd.domain.memories.bundle_encodings import Encoding
+from memoryd.domain.memories.bundle import Encoding
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
 Day = Annotated[str, Field(max_length=64)]

@@ -17,7 +17,7 @@ from memoryd.api.reflect_models import (
     ReflectReply,
     ReflectRequest,
 )
-from memoryd.domain.memories.proposals import Proposal, ProposalState
+from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
 from memoryd.memory.reflect.outcome import ReflectOutcome
 from memoryd.memory.reflect.proposal_queue import DecidedProposal, ProposalQueue
 from memoryd.wire import PROPOSALS_MAX

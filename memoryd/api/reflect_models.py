@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from memoryd.api.models import AgentId, Reply, Request
-from memoryd.domain.memories.proposals import ProposalKind, ProposalState
+from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposalState
 
 
 class ReflectRequest(Request):

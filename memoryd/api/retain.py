@@ -4,9 +4,8 @@ from memoryd.agents.retaining import RetainOutcome
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.retain_models import RetainedReply, RetainReply, RetainRequest
 from memoryd.domain.citations import Citation
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.kinds import Kind, kind_named
-from memoryd.domain.memories.statements import REMEMBERED_IMPORTANCE, StatedText
+from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
+from memoryd.domain.memories.kinds import Kind, kind_named, short_id
 from memoryd.errors import InvalidRequest
 
 

@@ -7,7 +7,7 @@ from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.explaining import answer_explanation, hit_explanation, lines_reply
 from memoryd.api.models import fallback_reply
 from memoryd.api.search_models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
-from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.search.hit import Hit
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memoryd.api.models import AgentId, FallbackReply, Reply, Request, Whole
-from memoryd.domain.flags import Flag
+from memoryd.domain.text.sanitizing import Flag
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
 

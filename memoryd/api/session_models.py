@@ -6,7 +6,7 @@ from pydantic import Field
 
 from memoryd.api.models import AgentId, Encode, Reply, Request
 from memoryd.api.qa_models import QaTurnReply
-from memoryd.domain.memories.bundle_encodings import Encoding
+from memoryd.domain.memories.bundle import Encoding
 
 
 class SessionStartRequest(Request):

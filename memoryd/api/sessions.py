@@ -25,8 +25,8 @@ from memoryd.api.kept_session_models import (
 )
 from memoryd.api.qa import Limit, turn_reply
 from memoryd.api.session_models import SessionStartReply, SessionStartRequest
-from memoryd.domain.conversation_paths import holds_turns
-from memoryd.domain.memories.bundle_encodings import encoded
+from memoryd.domain.citations import holds_turns
+from memoryd.domain.memories.bundle import encoded
 from memoryd.errors import Denied, InvalidRequest
 from memoryd.wire import NEIGHBOURS_MAX
 

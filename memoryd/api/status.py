@@ -54,7 +54,7 @@ from memoryd.api.status_models import (
     UnreachableReply,
 )
 from memoryd.domain.documents import INDEX_ALL
-from memoryd.domain.memories.kept_history import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.slot import EmbedderState
 from memoryd.files.scanner import RootReport

@@ -7,7 +7,7 @@ from pydantic import Field
 from memoryd.api.models import AgentId, Encode, Reply, Request, Whole
 from memoryd.api.qa_models import QaTurnReply, SessionKeyText
 from memoryd.api.recall_models import ReceiptReply
-from memoryd.domain.memories.bundle_encodings import Encoding
+from memoryd.domain.memories.bundle import Encoding
 from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
 
 MOST_RECALLED = 12

@@ -6,15 +6,9 @@ from memoryd.agents.turn_values import CommandOutcome, NewMessage, TurnOutcome, 
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.qa import turn_reply
 from memoryd.api.recall import bundled
-from memoryd.api.turn_models import (
-    TurnCommandReply,
-    TurnEventRequest,
-    TurnPartReply,
-    TurnReply,
-    TurnRequest,
-)
-from memoryd.domain.memories.bundle_encodings import Encoding
-from memoryd.domain.sessions.messages import MessageEvent, MessageEventType, MessageRole
+from memoryd.api.turn_models import TurnCommandReply, TurnEventRequest, TurnPartReply, TurnReply, TurnRequest
+from memoryd.domain.memories.bundle import Encoding
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
 
 
 async def take(request: TurnRequest, caller: Asking, memories: Memories) -> TurnReply:

@@ -17,7 +17,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.moving_progress import told_count
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.client import Client
-from memoryd.domain.memories.kept_history import CHANGE_BYTES_MAX, CHANGES_MAX
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
 from memoryd.replies.transfer import TakenMemoryReply
 from memoryd.wire import ErrorCode, Exit

@@ -15,7 +15,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.config.loading.checked import checked
 from memoryd.config.paths import config_file
-from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE
+from memoryd.domain.embedding import BY_KEY, LOCAL, NONE
 from memoryd.errors import InvalidRequest
 from memoryd.wire import Exit
 

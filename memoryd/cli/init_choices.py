@@ -12,8 +12,16 @@ import click
 
 from memoryd.cli.init_found import NotesFolder, OpenClawFile
 from memoryd.cli.terminal import count, harmless_line, note
-from memoryd.domain.first_model import FirstModel, ModelsHere, local_model, named_model, proposed_model
-from memoryd.domain.provider_choice import LOCAL, NONE, REMOTE
+from memoryd.domain.embedding import (
+    LOCAL,
+    NONE,
+    REMOTE,
+    FirstModel,
+    ModelsHere,
+    local_model,
+    named_model,
+    proposed_model,
+)
 from memoryd.errors import ConfigError, MemorydError
 
 

@@ -11,8 +11,7 @@ from memoryd.config.first_file import file_text, named_agents
 from memoryd.config.loading.decoding import ConfigText, read
 from memoryd.config.loading.load import Loaded, loaded_of
 from memoryd.config.resolved import Agent
-from memoryd.domain.first_model import FirstModel
-from memoryd.domain.provider_choice import NONE
+from memoryd.domain.embedding import NONE, FirstModel
 
 
 class AgentTold(TypedDict):

@@ -18,7 +18,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE
 from memoryd.config.providers import DEFAULT_MODEL, LocalSection
 from memoryd.config.resolved import Agent
-from memoryd.domain.first_model import ModelsHere
+from memoryd.domain.embedding import ModelsHere
 from memoryd.embed.remote.api_keys import VARIABLES
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.errors import InvalidRequest, MemorydError

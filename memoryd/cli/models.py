@@ -18,8 +18,9 @@ from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.resolved import Agent
 from memoryd.errors import ModelError
+from memoryd.models.fetch_progress import Progress
 from memoryd.models.model_use import EITHER, WRITING
-from memoryd.models.store import ModelStore, Progress, StoredModel
+from memoryd.models.store import ModelStore, StoredModel
 from memoryd.wire import Exit
 
 

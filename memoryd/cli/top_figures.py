@@ -7,7 +7,7 @@ from typing import Final, TypedDict
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from memoryd.domain.durations import BOUNDS, quantile
+from memoryd.domain.counters import BOUNDS, quantile
 
 LABELS: Final = ("process", "agent", "method", "route", "arm", "code", "cache", "on", "part", "le")
 """Those that are read, in the order in which values are kept by them."""

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from memoryd.domain.sessions.turn_addresses import TurnAddress, parse_address, parse_seqs
+from memoryd.domain.citations import TurnAddress, parse_address, parse_seqs
 from memoryd.wire import SESSIONS_MAX
 
 key_option = click.option(

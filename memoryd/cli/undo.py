@@ -6,7 +6,7 @@ import click
 
 from memoryd.cli.change_rows import change_lines
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.domain.conversation_paths import is_conversation
+from memoryd.domain.citations import is_conversation
 from memoryd.wire import POSITION_MAX, Exit
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.agents import DEFAULT_AGENT
-from memoryd.domain.first_model import FirstModel
-from memoryd.domain.provider_choice import LOCAL, NONE
+from memoryd.domain.embedding import LOCAL, NONE, FirstModel
 
 HEAD: Final = """\
 // memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from memoryd.config.section import Section, Texts
-from memoryd.domain.sessions.keeping import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, Keeping
+from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, Keeping
 from memoryd.domain.sessions.sequences import TURNS
 from memoryd.wire import SEQUENCE_MAX
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from memoryd.config.section import Section, Text
 from memoryd.domain.access import folded_id
-from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 
 
 class TranscriptFolderSection(Section):

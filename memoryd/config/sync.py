@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from memoryd.config.section import Section
-from memoryd.domain.sessions.reading_on_time import ReadingRule
+from memoryd.domain.sessions.taking_turns import ReadingRule
 
 
 class SyncSessionsSection(Section):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import structlog
 
-from memoryd.domain.clocks import Clocks, Jump, jump
+from memoryd.domain.clock import Clocks, Jump, jump
 
 log = structlog.get_logger(__name__)
 

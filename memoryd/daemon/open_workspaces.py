@@ -21,7 +21,7 @@ from memoryd.agents.status import ShortfallsOf
 from memoryd.agents.workspaces import Workspaces
 from memoryd.config.root import Config
 from memoryd.daemon.supervise import Supervisor
-from memoryd.domain.clocks import Jump
+from memoryd.domain.clock import Jump
 from memoryd.errors import StoreUnavailable
 
 log = structlog.get_logger(__name__)

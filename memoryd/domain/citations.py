@@ -1,11 +1,22 @@
-"""Citations: `memory/2026-10-18.md#L12-L15` or `session:main-20261018#Q3`, the way an answer points at its lines."""
+"""Citations: `memory/2026-10-18.md#L12-L15` or `session:main-20261018#Q3`, the way an answer points at its lines.
+
+How conversations are named among the documents: `sessions/<agent>/<file>` a transcript, `session:<id>` turns.
+
+Neither name is that of a note: these end in `.md`, and pictures and sounds in their own suffixes. A long conversation
+is stored in parts, each a row `<path>@<first line>`; nobody is told of parts. The lines of a transcript are those of
+its file; turn s of a session stands on the lines 2s - 1, the question, and 2s, the answer.
+
+Addresses of turns, `session:<id>#Q17`, and ranges of their numbers as a person writes them.
+"""
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from memoryd.domain.conversation_paths import TURN_LINES, holds_turns, is_conversation
+from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import modality_of
+from memoryd.domain.sessions.turns import SessionId
 
 _CITATION = re.compile(
     r"(?s)(?P<path>.+?)(?:#(?P<unit>[LQ])(?P<start>[0-9]{1,9})(?:-(?P=unit)?(?P<end>[0-9]{1,9}))?"
@@ -101,3 +112,116 @@ def one_line(path: str) -> str:
 def with_footer(snippet: str, citation: Citation) -> str:
     """Put `Source: path#L5-L9` under a snippet, one blank line between; a path cannot break out of its line."""
     return f"{snippet.rstrip()}\n\nSource: {one_line(str(citation))}"
+
+
+TURN_LINES: Final = 2
+"""Of a turn: its question and its answer."""
+TURNS: Final = "session:"
+"""How the path of a session of turns begins."""
+_TURNS: Final = re.compile(r"session:(?P<id>[^\s./:#@]+)\Z")
+_TRANSCRIPT: Final = re.compile(r"(?s)sessions/[^/]+/[^/]+\Z")
+_PART: Final = re.compile(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
+
+
+def turns_path(session: str) -> RelativePath:
+    """Return the path of a session that is kept as turns."""
+    return RelativePath(f"{TURNS}{session}")
+
+
+def session_of(path: RelativePath) -> SessionId:
+    """Return the session whose turns a conversation is."""
+    return SessionId(path.removeprefix(TURNS))
+
+
+def transcript_path(agent: str, name: str) -> RelativePath:
+    """Return the path of a transcript, by the agent whose conversation it is and the name of its file."""
+    return RelativePath(f"sessions/{agent}/{name}")
+
+
+def part_path(path: RelativePath, first_line: int) -> RelativePath:
+    """Return the path of the row that holds a conversation from this line on."""
+    return RelativePath(f"{path}@{first_line}")
+
+
+def told_path(path: RelativePath) -> RelativePath:
+    """Return a path as it is told: that of the conversation for one of its parts, and any other as it is."""
+    match = _PART.match(path) if "@" in path else None
+    return RelativePath(match["path"]) if match is not None and is_conversation(match["path"]) else path
+
+
+def holds_turns(path: str) -> bool:
+    """Tell whether a path names a session that is kept as turns, whose citations count them."""
+    return _TURNS.match(path) is not None
+
+
+def is_conversation(path: str) -> bool:
+    """Tell whether a path names a conversation, by its shape alone: a note may lie in a folder `sessions`, too."""
+    if holds_turns(path):
+        return True
+    if _TRANSCRIPT.match(path) is None:
+        return False
+    name = path.rpartition("/")[2]
+    return modality_of(name) is None and not is_document_name(name)
+
+
+_SCHEME: Final = turns_path("")
+_RANGE: Final = re.compile(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SeqRange:
+    """Turns by their numbers, from 1, the end included; None for the last one there is."""
+
+    first: int = 1
+    last: int | None = None
+
+    def __contains__(self, seq: int) -> bool:
+        return self.first <= seq and (self.last is None or seq <= self.last)
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last or ''}"
+
+
+ALL_TURNS: Final = SeqRange()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAddress:
+    """A session by the name that somebody gave it, and which of its turns are meant."""
+
+    session: str
+    seqs: SeqRange = ALL_TURNS
+
+    @property
+    def seq(self) -> int | None:
+        """The number of the turn if it is one alone."""
+        return self.seqs.first if self.seqs.first == self.seqs.last else None
+
+
+def turn_address(session: SessionId, seq: int) -> str:
+    """Return how a turn is cited."""
+    return str(Citation(turns_path(session), TURN_LINES * (seq - 1) + 1, TURN_LINES * seq))
+
+
+def parse_address(text: str) -> TurnAddress:
+    """Read `session:<id>#Q17`, `session:<id>#Q15-Q17` or a session alone, `session:` left out or not.
+
+    Raises ValueError for turns that run backwards.
+    """
+    found = parse(_SCHEME + text.strip().removeprefix(_SCHEME))
+    name = found.path.removeprefix(_SCHEME)
+    if found.start_line is None or found.end_line is None or not found.place.startswith("Q"):
+        return TurnAddress(text.strip().removeprefix(_SCHEME))
+    return TurnAddress(name, SeqRange(-(-found.start_line // TURN_LINES), -(-found.end_line // TURN_LINES)))
+
+
+def parse_seqs(text: str) -> SeqRange:
+    """Read `17`, `10-20`, `10-` or `-20`, each number also as `Q17`; raises ValueError."""
+    found = _RANGE.match(text.strip())
+    if found is None or not (found["first"] or found["last"]):
+        raise ValueError(f"not a range of turns: {text!r} (expected 17, 10-20, 10- or -20)")
+    first = int(found["first"] or 1)
+    last = first if not found["to"] else int(found["last"]) if found["last"] else None
+    if first < 1 or (last is not None and last < first):
+        raise ValueError(f"not a range of turns: {text!r} (turns count from 1, and the first comes first)")
+    return SeqRange(first, last)

@@ -2,15 +2,212 @@
 
 What is left of a long token, its first six and last four characters, tells a person which one it was, as OpenClaw
 leaves it; of passwords and private keys nothing is left.
+
+How secrets look: the keys of known providers, tokens, private keys, passwords in assignments and addresses, cards.
+
+Every pattern is bounded or possessive, so that the time grows with the length of a text and nothing else, whoever
+wrote it. What ordinary prose, dates, versions and hashes look like is told apart by `is_random` and the names before.
+
+Secrets that are known by the name before them: `password=…`, `"token": "…"`, `--api-key …`, `密码：…`.
+
+How much a value must look like a secret depends on how it is written: what is quoted, or stands right behind an
+equals sign, is believed; a word behind a colon or `is` may be prose and needs a digit or a sign in it.
 """
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import chain
 from typing import Final
 
-from memoryd.domain.secret_names import named_secrets
-from memoryd.domain.secret_shapes import FoundSecret, SecretKind, known_secrets
+
+class SecretKind(StrEnum):
+    """What a secret is; it decides how much of it may be told."""
+
+    TOKEN = "token"
+    PASSWORD = "password"
+    PRIVATE_KEY = "private key"
+    CARD = "card"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FoundSecret:
+    """A secret in a text: the characters from `start` to before `end`."""
+
+    start: int
+    end: int
+    kind: SecretKind
+
+
+_PREFIXES: Final = (
+    # model providers: OpenAI, Anthropic, DeepSeek, OpenRouter, Moonshot; Groq, xAI, Perplexity, Hugging Face, …
+    r"sk-|gsk_|xai-|pplx-|hf_|r8_|jina_|tvly-|nvapi-|fw_|csk-|esecret_|tgp_v1_|bce-v3/ALTAK-|LTAI|AKID|AKLT",
+    # code and packages: GitHub, GitLab, npm, PyPI, Docker, Atlassian, Postman, Figma, Linear, Notion
+    r"gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-|npm_|pypi-|dckr_(?:pat|oat)_|ATATT|PMAK-"
+    r"|figd_|lin_(?:api|oauth)_|ntn_|secret_",
+    # chat: Slack; money: Stripe, Square, Shopify
+    r"xox[abeoprs]-|xapp-|whsec_|(?:sk|rk)_(?:live|test|prod)_|sq0(?:atp|csp)-|shp(?:at|ca|pa|ss)_",
+    # clouds: Google, DigitalOcean, Databricks, Vault, Supabase, Netlify, Grafana, Sentry, New Relic, SendGrid, age
+    r"AIza|GOCSPX-|ya29\.|1//0|do[opr]_v1_|dapi|hv[sb]\.|sbp_|nfp_|gl(?:sa|c)_|sntry[su]_|NRAK-|SG\.|dp\.(?:pt|st)\."
+    r"|AGE-SECRET-KEY-1",
+)
+_BEGUN: Final = rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})"
+_KNOWN: Final = re.compile(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{12,}}+")
+"""Keys that say by their first letters whose they are."""
+_BROKEN: Final = re.compile(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{0,11}}+(?=\r?\n)")
+"""One of which the end of a line has left too little to tell."""
+_NEXT_LINE: Final = re.compile(r"\r?\n[ \t]{0,8}+(?P<rest>[A-Za-z0-9_./+=-]{8,}+)(?!\S)")
+"""A line of one word, which a key may go on in."""
+_LONG: Final = re.compile(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
+"""Voyage's and Mailgun's begin as much else does."""
+_AWS: Final = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
+_DOTTED: Final = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])")
+"""Zhipu's."""
+_WEB_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
+"""JSON Web Tokens, RFC 7519: two objects in base64url, of which each begins with `{"`."""
+_BOT: Final = re.compile(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
+"""Telegram's."""
+_DISCORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,30}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")
+_HOOK: Final = re.compile(
+    r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/[0-9]{1,24}/"
+    r"|/open-apis/bot/v2/hook/)(?P<secret>[A-Za-z0-9_/-]{16,}+)"
+)
+_HEADER: Final = re.compile(
+    r"(?i:authorization)\\{0,4}[\"']?\s{0,8}[:=]\s{0,8}\\{0,4}[\"']?(?i:(?:bearer|basic|token|bot|apikey)\s{1,8})"
+    r"(?P<secret>[^\s\"',;\\]{6,}+)"
+)
+_BEARER: Final = re.compile(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
+_COOKIE: Final = re.compile(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
+_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER)
+_SURE: Final = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER})
+"""What has such a form is nothing else; of the others a part must look as chance made it."""
+
+_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
+"""The password of a URL, RFC 3986 section 3.2.1."""
+_ADDRESS_TOKEN: Final = re.compile(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@")
+_QUERY: Final = re.compile(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
+_USER: Final = re.compile(
+    r"(?<![\w-])curl(?=\s)[^\n]{0,200}?\s-u\s{1,4}[\"']?[^\s:\"']{1,64}+:(?P<secret>[^\s\"']{1,200}+)"
+)
+_ARGUMENT: Final = re.compile(
+    r"(?<![\w-])(?:sshpass\s{1,4}-p|redis-cli(?=\s)[^\n]{0,80}?\s-a)\s{0,4}[\"']?(?P<secret>[^\s\"']{1,200}+)"
+)
+
+_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINES: Final = re.compile(r"(?:\s|\\[nr]|[A-Za-z-]{4,16}: [^\n]{0,80}\n|[A-Za-z0-9+/=]{12,}+)*+")
+"""What stands behind a first line whose last line was cut off, RFC 7468."""
+
+_CARD: Final = re.compile(
+    r"(?<![0-9A-Za-z.,_/-])(?:[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}|3[47][0-9]{2}([ -]?)[0-9]{6}\2[0-9]{5})"
+    r"(?![0-9A-Za-z_/-])(?![.,][0-9])"
+)
+_CARD_STARTS: Final = re.compile(r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|6(?:011|22|4[4-9]|5)|62")
+"""Visa, Mastercard, American Express, Discover, UnionPay: ISO/IEC 7812 issuer numbers."""
+
+_CHANCE: Final = re.compile(r"[A-Za-z0-9]{10,}+")
+
+
+def is_random(text: str) -> bool:
+    """Tell whether a part of a text looks as chance made it: ten letters with digits in a row, or twenty of either."""
+    return any(_is_mixed(run) or len(run) >= 20 for run in _CHANCE.findall(text))
+
+
+def known_secrets(text: str) -> Iterator[FoundSecret]:
+    """Yield what is a secret by its form alone, in no order; they may overlap."""
+    yield from _tokens(text)
+    yield from _broken_tokens(text)
+    for found in chain(*(one.finditer(text) for one in (_ADDRESS, _USER, _ARGUMENT, _COOKIE))):
+        if not is_told_already(found["secret"]):
+            yield FoundSecret(*found.span("secret"), SecretKind.PASSWORD)
+    for found in chain(_ADDRESS_TOKEN.finditer(text), _QUERY.finditer(text)):
+        if is_random(found["secret"]):
+            yield FoundSecret(*found.span("secret"), SecretKind.TOKEN)
+    yield from _private_keys(text)
+    yield from _cards(text)
+
+
+def _tokens(text: str) -> Iterator[FoundSecret]:
+    for pattern in _TOKENS:
+        for found in pattern.finditer(text):
+            start, end = _secret(found)
+            value = text[start:end]
+            if not is_told_already(value) and (pattern in _SURE or is_random(value)):
+                yield FoundSecret(start, end, SecretKind.TOKEN)
+
+
+def _broken_tokens(text: str) -> Iterator[FoundSecret]:
+    """Yield keys that go on in the next lines, as terminals and mails break them."""
+    for pattern in (_KNOWN, _BROKEN):
+        reached = 0
+        for found in pattern.finditer(text):
+            end = found.end()
+            # one that stands in the lines of another was looked at with that
+            while found.start() >= reached and (more := _NEXT_LINE.match(text, end)) and _goes_on(more):
+                end = more.end()
+            if end > found.end():
+                reached = end
+                yield FoundSecret(found.start(), end, SecretKind.TOKEN)
+
+
+def _goes_on(line: re.Match[str]) -> bool:
+    # a list of keys has one in each line
+    return is_random(line["rest"]) and _KNOWN.match(line.string, line.start("rest")) is None
+
+
+def is_told_already(value: str) -> bool:
+    """Tell whether a value is what stands for a secret: asterisks, a masked one, or a placeholder."""
+    return _PLACEHOLDER.match(value) is not None
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?:[*•·#.-]{3,}|[xX]{3,}|\S{6}…\S{4}|…\S{4}|…)\Z|[<$%{\[(]|(?i:your[-_ ]|my[-_ ]|example|changeme|redacted)"
+    r"|(?i:none|null|nil|true|false|undefined|string|str|bytes|int|secretstr|optional|required|any|yes|no)\b"
+)
+
+
+def _secret(found: re.Match[str]) -> tuple[int, int]:
+    start, end = found.span("secret") if "secret" in found.re.groupindex else found.span()
+    # the end of a sentence is no part of it
+    return start, start + len(found.string[start:end].rstrip(".,/+-"))
+
+
+def _is_mixed(text: str) -> bool:
+    return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
+
+
+def _private_keys(text: str) -> Iterator[FoundSecret]:
+    """Yield what stands between the first and the last line of each; to the end of its lines if the last is missing."""
+    at = 0
+    while begin := _BEGIN.search(text, at):
+        end = _END.search(text, begin.end())
+        if end is None:
+            yield from (_cut_key(text, cut.end()) for cut in _BEGIN.finditer(text, begin.start()))
+            return
+        yield FoundSecret(begin.end(), end.start(), SecretKind.PRIVATE_KEY)
+        at = end.end()
+
+
+def _cut_key(text: str, start: int) -> FoundSecret:
+    """Return the lines of a key whose last line is missing."""
+    lines = _KEY_LINES.match(text, start)
+    return FoundSecret(start, start + len(lines.group().rstrip()) if lines else start, SecretKind.PRIVATE_KEY)
+
+
+def _cards(text: str) -> Iterator[FoundSecret]:
+    for found in _CARD.finditer(text):
+        digits = re.sub("[ -]", "", found.group())
+        if _CARD_STARTS.match(digits) and _is_checked(digits):
+            yield FoundSecret(*found.span(), SecretKind.CARD)
+
+
+def _is_checked(digits: str) -> bool:
+    """Tell whether the last digit is the check digit of the others (Luhn, ISO/IEC 7812-1 annex B)."""
+    doubled = [int(digit) * (1 + at % 2) for at, digit in enumerate(reversed(digits))]
+    return sum(value - 9 * (value > 9) for value in doubled) % 10 == 0
+
 
 _FIRST, _LAST = 6, 4
 _MIN_HIDDEN: Final = 16
@@ -87,3 +284,136 @@ def _masked(secret: str, kind: SecretKind) -> str:
     if kind is SecretKind.TOKEN and len(secret) >= _FIRST + _LAST + _MIN_HIDDEN:
         return f"{secret[:_FIRST]}…{secret[-_LAST:]}"
     return _HIDDEN
+
+
+# every alternative begins with a letter of its own: so the search skips what none begins with
+_PASSWORD: Final = (
+    r"password|passwort|kennwort|pw(?<![a-z0-9_]pw)|passwd|passcode|passphrase|pwd(?<![a-z]pwd)|_pwd|_pass"
+)
+_TOKEN: Final = (
+    r"secret(?:[_-]?(?:access[_-]?)?key(?:[_-]base)?)?|token|credential|api[_ -]?key|access[_ -]?key|private[_ -]?key"
+    r"|auth[_ -]?key|account[_ -]?key|encryption[_ -]?key|signing[_ -]?key|master[_ -]?key"
+)
+_ANY_KEY: Final = r"_key|-key"
+"""Keys of databases and maps are no secrets; so this value must look like one."""
+_CHINESE: Final = "密码|口令|密钥|私钥|令牌"
+_QUOTE: Final = r"\\{0,4}[\"'`]"
+_BARE: Final = r"(?:[!-~…](?<![\"'`&\\])|&(?![\w.-]{1,40}=)){1,4096}+"
+"""Printable ASCII up to a quotation mark, or the next parameter of an address; `…` as masked values have it."""
+_ANOTHER_NAME: Final = (
+    rf"(?:{_PASSWORD}|{_TOKEN})(?:{_QUOTE})?+\]?+(?:[ \t]{{1,8}}+(?:[:：=]|is[ \t:])|(?:=>|:=|==?|[:：])[ \t])"
+)
+"""What is no value, but names one: `my pw is password: …`."""
+_NAMED: Final = re.compile(
+    rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|{_ANY_KEY})(?:{_QUOTE})?+\]?+"
+    rf"(?P<sign>[ \t]{{0,8}}+(?:=>|:=|==?+|[:：])[ \t]{{0,8}}+|[ \t]{{1,4}}+is[ \t:]{{1,4}}+)"
+    rf"(?:{_QUOTE}(?P<quoted>[^\"'`\r\n\\]{{1,512}}+){_QUOTE}|(?!{_ANOTHER_NAME})(?P<bare>{_BARE}))"
+)
+"""Of a text in small letters."""
+_CHINESE_NAMED: Final = re.compile(
+    rf"(?:{_CHINESE})(?P<sign>[ \t]{{0,8}}(?:[:：=]|是|为|改成|改为|设为|设成|[ \t])[ \t]{{0,8}}[:：]?[ \t]{{0,4}})"
+    rf"[\"'`“「]?(?P<bare>{_BARE})"
+)
+_OPTION: Final = re.compile(
+    r"(?<![\w-])--?[a-z-]{0,24}?(?:password|passwd|passphrase|token|secret|api-?key)[ \t]{1,4}"
+    rf"(?P<bare>(?!-){_BARE})"
+)
+_TAIL: Final = ".,;:!?)]}>"
+_ENCLOSING: Final = ".,;)]}>"
+_CODE: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*+\Z")
+"""A name of a program, not a value: `self.token`."""
+_CALL: Final = re.compile(r"[A-Za-z_][\w.]*+[(\[]")
+_SIGNS: Final = re.compile(r"[!@#$%^&*+~?=]")
+_MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A value with the name before it: in small letters, what kind of name it is, and what stands between."""
+
+    name: str
+    is_password: bool
+    is_any_key: bool
+    sign: str
+    value: str
+
+
+def named_secrets(text: str) -> Iterator[FoundSecret]:
+    """Yield the values behind the names of secrets, in no order; they may overlap."""
+    for found in _NAMED.finditer(_small(text)):
+        group = "bare" if found["quoted"] is None else "quoted"
+        start, end = found.span(group)
+        named = _Named(
+            name=found["password"] or found["token"] or "",
+            is_password=found["password"] is not None,
+            is_any_key=found["password"] is None and found["token"] is None,
+            sign=found["sign"],
+            # right behind an equals sign no sentence ends
+            value=text[start:end].rstrip({"quoted": "", "bare": _ENCLOSING if found["sign"] == "=" else _TAIL}[group]),
+        )
+        if _is_quoted_secret(named) if group == "quoted" else _is_bare_secret(named):
+            kind = SecretKind.PASSWORD if named.is_password else SecretKind.TOKEN
+            yield FoundSecret(start, start + len(named.value), kind)
+    yield from _spoken(text)
+
+
+def _small(text: str) -> str:
+    """Return a text in small letters, as long as before: some letters have none of one character."""
+    small = text.lower()
+    return small if len(small) == len(text) else "".join(sign.lower() if sign < "\x80" else sign for sign in text)
+
+
+def _spoken(text: str) -> Iterator[FoundSecret]:
+    """Yield what stands behind a Chinese name, and behind an option of a command."""
+    for found in _CHINESE_NAMED.finditer(text):
+        value, is_written = found["bare"].rstrip(_TAIL), re.search("[:：=]", found["sign"])
+        # behind a space alone a short word is as likely the name of a method
+        least = _MIN_PASSWORD if found["sign"].strip() else _MIN_TOKEN
+        if len(value) >= least and not is_told_already(value) and (is_written or _is_password(value)):
+            yield FoundSecret(found.start("bare"), found.start("bare") + len(value), SecretKind.PASSWORD)
+    for found in _OPTION.finditer(text):
+        value = found["bare"].rstrip(_TAIL)
+        if _is_password(value):
+            yield FoundSecret(found.start("bare"), found.start("bare") + len(value), SecretKind.PASSWORD)
+
+
+def _is_quoted_secret(named: _Named) -> bool:
+    value = named.value
+    if is_told_already(value) or value.lower() == named.name:
+        return False
+    if named.is_any_key:
+        return is_random(value)
+    return len(value) >= _MIN_PASSWORD if named.is_password else len(value) >= _MIN_TOKEN and " " not in value
+
+
+def _is_bare_secret(named: _Named) -> bool:
+    value = named.value
+    if is_told_already(value) or _CALL.match(value):
+        return False
+    if named.name == "pwd" and value.startswith(("/", "~")):
+        # the folder that a shell is in
+        return False
+    if named.is_any_key:
+        return is_random(value)
+    if named.sign != "=":
+        return _is_password(value) if named.is_password else _is_token(value)
+    if _CODE.match(value) and ("." in value or named.name in value.lower()):
+        # an argument that is handed on: `password=self.password`, `token=token`
+        return False
+    return len(value) >= (_MIN_PASSWORD if named.is_password else _MIN_TOKEN) and not (
+        value.isdigit() and not named.is_password
+    )
+
+
+def _is_password(value: str) -> bool:
+    """Tell whether a word is no word of a sentence: letters with digits, a sign within, or digits alone."""
+    if len(value) < _MIN_PASSWORD or is_told_already(value):
+        return False
+    has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    return value.isdigit() or (has_digit and has_letter) or (len(value) >= 6 and _SIGNS.search(value) is not None)
+
+
+def _is_token(value: str) -> bool:
+    """Tell whether a word is no word of a sentence: made by chance, or of small and large letters and digits."""
+    is_varied = all(any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
+    return len(value) >= _MIN_PROSE_TOKEN and (is_varied or is_random(value))

@@ -11,8 +11,8 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import ModelsSection
 from memoryd.config.resolved import Agent
 from memoryd.config.secret import Secret
+from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
-from memoryd.domain.provider_choice import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
 from memoryd.embed.local.local_embedding import LocalSettings
 from memoryd.embed.local.local_model import model_file
 from memoryd.embed.remote.api_keys import SECRET_HEADERS, AddressOwner, KeySources, entry_of, profile_files

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.providers import ModelsSection
-from memoryd.domain.provider_choice import NONE
+from memoryd.domain.embedding import NONE
 from memoryd.embed.choice import EmbedderPlan, ProviderSettings
 from memoryd.embed.embedder_source import EmbedderSource
 from memoryd.embed.fallback_embedding import FallbackEmbedding

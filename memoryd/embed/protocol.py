@@ -6,7 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NewType, Protocol
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 
 
 class Purpose(StrEnum):

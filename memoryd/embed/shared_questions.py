@@ -2,7 +2,7 @@
 
 import asyncio
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Embedder
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.flags import Flag, path_flags, text_flags
+from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 from memoryd.errors import NotFound, NotNow
 from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import encoding_of, file_stat

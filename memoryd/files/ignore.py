@@ -15,7 +15,7 @@ from pathlib import Path
 
 import structlog
 
-from memoryd.domain.gitignore import Patterns
+from memoryd.domain.patterns import Patterns
 from memoryd.files.last_good_rules import LastGoodRules
 from memoryd.files.octets import NotReadableError, TornReadError, read_octets
 from memoryd.files.real_paths import RealPaths, under_each_name

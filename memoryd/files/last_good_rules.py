@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from memoryd.domain.gitignore import Patterns
+from memoryd.domain.patterns import Patterns
 from memoryd.files.writing import replace_file
 
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")

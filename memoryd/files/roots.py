@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
-from memoryd.domain.globs import is_glob, matches
+from memoryd.domain.patterns import is_glob, matches
 from memoryd.domain.syncplan import Known
 from memoryd.files.scan_rules import ScanRoot
 from memoryd.files.scanner import RootReport, RootState, Scan

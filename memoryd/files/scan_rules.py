@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memoryd.domain.documents import is_document_name
-from memoryd.domain.globs import fixed_part
 from memoryd.domain.media import MediaRules, modality_of
+from memoryd.domain.patterns import fixed_part
 from memoryd.files.ignore import Hold
 
 

@@ -5,9 +5,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from memoryd.domain.sessions.transcripts.claude_records import claude_said
-from memoryd.domain.sessions.transcripts.message_parts import inner, text_blocks
-from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker
+from memoryd.domain.sessions.transcripts.claude import claude_said
+from memoryd.domain.sessions.transcripts.records import LeftOut, Speaker, inner, text_blocks
 
 TAIL_BYTES = 1024 * 1024
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.index.pending_queue import PendingQueue

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memoryd.domain.debounce import Debounce
+from memoryd.domain.clock import Debounce
 from memoryd.index.file_events import FileEvents
 from memoryd.index.unseen import Unseen
 

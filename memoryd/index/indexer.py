@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memoryd.domain.debounce import Debounce
+from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.syncplan import Grace, Outcome, SyncPlan, outcome

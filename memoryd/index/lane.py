@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import structlog
 
-from memoryd.domain.cache_uses import CacheUses
-from memoryd.domain.embedding_pause import PAUSED, PausePolicy
+from memoryd.domain.counters import CacheUses
+from memoryd.domain.embedding import PAUSED, PausePolicy
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from memoryd.domain.cache_uses import CacheUses
-from memoryd.domain.pace import Pace
-from memoryd.domain.vector import Vector
+from memoryd.domain.counters import CacheUses, Pace
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, WorkerDied
 from memoryd.files.octets import NotReadableError

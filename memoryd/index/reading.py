@@ -10,7 +10,7 @@ import structlog
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.media import LABELS, Media, Modality, modality_of
 from memoryd.domain.memories.book import EntityPage
-from memoryd.domain.memories.entity_pages import entity_page_of
+from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.text.entries import ChunkEntry, ChunkWords, PassageEntry
 
 _Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import structlog
 
+from memoryd.domain.counters import Pace
 from memoryd.domain.documents import RelativePath, SkippedFile
-from memoryd.domain.pace import Pace
 from memoryd.domain.syncplan import Grace, is_mass_removal
 from memoryd.errors import StoreError
 from memoryd.files.scan_rules import ScanRules

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from memoryd.domain.citations import parse
-from memoryd.domain.conversation_paths import is_conversation
+from memoryd.domain.citations import is_conversation, parse
 from memoryd.mcp.tool_answers import Corpus, FoundText
 from memoryd.mcp.tool_text import shown
 from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply

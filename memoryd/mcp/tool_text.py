@@ -5,8 +5,7 @@ Every line of it begins with the gutter, so that no text can end what it stands 
 
 from collections.abc import Iterator
 
-from memoryd.domain.flags import Flag, text_flags
-from memoryd.domain.sessions.harmless_text import visible_text
+from memoryd.domain.text.sanitizing import Flag, text_flags, visible_text
 from memoryd.domain.text.tokens import estimate
 from memoryd.mcp.token_bound import json_text
 from memoryd.mcp.tool_answers import (

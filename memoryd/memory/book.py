@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import structlog
 
-from memoryd.domain.cache_uses import CacheUses
-from memoryd.domain.memories.book import Book, EntityPage, MemorySource
-from memoryd.domain.memories.book_changes import changed_book
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.counters import CacheUses
+from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES
-from memoryd.domain.memories.timespans import event_span
+from memoryd.domain.memories.times.parsing import event_span
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread
 from memoryd.index.yielding import with_pauses

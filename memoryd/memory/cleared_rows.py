@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from memoryd.domain.memories.lines_beyond import told_text
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.visibility import told_text
 from memoryd.search.hit import Hit
 from memoryd.store.chunks import ChunkRow
 

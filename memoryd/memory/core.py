@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryd.domain.documents import CORE_FILES, RelativePath
-from memoryd.domain.memories.written_by import WrittenBy
-from memoryd.domain.text.headings import front_matter_bytes
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.text.lines import padded
+from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.errors import InvalidRequest, MemorydError, TooLarge
 from memoryd.memory.journal import Journal, NoteChange
 

@@ -4,13 +4,21 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.alias_edits import AliasEditError, aliases_in, is_made_for, with_alias, without_alias
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.diffs import unified_diff
+from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.entity_pages import entity_page_of
-from memoryd.domain.memories.merging_entities import AliasPlace, merging, splitting
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.entity_edits import (
+    AliasEditError,
+    AliasPlace,
+    aliases_in,
+    entity_page_of,
+    is_made_for,
+    merging,
+    splitting,
+    with_alias,
+    without_alias,
+)
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.journal import Journal

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import beyond_reach
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.store.database import Database
 
 _REMEMBERED: Final = 16

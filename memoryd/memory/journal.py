@@ -17,8 +17,8 @@ from typing import Final, TypeVar
 import structlog
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.hunks import hunks_between
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.changes.diffs import hunks_between
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, MemorydError, NotNow, RequestError, StoreError
 from memoryd.files.octets import TornReadError
 from memoryd.files.writing import FileChangedError

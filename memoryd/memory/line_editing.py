@@ -9,10 +9,8 @@ from uuid import uuid4
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.edits import NoPlaceError
-from memoryd.domain.memories.identity import MemoryId, short_id
-from memoryd.domain.memories.line_edits import AttributeChange, stating, with_attributes, without_memory
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, stating, with_attributes, without_memory
+from memoryd.domain.memories.kinds import MemoryId, WrittenBy, short_id
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.journal import GONE_TRIES, PAUSE_SECONDS, Journal, NoteChange
 

@@ -7,8 +7,8 @@ from typing import Annotated, Final, Literal
 import structlog
 from pydantic import Field
 
-from memoryd.domain.memories.capture.grounding import why_ungrounded
-from memoryd.domain.memories.capture.verdict import ITEMS_MAX, TOO_MANY, CapturedItem, DroppedItem
+from memoryd.domain.memories.capture.capture import ITEMS_MAX, TOO_MANY, CapturedItem, DroppedItem
+from memoryd.domain.memories.capture.firewall import why_ungrounded
 from memoryd.domain.memories.kinds import Kind
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.text_model import AnswerShape, Prompt, TextModel

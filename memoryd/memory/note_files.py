@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat, RelativePath, is_document_name, is_hidden, is_utf8_name
-from memoryd.domain.memories.note_text import EMPTY, NoteText, read_note, written_note
+from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, read_note, written_note
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable, TooLarge
 from memoryd.files.drafts import remove_drafts

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import StoreError
 from memoryd.memory.cleared_rows import cleared_hits
 from memoryd.memory.hidden_chunks import Hidden, HiddenChunks

@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import Denied, StoreError
 from memoryd.store.first_seen import FirstSeen

@@ -7,9 +7,9 @@ from functools import partial
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.edits import NoPlaceError, RetainedText, retained_in
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import PlacedLine
-from memoryd.domain.memories.written_by import WrittenBy
 from memoryd.errors import InvalidRequest
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.stated_lines import StatedLines

@@ -10,8 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from memoryd.domain.memories.capture.echoes import keyed
-from memoryd.domain.memories.tombstones import as_said
+from memoryd.domain.memories.capture.firewall import keyed
+from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.errors import Denied, StoreError
 from memoryd.store.stated_rows import StatedRows
 

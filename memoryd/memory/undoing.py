@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.hunks import Hunk, MovedOnError
-from memoryd.domain.memories.undone_text import undone_text
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError
+from memoryd.domain.memories.changes.note_text import undone_text
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.store.change_log import ChangeFilter, ChangeRow, ChangeState

@@ -24,15 +24,7 @@ from memoryd.models.fetch_lock import exclusive, exclusive_now
 from memoryd.models.fetch_progress import Progress, Report, Throttle
 from memoryd.models.hub_cache import find_in_hub_cache, hub_cache_folder
 from memoryd.models.model_use import EMBEDDING, ModelUse
-from memoryd.models.source import (
-    FileSource,
-    HubSource,
-    ModelSource,
-    PackageSource,
-    RemoteSource,
-    UrlSource,
-    parse,
-)
+from memoryd.models.source import FileSource, HubSource, ModelSource, PackageSource, RemoteSource, UrlSource, parse
 
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 

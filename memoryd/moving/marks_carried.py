@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from memoryd.domain.memories.tombstones import parsed, rendered
+from memoryd.domain.memories.changes.tombstones import parsed, rendered
 from memoryd.errors import StoreError
 from memoryd.moving.replacing import Replacement
 from memoryd.moving.sources import KEY_SUFFIX

@@ -12,8 +12,8 @@ from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import QmdSection
 from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.gitignore import Patterns
-from memoryd.domain.sessions.exported_text import export_name
+from memoryd.domain.patterns import Patterns
+from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scan_rules import ScanRoot

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from memoryd.domain.wildcards import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
+from memoryd.domain.patterns import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
 
 NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""

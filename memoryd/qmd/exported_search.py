@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.qmd import QmdLimitsSection
-from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.sessions.exported_text import HEADING_LINES, MARK
+from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK
 from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms

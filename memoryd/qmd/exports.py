@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from memoryd.domain.sessions.exported_text import SUFFIX
+from memoryd.domain.sessions.conversation_parts import SUFFIX
 from memoryd.qmd.collections import Collection
 
 PATTERN = f"*{SUFFIX}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.memories.lines_beyond import lines_beyond
+from memoryd.domain.memories.visibility import lines_beyond
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.chunking import Chunk, each_chunk
 from memoryd.domain.text.entries import ChunkSettings, apart_of

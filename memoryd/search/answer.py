@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memoryd.domain.documents import Source
-from memoryd.domain.ranking.floors import Floors, Verdict
+from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.domain.ranking.questions import Question
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, Engine, Fallback, Found, Query, SearchBackend
 from memoryd.search.emptiness import Freshness, why_empty, why_untold, with_pending

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from memoryd.domain.durations import Durations
+from memoryd.domain.counters import Durations
 from memoryd.errors import EmbeddingError, StoreError
 from memoryd.search.backend import Arm, ArmState
 

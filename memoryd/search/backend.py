@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.ranking.calibration import Floors
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.floors import Floors
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.ranking.snippets import SNIPPET_CHARS
 from memoryd.search.hit import Hit

@@ -7,8 +7,8 @@ from collections.abc import Container
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from memoryd.domain.ranking.deepening import DEEPER, AnswerFill, NextStep, next_step
-from memoryd.domain.ranking.floors import TermStatistics
+from memoryd.domain.ranking.calibration import TermStatistics
+from memoryd.domain.ranking.selection import DEEPER, AnswerFill, NextStep, next_step
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces

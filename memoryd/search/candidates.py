@@ -5,8 +5,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.deepening import DEEPER
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
+from memoryd.domain.ranking.selection import DEEPER
 from memoryd.search.arm_times import EMBEDDING, ArmTimes
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Query
 from memoryd.search.lexical_arm import lexical_matches

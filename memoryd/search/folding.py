@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, tzinfo
 from memoryd.domain.documents import Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.gist import gist, outline
+from memoryd.domain.text.duplicates import gist, outline
 from memoryd.search.hit import Hit, best_verdict
 
 

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memoryd.domain.citations import Citation, cited
-from memoryd.domain.flags import Flag
-from memoryd.domain.ranking.decay import Decay
-from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import text_score
-from memoryd.domain.ranking.line_runs import NearPassage
+from memoryd.domain.ranking.selection import Decay
+from memoryd.domain.ranking.snippets import NearPassage
+from memoryd.domain.text.sanitizing import Flag
 from memoryd.store.chunks import ChunkRow
 
 

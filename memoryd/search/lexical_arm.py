@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from itertools import islice
 
-from memoryd.domain.ranking.deepening import DEEPER
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.ranking.selection import DEEPER
 from memoryd.search.backend import Arm, ArmState
 from memoryd.store.database import Database
 from memoryd.store.word_rows import CandidateFilter

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memoryd.domain.documents import Source
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.domain.ranking.merging import Evident, joint_measure, merged
+from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 from memoryd.search.backend import CONVERSATIONS, LEXICAL, VECTOR, Arm, ArmState, Found, Query, SearchBackend
 from memoryd.search.conversation_arm import ConversationArm
 from memoryd.search.hit import Hit

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from memoryd.domain.embedding import Vector
+from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.noise import CosineSample, noise_of
-from memoryd.domain.vector import Vector
 from memoryd.store.stored_vectors import Matrix
 
 SAMPLE = 2_000

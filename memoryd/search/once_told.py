@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from memoryd.domain.conversation_paths import told_path, turns_path
+from memoryd.domain.citations import told_path, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.transcript_places import transcript_session
+from memoryd.domain.sessions.taking_turns import transcript_session
 from memoryd.search.backend import Found, Query, SearchBackend
 from memoryd.search.hit import Hit
 from memoryd.search.selection import BEYOND

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memoryd.domain.ranking.floors import Floors, TermStatistics, floors
-from memoryd.domain.ranking.fusion import Evidence
-from memoryd.domain.ranking.reordering import dealt
+from memoryd.domain.ranking.calibration import Floors, TermStatistics, floors
+from memoryd.domain.ranking.fusion import Evidence, dealt
 from memoryd.search.hit import Hit, Ranks, holds_a_word
 from memoryd.store.chunks import ChunkRow
 

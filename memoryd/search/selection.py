@@ -8,10 +8,18 @@ from datetime import UTC, datetime
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.decay import decay_of
-from memoryd.domain.ranking.diversity import Contender, family_share, file_share, mmr, shared, with_literal
-from memoryd.domain.ranking.floors import Floors, Verdict
-from memoryd.domain.ranking.similarity import is_alike, tokens
+from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.selection import (
+    Contender,
+    decay_of,
+    family_share,
+    file_share,
+    is_alike,
+    mmr,
+    shared,
+    tokens,
+    with_literal,
+)
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit
 from memoryd.search.search_settings import SelectionSettings

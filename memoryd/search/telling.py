@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.documents import Source
-from memoryd.domain.flags import path_flags, text_flags
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.snippets import FOCUS, Focus, Snippet, snippet
-from memoryd.domain.ranking.squeezing import MESSAGE, SqueezedText, exchange, squeezed
+from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, Snippet, SqueezedText, exchange, snippet, squeezed
+from memoryd.domain.text.sanitizing import path_flags, text_flags
 from memoryd.search.backend import Found
 from memoryd.search.hit import Hit, HitFocus, HitLines, HitSnippet
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.ranking.deepening import DEEPER
+from memoryd.domain.embedding import Vector
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.vector import Vector
+from memoryd.domain.ranking.selection import DEEPER
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.index.spaces import Spaces

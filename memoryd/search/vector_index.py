@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.embedding import Vector
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.vector import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.noise_sample import SAMPLE, NoiseSample
 from memoryd.search.vector_rows import VectorRows

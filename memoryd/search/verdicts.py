@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memoryd.domain.ranking.floors import Floors, Verdict
+from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.search.hit import Hit, best_verdict
 
 LEADING = 3

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from memoryd.domain.ranking.background import Background
+from memoryd.domain.ranking.calibration import Background
 
 TABLE: Final = Path(__file__).with_name("word_background.zlib")
 _PACKED: Final = TABLE.read_bytes()

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memoryd.domain.sessions.harmless_text import harmless_text
-from memoryd.domain.sessions.keywords import Commonness
-from memoryd.domain.sessions.making_turns import RawTurn, made_turn
-from memoryd.domain.sessions.messages_kept import is_answered, joined_answer
-from memoryd.domain.sessions.session_ids import is_over
-from memoryd.domain.sessions.transcript_places import place_of
+from memoryd.domain.sessions.making_turns import RawTurn, is_answered, joined_answer, made_turn
+from memoryd.domain.sessions.names import is_over
+from memoryd.domain.sessions.taking_turns import place_of
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.qa_room import QaRoom
 from memoryd.sessions.workspace_sessions import WorkspaceSessions

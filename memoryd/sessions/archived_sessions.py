@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.qa_document import SessionStub
+from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files.octets import TornReadError
 from memoryd.sessions.known_sessions import KnownSession, KnownSessions

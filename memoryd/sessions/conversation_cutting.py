@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from memoryd.domain.conversation_paths import part_path
+from memoryd.domain.citations import part_path
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 
 import structlog
 
-from memoryd.domain.debounce import Debounce
+from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import grown
-from memoryd.domain.sessions.reading_order import ReadingOrder, Renaming
+from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.threads import in_thread
 from memoryd.sessions.conversation_cutting import cut

@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memoryd.domain.memories.said_words import SaidWords
-from memoryd.domain.sessions.cutting_words import turns_with, without_words
-from memoryd.domain.sessions.keywords import Commonness
-from memoryd.domain.sessions.turn_addresses import turn_address
+from memoryd.domain.citations import turn_address
+from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.sessions.making_turns import turns_with, without_words
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.sessions.session_changes import UNREADABLE, unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoryd.domain.sessions.transcript_places import TranscriptPlace
-from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening
-from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.domain.sessions.taking_turns import FoundTurn, Listening, TranscriptPlace
+from memoryd.domain.sessions.transcripts.reading import START, Tail
 
 _WRITE_SHARE: Final = 4
 """A write of a session that grows is worth it for so large a part of what it has."""

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys, without_text
-from memoryd.domain.sessions.keywords import Commonness, never_common
-from memoryd.domain.sessions.qa_document import SessionStub
-from memoryd.domain.sessions.sequences import TURNS, SequenceChoice, choose
+from memoryd.domain.sessions.documents import SessionStub
+from memoryd.domain.sessions.sequences import TURNS, IndexedTurns, MessageKeys, SequenceChoice, choose, without_text
+from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 Entry = Session | SessionStub

@@ -13,15 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.documents import QaDocument, entry_of, parse_document, render_document, render_session
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError, dumps
-from memoryd.domain.sessions.qa_document import (
-    QaDocument,
-    entry_of,
-    parse_document,
-    render_document,
-)
-from memoryd.domain.sessions.session_document import render_session
-from memoryd.domain.sessions.topic_places import topic_places
+from memoryd.domain.sessions.sequences import topic_places
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files.drafts import remove_drafts
 from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_settled

@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Final
 
-from memoryd.domain.conversation_paths import TURN_LINES, TURNS, session_of, turns_path
+from memoryd.domain.citations import TURN_LINES, TURNS, session_of, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationLine, folded
 from memoryd.domain.sessions.turns import Session, SessionId

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
+from memoryd.domain.sessions.documents import MAX_BYTES, Keeping
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import StoreUnavailable
 from memoryd.sessions.archived_sessions import ArchivedSessions

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from memoryd.domain.sessions.keeping import MAX_BYTES, Keeping
-from memoryd.domain.sessions.keywords import Commonness, never_common
+from memoryd.domain.sessions.documents import MAX_BYTES, Keeping
+from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.sessions.answering import Answering
 from memoryd.sessions.cutting_sessions import CuttingSessions
 from memoryd.sessions.forgetting_sessions import ForgettingSessions

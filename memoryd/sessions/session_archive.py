@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memoryd.domain.sessions.qa_document import SessionStub
+from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.qa_room import QaRoom, QaUsage

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from memoryd.domain.sessions.session_ids import is_over
-from memoryd.domain.sessions.transcript_places import place_of
+from memoryd.domain.sessions.names import is_over
+from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId
 from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.known_sessions import head_of

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError
-from memoryd.domain.sessions.session_document import parse_session, render_session
-from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.names import safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import StoreError
 from memoryd.files.octets import file_stat, read_settled

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from memoryd.domain.sessions.keywords import Commonness
 from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.workspace_sessions import WorkspaceSessions

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from memoryd.domain.sessions.harmless_text import harmless_text
-from memoryd.domain.sessions.keywords import Commonness
+from memoryd.domain.citations import turn_address
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
-from memoryd.domain.sessions.session_ids import is_over, safe_id, session_id
-from memoryd.domain.sessions.transcript_places import is_transcript_session, place_of
-from memoryd.domain.sessions.turn_addresses import turn_address
+from memoryd.domain.sessions.names import is_over, safe_id, session_id
+from memoryd.domain.sessions.taking_turns import is_transcript_session, place_of
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
+from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.qa_room import QaRoom

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.sessions.conversation_parts import ConversationLine
-from memoryd.domain.sessions.reading_on_time import ReadingRule, is_due, rests_in
-from memoryd.domain.sessions.transcripts.steps import CountedLine, ReadOn, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import read_tail, written_tail
-from memoryd.domain.sessions.transcripts.utterances import LeftOut
-from memoryd.domain.sessions.turn_times import time_of_file
+from memoryd.domain.sessions.taking_turns import ReadingRule, is_due, rests_in
+from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.records import LeftOut
+from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.conversation_source import ReadStep, SourceLook

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
-from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 

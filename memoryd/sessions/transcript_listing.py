@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.citations import transcript_path
 from memoryd.errors import StoreUnavailable
 from memoryd.sessions.transcript_conversations import Withholding
 from memoryd.sessions.transcript_folders import TranscriptFolder

@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 
-from memoryd.domain.sessions.keywords import Commonness
-from memoryd.domain.sessions.taking_turns import TakenTurns, with_turns
-from memoryd.domain.sessions.transcript_places import TranscriptPlace, place_of, transcript_key, transcript_session
-from memoryd.domain.sessions.transcript_turns import FoundTurn
+from memoryd.domain.sessions.taking_turns import (
+    FoundTurn,
+    TakenTurns,
+    TranscriptPlace,
+    place_of,
+    transcript_key,
+    transcript_session,
+    with_turns,
+)
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, NotFound
 from memoryd.sessions.qa_room import QaRoom

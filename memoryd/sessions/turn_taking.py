@@ -15,13 +15,9 @@ from typing import Final, Protocol, TypeVar
 import structlog
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.taking_turns import TakenTurns
-from memoryd.domain.sessions.transcript_places import TranscriptPlace
-from memoryd.domain.sessions.transcript_turns import FoundTurn, Listening, heard
-from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import START
-from memoryd.domain.sessions.turn_times import time_of_file
-from memoryd.domain.sessions.turns import SessionId
+from memoryd.domain.sessions.taking_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
+from memoryd.domain.sessions.transcripts.reading import START, ReadOn, TranscriptState
+from memoryd.domain.sessions.turns import SessionId, time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.hearing import Hearing
 from memoryd.sessions.qa_store import QaStore

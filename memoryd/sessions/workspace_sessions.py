@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from memoryd.domain.sessions.keywords import Commonness, never_common
-from memoryd.domain.sessions.session_ids import named_id, safe_id
+from memoryd.domain.sessions.names import named_id, safe_id
+from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.sessions.archived_sessions import ArchivedSessions

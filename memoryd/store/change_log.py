@@ -12,9 +12,8 @@ from typing import Final
 import apsw
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.forgotten_hunks import Forgotten, without_forgotten
-from memoryd.domain.memories.hunks import Hunk
-from memoryd.domain.memories.kept_history import CHANGE_BYTES_MAX, CHANGES_MAX
+from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgotten
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.store.ledger import Ledger
 
 KEPT_SECONDS: Final = 90 * 86_400

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memoryd.domain.conversation_paths import told_path
+from memoryd.domain.citations import told_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known

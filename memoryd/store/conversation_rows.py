@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import apsw
 
-from memoryd.domain.conversation_paths import told_path
+from memoryd.domain.citations import told_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.store.document_rows import FileContent, purge_files, put_file

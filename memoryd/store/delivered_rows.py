@@ -6,7 +6,7 @@ from typing import Final
 
 import apsw
 
-from memoryd.domain.memories.capture.echoes import HASH_BYTES, SpanPrint
+from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
 from memoryd.store.ledger import Ledger
 
 KEPT_SECONDS: Final = 7 * 24 * 3600.0

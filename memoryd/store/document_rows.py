@@ -7,12 +7,12 @@ from typing import Protocol
 
 import apsw
 
-from memoryd.domain.conversation_paths import told_path
+from memoryd.domain.citations import told_path
 from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
-from memoryd.domain.flags import path_flags
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
+from memoryd.domain.text.sanitizing import path_flags
 from memoryd.domain.text.words import index_text
 from memoryd.store.file_stats import file_stat_of, stored_stat
 from memoryd.store.index_schema import drop_deleted_words

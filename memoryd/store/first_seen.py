@@ -8,7 +8,7 @@ from typing import Final
 
 import apsw
 
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.ledger import Ledger
 
 MOST_NOTED: Final = 200_000

@@ -6,8 +6,8 @@ from typing import Final
 
 import apsw
 
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.change_log import ChangeLog
 from memoryd.store.ledger import Ledger
 from memoryd.store.opinion_steps import forget_steps

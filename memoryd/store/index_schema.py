@@ -6,7 +6,7 @@ from importlib.resources import files
 import apsw
 
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.text.entries import chunk_hash
 from memoryd.errors import DamagedDatabase
 from memoryd.store.file_header import version_of

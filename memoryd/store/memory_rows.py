@@ -9,7 +9,7 @@ import apsw
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.one_moment import at_one_moment
 
 

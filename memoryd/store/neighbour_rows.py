@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from memoryd.domain.ranking.neighbours import SHARE, least_apart
+from memoryd.domain.ranking.questions import SHARE, least_apart
 from memoryd.domain.text.words import Phrase
 from memoryd.store.word_expressions import RELEVANCE, any_phrase, every_phrase
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import apsw
 
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.opinion_rule import Label, Step, chained
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.reflect.opinions import Label, Step, chained
 from memoryd.store.ledger import Ledger
 
 _EPOCH: Final = date(1970, 1, 1)

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import apsw
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kept_history import PROPOSALS_MAX
-from memoryd.domain.memories.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
+from memoryd.domain.memories.kinds import PROPOSALS_MAX, MemoryId
+from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
 from memoryd.store.ledger import Ledger
 
 _PUT = """

@@ -8,7 +8,7 @@ from typing import Final
 
 import apsw
 
-from memoryd.domain.memories.kept_history import RUNS_MAX
+from memoryd.domain.memories.kinds import RUNS_MAX
 from memoryd.store.ledger import Ledger
 
 _FIRST_DAY: Final = date(1970, 1, 1)

@@ -12,8 +12,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.embedding import Vector
 from memoryd.domain.text.words import Phrase
-from memoryd.domain.vector import Vector
 from memoryd.store.word_expressions import every_phrase
 
 Matrix = NDArray[np.float32]

@@ -6,7 +6,7 @@ from typing import Final
 
 import apsw
 
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.store.ledger import Ledger
 

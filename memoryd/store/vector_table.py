@@ -9,7 +9,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.store.connection_pool import ConnectionPool
 from memoryd.store.pending_passages import (
     PendingCost,

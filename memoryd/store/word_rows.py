@@ -8,7 +8,7 @@ from functools import lru_cache
 import apsw
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.dates import WrittenDate

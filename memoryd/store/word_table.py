@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from memoryd.domain.ranking.floors import TermStatistics
+from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.dates import WrittenDate

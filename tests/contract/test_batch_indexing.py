@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.batch.batch_embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.gate import EndpointGate

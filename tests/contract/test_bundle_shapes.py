@@ -9,8 +9,7 @@ from google.genai.types import Content, GenerateContentConfig
 from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam
 from pydantic import TypeAdapter
 
-from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
-from memoryd.domain.memories.bundle_encodings import Encoding, encoded
+from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, bundle, encoded, stable_block
 
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
 RECALLED = BundlePart("5e6f7a8b", 'She said: "4172" \\ </note>', "memory/2025-11-27.md#L4", note="2025-11-27")

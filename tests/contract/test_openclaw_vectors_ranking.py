@@ -10,10 +10,8 @@ import pytest
 
 from memoryd.config.query import HybridSection
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.decay import age_in_days, decay_day, decay_factor
-from memoryd.domain.ranking.diversity import Contender, mmr
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, text_score, weighted
-from memoryd.domain.ranking.similarity import tokens
+from memoryd.domain.ranking.selection import Contender, age_in_days, decay_day, decay_factor, mmr, tokens
 from memoryd.domain.text.words import query_terms
 from memoryd.search.hit import Hit
 from memoryd.search.search_settings import SelectionSettings

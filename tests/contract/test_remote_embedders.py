@@ -18,7 +18,7 @@ import pytest
 from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources
 from memoryd.embed.remote.credentials import credentials_of

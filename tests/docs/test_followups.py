@@ -11,7 +11,7 @@ from bench.followups.followup_set import followups, said
 from bench.followups.measured import Figures
 from bench.followups.measured import measured as measure
 from bench.followups.page import tables
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import made_turn
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.search.word_background import commonness

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.day_spans import DaySpan
-from memoryd.domain.memories.timespans import asked_span, spans_in
+from memoryd.domain.memories.times.parsing import asked_span, spans_in
+from memoryd.domain.memories.times.spans import DaySpan
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
 WEDNESDAY = date(2025, 11, 26)

@@ -17,7 +17,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.daemon.clock import PAUSE_SECONDS
-from memoryd.domain.clocks import TOLERANCE
+from memoryd.domain.clock import TOLERANCE
 from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import (

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.domain.memories.bundle import BundlePart, bundle, harmless, stable_block
-from memoryd.domain.memories.bundle_encodings import Encoding, encoded
+from memoryd.domain.memories.bundle import BundlePart, Encoding, bundle, encoded, harmless, stable_block
 from memoryd.replies.recall import Encode
 from tests.daemon import RunningDaemon, write_config
 

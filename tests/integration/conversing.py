@@ -14,7 +14,7 @@ from memoryd.agents.text_models import TextModels
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.loading.load import load
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.choice import plan_for
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot

@@ -14,7 +14,7 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.capture.capture import ReportedFailure
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, TextAnswerRefused

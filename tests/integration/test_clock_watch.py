@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 from memoryd.daemon.clock import ClockWatch, read_clocks
-from memoryd.domain.clocks import Clocks, Jump
+from memoryd.domain.clock import Clocks, Jump
 from tests.waiting import eventually_async
 
 PAUSE = 0.01

@@ -14,8 +14,7 @@ import pytest
 from memoryd.config.providers import ModelsSection
 from memoryd.config.secret import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.provider_choice import Choice
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Choice, Vector
 from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.fallback_embedding import FallbackEmbedding

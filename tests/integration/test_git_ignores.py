@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.gitignore import Patterns
+from memoryd.domain.patterns import Patterns
 from tests.sweeps import whole_or
 
 EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(10, 60)))

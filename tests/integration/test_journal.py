@@ -11,9 +11,8 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.hunks import hunks_between
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.changes.diffs import Forgotten, hunks_between
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scan_rules import ScanRules
 from memoryd.memory.entities import MergingEntities

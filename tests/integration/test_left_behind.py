@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from memoryd.agents.left_behind import ROUND_MAX, LeftBehind
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.loading.load import load
-from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.memory.capture.capture_values import CaptureTask

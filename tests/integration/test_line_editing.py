@@ -12,7 +12,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
-from memoryd.domain.memories.line_edits import AttributeChange
+from memoryd.domain.memories.edits import AttributeChange
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, InvalidRequest, NotFound

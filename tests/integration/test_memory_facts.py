@@ -8,9 +8,10 @@ import pytest
 from bench.recall_questions.question_set import WORKSPACE, Change, Place, recall_questions
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.memories.timespans import DaySpan, event_span
+from memoryd.domain.memories.times.parsing import event_span
+from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import padded
 

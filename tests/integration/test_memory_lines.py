@@ -10,9 +10,8 @@ import pytest
 
 from bench.recall_questions.question_set import OWN, WORKSPACE, rows
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.attributes import Attributes
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.retained import RetainedLine, parse_line, render
+from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.line import Attributes, RetainedLine, parse_line, render
 from memoryd.domain.memories.sections import MemorySections, holds_memories, memory_sections
 from memoryd.domain.text.lines import padded
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import Source
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.floors import Verdict
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable

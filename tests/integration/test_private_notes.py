@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.gitignore import Patterns
+from memoryd.domain.patterns import Patterns
 from memoryd.domain.syncplan import Grace
 from tests.integration.indexing import QUICK, Stage, staged
 from tests.store.raw import raw

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.conversation_paths import turns_path
+from memoryd.domain.citations import turns_path
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound

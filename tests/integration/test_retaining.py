@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.domain.sessions.exported_text import MARK, export_name
+from memoryd.domain.sessions.conversation_parts import MARK, export_name
 from memoryd.sessions.exports import one_export, session_exports
 from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.citations import transcript_path
 from memoryd.sessions.transcript_conversations import STEP_BYTES
 from tests.integration.conversing import Talk, talking
 from tests.waiting import eventually_async

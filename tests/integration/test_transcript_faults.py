@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import START, Tail
+from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
 from memoryd.sessions.transcripts.reading_on import read_on
 from tests.sweeps import some
 
@@ -171,7 +170,7 @@ class Reads:
 PEAK = """
 import json, resource, sys
 from pathlib import Path
-from memoryd.domain.sessions.transcripts.tails import START
+from memoryd.domain.sessions.transcripts.reading import START
 from memoryd.sessions.transcripts.reading_on import read_on
 
 def peak():

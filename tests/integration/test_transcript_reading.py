@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import START, Tail
-from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
+from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.sessions.transcripts.reading_on import read_on
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.book_changes import changed_book
+from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.tiers import Tier
 from memoryd.errors import StoreError
 from memoryd.memory.lifecycle.usage_book import UsageBook

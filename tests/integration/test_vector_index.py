@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_index import DistanceEngine, VectorIndex
 from memoryd.search.vector_rows import VectorRows

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memoryd.domain.conversation_paths import part_path, turns_path
+from memoryd.domain.citations import part_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.text.entries import chunk_entries
 from memoryd.store.database import Database

@@ -5,7 +5,7 @@ from hashlib import sha256
 import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.memories.entity_pages import entity_page_of
+from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.lines import padded

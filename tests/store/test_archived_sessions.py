@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.sessions.indexed_turns import without_text
+from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.qa_document import SessionStub
-from memoryd.domain.sessions.sequences import Chosen
+from memoryd.domain.sessions.sequences import Chosen, without_text
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound
 from memoryd.search.word_background import commonness

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from memoryd.domain.conversation_paths import transcript_path
+from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.said_words import FORGOTTEN, SaidWords
+from memoryd.domain.memories.changes.tombstones import FORGOTTEN, SaidWords
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied
 from tests.store.test_forgetting_sessions import CANARY, SECRET, holding, opened, say, write_everywhere

@@ -14,11 +14,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.text.entries import ChunkEntry, PassageEntry
 from memoryd.store.chunks import ChunkRow
 from memoryd.store.database import Database
-from memoryd.store.document_rows import (
-    Rename,
-    remove_files,
-    rename_files,
-)
+from memoryd.store.document_rows import Rename, remove_files, rename_files
 from memoryd.store.index_schema import prepare_index
 from tests.store.consistency import check_consistency, dump
 from tests.store.raw import raw

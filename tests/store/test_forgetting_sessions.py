@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, NotFound, StoreUnavailable

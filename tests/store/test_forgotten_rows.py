@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.hunks import Hunk, hunks_between
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, hunks_between
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.forgotten_rows import ForgottenRows
 from memoryd.store.ledger import Ledger

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError, ForeignDocumentError
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.session_document import parse_session, render_session
 from memoryd.errors import Denied, StoreError
 from memoryd.sessions.qa_conversations import QaConversations, spoken_lines
 from memoryd.sessions.qa_store import QaStore

@@ -15,10 +15,9 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
-from memoryd.domain.memories.core_edits import replaced
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.kinds import Kind, WrittenBy
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.reflect.core import replaced
 from memoryd.files.scan_rules import ScanRules
 from memoryd.memory.core import CoreEdit, CoreMemory
 from memoryd.memory.entities import MergingEntities

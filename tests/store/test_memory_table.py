@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.ranking.questions import Question
 from memoryd.store import word_rows
 from memoryd.store.database import Database

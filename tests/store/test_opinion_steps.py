@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.opinion_rule import Label, LabelledEvidence, Step, replayed, run_of
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.reflect.opinions import Label, LabelledEvidence, Step, replayed, run_of
 from memoryd.errors import StoreError
 from memoryd.store.forgotten_rows import ForgottenRows
 from memoryd.store.ledger import Ledger

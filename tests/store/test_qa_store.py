@@ -15,11 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.documents import Keeping, QaDocument, SessionStub, parse_document, parse_session
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.qa_document import QaDocument, SessionStub, parse_document
 from memoryd.domain.sessions.sequences import Chosen
-from memoryd.domain.sessions.session_document import parse_session
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.word_background import commonness

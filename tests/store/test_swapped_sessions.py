@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.session_document import parse_session, render_session
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.files import writing
 from memoryd.files.exchange import exchange

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.conversation_paths import transcript_path, turns_path
+from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.file_header import seal_of, sealed

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.transcript_places import place_of, transcript_session
-from memoryd.domain.sessions.transcript_turns import FoundTurn, heard
+from memoryd.domain.sessions.taking_turns import FoundTurn, heard, place_of, transcript_session
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking

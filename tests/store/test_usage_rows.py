@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import Denied
 from memoryd.store.forgotten_rows import ForgottenRows

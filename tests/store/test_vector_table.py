@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.store.database import Database
 from memoryd.store.pending_passages import PendingCost
 from memoryd.store.word_rows import CandidateFilter

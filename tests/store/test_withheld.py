@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.conversation_paths import transcript_path, turns_path
+from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
 from memoryd.sessions.beginnings import begins_alike, is_one
 from memoryd.sessions.withheld_conversations import WithheldConversations

@@ -14,7 +14,7 @@ import pytest
 
 from memoryd.cli.import_lines import BATCH, LINE_BYTES_MAX, expected_changes
 from memoryd.cli.main import INTERRUPTED
-from memoryd.domain.memories.kept_history import CHANGES_MAX
+from memoryd.domain.memories.kinds import CHANGES_MAX
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually

@@ -13,9 +13,8 @@ import apsw
 import pytest
 
 from memoryd.client import Client
-from memoryd.domain.memories.opinion_labels import OpinionLabels
-from memoryd.domain.memories.opinion_rule import Step
-from memoryd.domain.memories.opinions import plan_steps
+from memoryd.domain.memories.reflect.evidence import OpinionLabels
+from memoryd.domain.memories.reflect.opinions import Step, plan_steps
 from memoryd.errors import NotFound
 from memoryd.store.ledger import Ledger
 from memoryd.store.opinion_steps import OpinionSteps

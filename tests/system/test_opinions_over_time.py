@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.retained import render
+from memoryd.domain.memories.line import render
 from tests.daemon import RunningDaemon, write_config
 from tests.system.test_opinions_command import ledger_of, write_logs
 from tests.unit.domain.memories.opinion_lines import line_of

@@ -25,7 +25,7 @@ from schemathesis.schemas import BaseSchema
 from memoryd.api.route_row import Served
 from memoryd.api.routes import TABLE
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine, render
+from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.errors import NotFound
 from memoryd.replies.status import PortReply
 from memoryd.wire import ErrorCode

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
 from memoryd.memory.capture.message_capture import TAKEN_BACK

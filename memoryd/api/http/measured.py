@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memoryd.domain.durations import Durations
+from memoryd.domain.counters import Durations
 
 EXCHANGE: Final = "memoryd.exchange"
 """Where in the ASGI scope the exchange stands, whose route is written by the route itself."""

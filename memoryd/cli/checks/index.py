@@ -20,7 +20,8 @@ from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.errors import NotNow
 from memoryd.files.offline_rules import roots_and_rules
 from memoryd.files.scanner import scan
-from memoryd.store.examining import FileKind, IndexFile, set_aside
+from memoryd.store.examining import IndexFile
+from memoryd.store.index_file import FileKind, set_aside
 
 SAMPLED: Final = 50
 MOST_SHOWN: Final = 5

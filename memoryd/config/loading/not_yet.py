@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from memoryd.config.loading.key_names import dotted
 from memoryd.config.loading.raw import KeyPath, value_at
 from memoryd.config.root import Config
-from memoryd.domain.provider_choice import AUTO, INPUT_TYPES, REMOTE
+from memoryd.domain.embedding import AUTO, INPUT_TYPES, REMOTE
 
 NEVER: Final[Mapping[str, str]] = {
     "memory.qmd.searchTool": "qmd is asked directly, not through mcporter",

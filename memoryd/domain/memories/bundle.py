@@ -4,16 +4,26 @@ The stable block holds the core file, the persona and what is pinned, in one ord
 of the time, and no line numbers, which an edit elsewhere would move: its bytes stay until somebody writes one of these,
 so that a cache of prompt prefixes keeps it. What is recalled is data: told as notes, escaped, so that no text can close
 what it stands in or pass for us.
+
+Bundles in the message shapes of the APIs that agents call: the same text, its stable block first and apart.
+
+What is stable stands in a part of its own before the tail, so that a cache of prompt prefixes ends there. The text is
+that of the bundle, byte for byte: it was made harmless before, and no shape has it as anything but the value of a text.
+A part that is empty is left out: the APIs refuse empty ones.
+Shapes: https://platform.openai.com/docs/api-reference/chat, https://docs.anthropic.com/en/api/messages,
+https://ai.google.dev/api/generate-content; that of rsclaw is the hidden field that its recall fills.
+
+What a bundle would tell twice: of what is recalled for a question, what stands in the stable block before it.
 """
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
-from memoryd.domain.memories.bundle_repeats import lines_told, stands_in
 from memoryd.domain.text.tokens import estimate
 
 BUDGET: Final = 1_200
@@ -216,3 +226,86 @@ def _attributes(part: BundlePart) -> Iterator[tuple[str, str]]:
 
 def _one_line(text: str) -> str:
     return " ".join(_seen(text).split())
+
+
+EncodedBundle = str | dict[str, Any]
+
+
+class Encoding(StrEnum):
+    """How a bundle is written."""
+
+    TEXT = "text"
+    """Delimited text."""
+    RSCLAW = "rsclaw"
+    """`{"rsclaw_hidden": {"recall_context": TEXT}}`."""
+    OPENAI = "openai"
+    """`{"messages": […]}`: a system message with a text part for each block, or none; also for all who copy it."""
+    ANTHROPIC = "anthropic"
+    """`{"system": […]}`: a text block each, the stable one with `cache_control`."""
+    GEMINI = "gemini"
+    """`{"systemInstruction": {"parts": […]}}`: a text part each; an empty object where there is none."""
+
+
+def encoded(made: Bundle, encoding: Encoding = Encoding.TEXT) -> EncodedBundle:
+    """Return the bundle as text, or as an object to merge into a request; see `Encoding`."""
+    return _SHAPES[encoding](made)
+
+
+def blocks(made: Bundle) -> list[str]:
+    """Return what is told, the stable block first; what is empty, or known to the asker, is left out."""
+    return [text for text in ("" if made.is_unchanged else made.stable.text, made.tail) if text]
+
+
+def _text(made: Bundle) -> EncodedBundle:
+    return made.text
+
+
+def _rsclaw(made: Bundle) -> EncodedBundle:
+    return {"rsclaw_hidden": {"recall_context": made.text}}
+
+
+def _openai(made: Bundle) -> EncodedBundle:
+    # one message, not two: the chat templates of many models take a single system message, at the beginning
+    parts = [{"type": "text", "text": text} for text in blocks(made)]
+    return {"messages": [{"role": "system", "content": parts}] if parts else []}
+
+
+def _anthropic(made: Bundle) -> EncodedBundle:
+    parts: list[dict[str, object]] = [{"type": "text", "text": text} for text in blocks(made)]
+    if made.stable.text and not made.is_unchanged:
+        parts[0]["cache_control"] = {"type": "ephemeral"}
+    return {"system": parts}
+
+
+def _gemini(made: Bundle) -> EncodedBundle:
+    parts = [{"text": text} for text in blocks(made)]
+    return {"systemInstruction": {"parts": parts}} if parts else {}
+
+
+_SHAPES: Final[Mapping[Encoding, Callable[[Bundle], EncodedBundle]]] = {
+    Encoding.TEXT: _text,
+    Encoding.RSCLAW: _rsclaw,
+    Encoding.OPENAI: _openai,
+    Encoding.ANTHROPIC: _anthropic,
+    Encoding.GEMINI: _gemini,
+}
+
+
+_MARK: Final = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
+
+
+def stands_in(text: str, told: Set[str]) -> bool:
+    """Tell whether every line of a text is one of those that are told (see `lines_told`)."""
+    lines = lines_told(text)
+    return bool(lines) and lines <= told
+
+
+def lines_told(text: str) -> frozenset[str]:
+    """Return the lines of a text by what they say: without the mark of a bullet, white space folded, no empty ones."""
+    plain = (" ".join(_without_mark(line).split()) for line in text.split("\n"))
+    return frozenset(line for line in plain if line)
+
+
+def _without_mark(line: str) -> str:
+    mark = _MARK.match(line)
+    return line[mark.end() :] if mark else line

@@ -1,20 +1,28 @@
-"""Memories as documents: what a program asks for by id, and edits. A view over lines, stored nowhere."""
+"""Memories as documents: what a program asks for by id, and edits. A view over lines, stored nowhere.
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+How documents will stand in some days if nobody touches them.
+
+Documents listed and counted: which are asked for, in which order, and how many there are.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, tzinfo
+from typing import Final
 
 from memoryd.domain.citations import cited
-from memoryd.domain.memories.abstracts import abstract_of, overview_of
+from memoryd.domain.memories.abstracts import NearCopies, abstract_of, copies_across_scopes, near_copies, overview_of
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import SHORT_SIGNS, MemoryId, short_id
-from memoryd.domain.memories.kinds import Kind, Network
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.changes.verification import cite
+from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network, short_id
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.recall_order import newer_of
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
-from memoryd.domain.memories.verification import cite
 from memoryd.domain.memories.versions import superseded
+from memoryd.domain.text.words import normalised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,3 +155,140 @@ def beginning_of(day: date, zone: tzinfo | None) -> float:
         return datetime.combine(day, time.min, tzinfo=zone).timestamp()
     except (OverflowError, ValueError, OSError):
         return 0.0
+
+
+_DURATION: Final = re.compile(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
+_UNIT_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+@dataclass(frozen=True, slots=True)
+class DecayedDocument:
+    """A memory, and what its relevance will be made of if nobody touches it until then."""
+
+    document: MemoryDocument
+    then: RelevanceTerms
+
+    @property
+    def changes_tier(self) -> bool:
+        return self.then.tier is not self.document.tier
+
+    @property
+    def loss(self) -> float:
+        return self.document.relevance - self.then.relevance
+
+
+@dataclass(frozen=True, slots=True)
+class DecayPreview:
+    """What will be so in some days: the memories that lose most, how many change their tier, and how many there are."""
+
+    days: float
+    decayed: tuple[DecayedDocument, ...]
+    moving: int
+    total: int
+
+
+def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> DecayPreview:
+    """Return what changes: what goes to another tier first, then what loses most; what stays as it is not at all."""
+    changing = [one for one in found if one.changes_tier or one.loss]
+    first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.id))
+    return DecayPreview(days, tuple(first[:limit]), sum(one.changes_tier for one in found), len(found))
+
+
+def days_of(text: str) -> float:
+    """Read how many days somebody means: `90d`, `12w`, `6m`, `1y`, or a bare number; raise ValueError."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is None:
+        raise ValueError(f"{text!r} is no number of days, such as 90d, 12w, 6m or 1y")
+    return float(int(found["count"]) * _UNIT_DAYS[found["unit"] or "d"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentFilters:
+    """Which documents are listed: all given ones must hold; None, and an empty text, admit all.
+
+    `scope` is as documents tell it, or `workspace` for all that name none. `query` holds words that text, entities
+    or tags all hold, in any case.
+    """
+
+    scope: str = ""
+    kinds: frozenset[Kind] | None = None
+    tier: Tier | None = None
+    pinned: bool | None = None
+    tag: str = ""
+    query: str = ""
+    limit: int = 50
+    offset: int = 0
+
+    def admits(self, memory: Memory, scope: str) -> bool:
+        """Tell whether a memory, whose scope is told so, is among those that are asked for, but for its tier."""
+        said = memory.line.attributes
+        return (
+            (self.scope in ("", scope, said.scope) or (self.scope == WORKSPACE and not said.scope))
+            and (self.kinds is None or memory.kind in self.kinds)
+            and self.pinned in (None, said.is_pinned)
+            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in said.tags})
+            and (not self.query or holds_words(memory, self.query))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """Some of the documents that were asked for, and how many there are."""
+
+    documents: tuple[MemoryDocument, ...] = ()
+    total: int = 0
+
+
+def page_of(
+    admitted: Iterable[Memory], filters: DocumentFilters, document: Callable[[Memory], MemoryDocument]
+) -> DocumentPage:
+    """Return the documents of memories that filters admit, the newest first, from `offset` on, and how many there are.
+
+    Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
+    """
+    found = sorted(admitted, key=lambda one: (-one.recorded.toordinal(), one.id))
+    if filters.tier is not None:
+        found = [one for one in found if document(one).tier is filters.tier]
+    shown = found[filters.offset : filters.offset + filters.limit]
+    return DocumentPage(tuple(map(document, shown)), len(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentStats:
+    """How many documents there are within reach."""
+
+    total: int = 0
+    by_tier: Mapping[str, int] = field(default_factory=dict)
+    by_kind: Mapping[str, int] = field(default_factory=dict)
+    by_scope: Mapping[str, int] = field(default_factory=dict)
+    pinned: int = 0
+    near_copies: tuple[NearCopies, ...] = ()
+    """Pairs that say nearly the same, the first of them."""
+    across_scopes: tuple[NearCopies, ...] = ()
+    """Pairs that say the same in several scopes, the first of them."""
+
+
+def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
+    """Count documents, and name those of which one may be needless."""
+    memories = [one.memory for one in documents]
+    across = copies_across_scopes(memories)
+    return DocumentStats(
+        total=len(documents),
+        by_tier=_counted(documents, lambda one: one.tier),
+        by_kind=_counted(documents, lambda one: one.kind.value),
+        by_scope=_counted(documents, lambda one: one.scope),
+        pinned=sum(one.pinned for one in documents),
+        near_copies=tuple(one for one in near_copies(memories) if one not in across),
+        across_scopes=across,
+    )
+
+
+def holds_words(memory: Memory, query: str) -> bool:
+    """Tell whether text, entities or tags hold each word of a query, in any case."""
+    line = memory.line
+    said = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
+    return all(word in said for word in normalised(query).casefold().split())
+
+
+def _counted(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocument], str]) -> dict[str, int]:
+    return dict(sorted(Counter(map(part, documents)).items()))

@@ -2,19 +2,30 @@
 
 Each place that may do is tried, and what comes of it is read back: only a text that states just what it stated
 before, and the new memories, is an answer. So no fence that was left open, and no marker, can swallow one.
+
+Edits of the lines that state a memory: other attributes, or no line at all; every other byte of a note stays.
+
+A line is found by the id of what it states, wherever it stands now. What comes of an edit is read back: only a text
+that states just what it stated before, but for the line that was meant, is an answer.
+
+What somebody asks to be retained, as the line that states it: one bullet, whatever the text holds.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.retained import RetainedLine, render
-from memoryd.domain.memories.sections import MemorySections, PlacedLine, memory_sections, retain_sections
-from memoryd.domain.text.headings import front_matter_bytes
+from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.kinds import Kind, MemoryId, written_kind
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine, head_of, parse_line, render, reweighed
+from memoryd.domain.memories.near_misses import NearMiss
+from memoryd.domain.memories.scopes import GLOBAL
+from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
 from memoryd.domain.text.lines import padded
+from memoryd.domain.text.markdown import front_matter_bytes
 
 HEADING: Final = "## Retain"
 
@@ -86,3 +97,244 @@ def _placed(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tuple[P
     """Return where the wanted memories stand: the last of several places."""
     places = {one.line.id: one for one in sections.lines}
     return tuple(places[line.id] for line in wanted)
+
+
+_UNREADABLE: Final = "the line that states it in {} would be read as another one: edit it yourself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeChange:
+    """What is to become of a line: whether it is pinned, and its importance, 0 to 1; None leaves it as it is."""
+
+    is_pinned: bool | None = None
+    importance: float | None = None
+
+    def of(self, line: RetainedLine) -> RetainedLine:
+        """Return a line as it is to be."""
+        said = line.attributes
+        return replace(
+            line,
+            attributes=replace(
+                said,
+                is_pinned=said.is_pinned if self.is_pinned is None else self.is_pinned,
+                importance=said.importance if self.importance is None else self.importance,
+            ),
+        )
+
+
+def stating(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine, ...]:
+    """Return the lines of a note that state a memory."""
+    return tuple(one for one in memory_sections(padded(text), path).lines if one.line.id == memory)
+
+
+def with_attributes(text: str, path: RelativePath, memory: MemoryId, change: AttributeChange) -> str | None:
+    """Return a note whose lines that state a memory have these attributes; None if no line states it.
+
+    Of each such line the kind and its brackets are written anew, nothing else. Raise NoPlaceError where that would
+    not be read as it is meant.
+    """
+    data = padded(text)
+    before = memory_sections(data, path)
+    meant = [one for one in before.lines if one.line.id == memory]
+    if not meant:
+        return None
+    pieces, at = [], 0
+    for one in meant:
+        pieces += [data[at : one.start], _rewritten(data[one.start : one.end], one, path, change)]
+        at = one.end
+    size = len(text.encode("utf-8", "surrogatepass"))
+    edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+    wanted = [change.of(one.line) if one.line.id == memory else one.line for one in before.lines]
+    _check(edited, path, before, wanted)
+    return edited
+
+
+def without_memory(text: str, path: RelativePath, memory: MemoryId) -> str | None:
+    """Return a note without the lines that state a memory; None if no line does. Raise NoPlaceError as above."""
+    data = padded(text)
+    before = memory_sections(data, path)
+    pieces, at = [], 0
+    for one in before.lines:
+        if one.line.id == memory:
+            pieces.append(data[at : one.start])
+            at = one.end
+    if not pieces:
+        return None
+    size = len(text.encode("utf-8", "surrogatepass"))
+    edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+    _check(edited, path, before, [one.line for one in before.lines if one.line.id != memory])
+    return edited
+
+
+def _rewritten(bullet: bytes, one: PlacedLine, path: RelativePath, change: AttributeChange) -> bytes:
+    text = bullet.decode("utf-8", "surrogatepass")
+    if change.of(one.line) == one.line:
+        return bullet
+    return _headed(text, PAGES.get(path), one.line.kind, change).encode("utf-8", "surrogatepass")
+
+
+def _headed(text: str, usual: Kind | None, kind: Kind, change: AttributeChange) -> str:
+    """Return a bullet with other attributes behind its kind, which is written where it was not and must be."""
+    head = head_of(text, usual_kind=usual)
+    named = text[head.start : head.end]
+    opens, closes = head.inside or (head.end, head.end)
+    said = reweighed(text[opens:closes], importance=change.importance, is_pinned=change.is_pinned)
+    if said and head.inside:
+        return text[:opens] + said + text[closes:]
+    start, end = head.outside if head.inside else (head.end, head.end)
+    brackets = f"({said})" if said else ""
+    rest = text[end:]
+    if not head.has_colon:
+        rest = f": {rest}"
+    elif not named and not rest.startswith((":", "：", " ")):
+        rest = f" {rest}"
+    return text[: head.start] + (named or written_kind(kind)) + text[head.end : start] + brackets + rest
+
+
+def _check(edited: str, path: RelativePath, before: MemorySections, wanted: Sequence[RetainedLine]) -> None:
+    after = memory_sections(padded(edited), path)
+    is_as_meant = [one.line for one in after.lines] == list(wanted)
+    if not is_as_meant or _beside(after) != _beside(before):
+        raise NoPlaceError(_UNREADABLE.format(path))
+
+
+def _beside(sections: MemorySections) -> tuple[list[str], list[int]]:
+    """Return what else a note holds that must stay: what was meant for memories, and what reflect wrote."""
+    misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
+    return misses, [end - start for start, end in sections.generated]
+
+
+REMEMBERED_IMPORTANCE: Final = 0.8
+OWN_CHANNELS: Final = frozenset({"cron", "heartbeat", "system"})
+"""What is stated there is for that channel alone, unless it says otherwise."""
+_BULLET: Final = re.compile(r"[-*+][ \t]")
+_SCOPE: Final = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedText:
+    """What is to be retained: a bullet, or plain text, and what is said about it beside.
+
+    `kind` is for text that names none; what the text says of itself already must not be said otherwise beside it.
+    """
+
+    text: str
+    kind: Kind | None = None
+    usual_kind: Kind = Kind.WORLD
+    """Of text that is no bullet, where no kind is given."""
+    importance: float | None = None
+    usual_importance: float | None = None
+    """Of a memory that names none; None: by its kind."""
+    scope: str = ""
+    entities: tuple[str, ...] = ()
+    at: str = ""
+    provenance: Provenance | None = None
+    tags: tuple[str, ...] = ()
+    is_pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stater:
+    """Who states: the owner, or what an agent does in one of its channels."""
+
+    agent: str
+    channel: str | None = None
+    is_owner: bool = True
+
+    @property
+    def own_scopes(self) -> tuple[str, ...]:
+        """The scopes that a session may name: its agent's, and that of its own channel."""
+        whole = f"agent:{self.agent}"
+        return (whole, f"{whole}:{self.channel}") if self.channel else (whole,)
+
+
+def stated_line(said: StatedText) -> RetainedLine:
+    """Return the line of a statement; raise ValueError, which says what is wrong and what may be meant."""
+    found = parse_line(said.text)
+    if isinstance(found, NearMiss):
+        if found.is_meant or said.kind is None:
+            raise ValueError(f"this is nearly a memory, but not quite: {found.reason}")
+        found = None
+    is_plain = found is None
+    if found is None:
+        found = parse_line(said.text, usual_kind=said.kind or said.usual_kind)
+    if not isinstance(found, RetainedLine):
+        raise ValueError(found.reason if found else "nothing is said: no sign of it can be seen")
+    if not is_plain and said.kind not in (None, found.kind):
+        raise ValueError(f"the text says {found.kind.value}, and beside it {said.kind.value if said.kind else ''}")
+    return replace(found, entities=_joined(found, said.entities), attributes=_attributes(found.attributes, said))
+
+
+def not_taken(wanted: RetainedLine, standing: RetainedLine) -> tuple[str, ...]:
+    """Return what of a statement the line that states the same already does not say: its kind, or keys of attributes.
+
+    Who said it first does not matter.
+    """
+    asked, said = wanted.attributes, standing.attributes
+    given = {
+        "kind": wanted.kind is not standing.kind,
+        "c": asked.confidence not in (None, said.confidence),
+        "i": asked.importance not in (None, said.importance),
+        "pin": asked.is_pinned and not said.is_pinned,
+        "supports": not set(asked.supports) <= set(said.supports),
+        "contradicts": not set(asked.contradicts) <= set(said.contradicts),
+        "supersedes": not set(asked.supersedes) <= set(said.supersedes),
+        "tags": not set(asked.tags) <= set(said.tags),
+    }
+    return tuple(key for key, is_lacking in given.items() if is_lacking)
+
+
+def each_statement(text: str) -> list[str]:
+    """Return the bullets of a text, each with the lines below it; the whole text where it does not begin with one."""
+    pieces: list[list[str]] = []
+    for line in text.strip("\n").split("\n"):
+        if _BULLET.match(line):
+            pieces.append([line])
+        elif pieces:
+            pieces[-1].append(line)
+        elif line.strip():
+            return [text]
+    return ["\n".join(piece) for piece in pieces] or [text]
+
+
+def admitted_scope(scope: str, stater: Stater) -> str:
+    """Return the scope of a memory that somebody states; raise ValueError for one that is none, or not theirs.
+
+    What a channel says to itself alone, such as a cron job, is for that channel where nothing else is said.
+    """
+    if not scope:
+        is_apart = not stater.is_owner and stater.channel in OWN_CHANNELS
+        return f"agent:{stater.agent}:{stater.channel}" if is_apart else ""
+    named = _SCOPE.match(scope)
+    if scope != GLOBAL and named is None:
+        raise ValueError(f"{scope[:80]!r} is no scope: give agent:ID, agent:ID:CHANNEL or global")
+    if not stater.is_owner and scope not in stater.own_scopes:
+        raise ValueError(f"a session retains for itself alone: no scope, {' or '.join(stater.own_scopes)}")
+    return scope
+
+
+def _joined(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
+    named = {slug_of(name): name for name in reversed([*line.entities, *(name.removeprefix("@") for name in names)])}
+    beside = [name for name in reversed(named.values()) if slug_of(name) not in line.slugs]
+    return (*line.entities, *beside)
+
+
+def _attributes(own: Attributes, said: StatedText) -> Attributes:
+    _check_same("importance", own.importance, said.importance)
+    _check_same("at", own.at, said.at)
+    _check_same("scope", own.scope, said.scope)
+    importance = own.importance if said.importance is None else said.importance
+    return replace(
+        own,
+        importance=said.usual_importance if importance is None else importance,
+        at=own.at or said.at,
+        scope=own.scope or said.scope,
+        provenance=own.provenance or said.provenance,
+        tags=tuple(dict.fromkeys([*own.tags, *said.tags])),
+        is_pinned=own.is_pinned or said.is_pinned,
+    )
+
+
+def _check_same(name: str, own: float | str | None, beside: float | str | None) -> None:
+    if own and beside and own != beside:
+        raise ValueError(f"the text says {name}={own}, and beside it {name} is {beside}")

@@ -1,8 +1,16 @@
-"""Entities: what a memory is about, by the names that people write and the slugs that these compare by."""
+"""Entities: what a memory is about, by the names that people write and the slugs that these compare by.
 
+Which entities a text names: by name or alias, letter for letter but for case and hyphens, never by likeness.
+"""
+
+import re
 import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Final, NewType
+
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED
 
 EntitySlug = NewType("EntitySlug", str)
 """How the name of an entity compares, and the name of its page: `bank/entities/<slug>.md`."""
@@ -56,3 +64,107 @@ def _short(slug: str) -> str:
         return slug
     kept = written[: MAX_SLUG_BYTES - _HASH_SIGNS - 1].decode("utf-8", "ignore")
     return f"{kept}-{sha256(written).hexdigest()[:_HASH_SIGNS]}"
+
+
+MOST_SIGNS: Final = 20_000
+"""Of a text that are looked at."""
+_WORD: Final = re.compile(r"[^\W_]+")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_MENTION: Final = re.compile(
+    r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
+)
+_SENTENCE: Final = re.compile(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
+_ALSO_WORDS: Final = STOP_WORDS | {
+    *("may", "will", "mark", "march", "april", "june", "august", "bill", "rose", "grace", "hope", "sun", "sat"),
+    *("can", "might", "art", "ray", "dawn", "summer", "monday", "friday", "jan", "joy", "rob", "sue", "pat"),
+}
+"""Names that are words too: meant only where they stand capitalised, and not because a sentence begins."""
+
+_Words = tuple[str, ...]
+
+
+class EntityNames:
+    """The names that entities go by; of two that begin at one place the longer one is meant."""
+
+    def __init__(self, names: Iterable[tuple[str, EntitySlug]]) -> None:
+        self._slugs: dict[EntitySlug, EntitySlug] = {}
+        self._phrases: defaultdict[str, list[tuple[_Words, EntitySlug, bool]]] = defaultdict(list)
+        self._unspaced: dict[str, EntitySlug] = {}
+        for name, slug in names:
+            self._add(name, slug)
+        for found in self._phrases.values():
+            found.sort(key=lambda one: -len(one[0]))
+        self._lengths = sorted({len(name) for name in self._unspaced}, reverse=True)
+
+    def within(self, text: str) -> tuple[EntitySlug, ...]:
+        """Return the distinct entities that a text names, in order; one by `@Name` is meant without doubt.
+
+        Names in scripts without spaces are found within words if they have two characters or more; of others whole
+        words count. A name of one letter or sign needs its `@`.
+        """
+        plain = unicodedata.normalize("NFC", text[:MOST_SIGNS])
+        found = sorted([*self._mentioned(plain), *self._named(plain), *self._written_within(plain)])
+        return tuple(dict.fromkeys(slug for _, slug in found))
+
+    def _add(self, name: str, slug: EntitySlug) -> None:
+        plain = unicodedata.normalize("NFC", name)
+        self._slugs.setdefault(slug_of(plain), slug)
+        if _UNSPACED.search(plain):
+            key = "".join(plain.split()).lower()
+            if len(key) > 1:
+                self._unspaced.setdefault(key, slug)
+            return
+        words = tuple(word.lower() for word in _WORD.findall(plain))
+        if len("".join(words)) > 1:
+            self._phrases[words[0]].append((words, slug, words in _ONE_WORDS))
+
+    def _mentioned(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+        for match in _MENTION.finditer(text):
+            slug = self._slugs.get(slug_of(match["words"] or match["name"].rstrip(".'’")))
+            if slug is not None:
+                yield match.start(), slug
+
+    def _named(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+        words = [(match[0].lower(), match) for match in _WORD.finditer(text)]
+        behind = 0
+        for at, (word, match) in enumerate(words):
+            if at < behind:
+                continue
+            for phrase, slug, is_word in self._phrases.get(word, ()):
+                here = tuple(one for one, _ in words[at : at + len(phrase)])
+                if here == phrase and (not is_word or _is_name(match, text)):
+                    yield match.start(), slug
+                    behind = at + len(phrase)
+                    break
+
+    def _written_within(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+        small, at = text.lower(), 0
+        while self._lengths and at < len(small):
+            found = next(
+                (small[at : at + size] for size in self._lengths if small[at : at + size] in self._unspaced), ""
+            )
+            if found:
+                yield at, self._unspaced[found]
+            at += len(found) or 1
+
+
+_ONE_WORDS: Final[frozenset[_Words]] = frozenset((word,) for word in _ALSO_WORDS)
+
+
+def _is_name(match: re.Match[str], text: str) -> bool:
+    before = text[max(0, match.start() - 8) : match.start()]
+    return match[0][0].isupper() and (before.endswith("@") or _SENTENCE.search(before) is None)
+
+
+def alias_table(pages: Iterable[tuple[str, Iterable[str]]]) -> Mapping[EntitySlug, EntitySlug]:
+    """Return the slug of each alias with the entity that it is another name of, given names and aliases of the pages.
+
+    An alias that two pages claim, or that has a page of its own, is nobody's: entities are never merged in doubt.
+    """
+    known = [(slug_of(name), [slug_of(alias) for alias in aliases]) for name, aliases in pages]
+    own = {slug for slug, _ in known}
+    claimed: defaultdict[EntitySlug, set[EntitySlug]] = defaultdict(set)
+    for slug, aliases in known:
+        for alias in aliases:
+            claimed[alias].add(slug)
+    return {alias: min(slugs) for alias, slugs in claimed.items() if len(slugs) == 1 and alias not in own}

@@ -1,11 +1,18 @@
-"""What reflect wrote into a page: the lines between its markers, which are never read back."""
+"""What reflect wrote into a page: the lines between its markers, which are never read back.
+
+Pages that reflect keeps: what stands between the markers is ours, and all the rest of the file is the person's.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote, unquote
 
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.markdown import front_matter_bytes
 
 BEGIN: Final = "<!-- memoryd:begin -->"
 END: Final = "<!-- memoryd:end -->"
@@ -92,3 +99,168 @@ def _numbered(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int,
         line += data.count(b"\n", at, offset)
         at = offset
         yield line, reason
+
+
+MAX_ENTRY_CHARS: Final = 500
+MAX_SOURCES: Final = 3
+"""Citations of one entry; the number of the others is told."""
+_UNSAFE: Final = re.compile(r'[\x00-\x20"<>()\\%\x7f]')
+_ENTRY: Final = re.compile(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
+_COMMENT: Final = re.compile(r"<!--|-->")
+_COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
+
+
+@dataclass(frozen=True, slots=True)
+class PageSource:
+    """Where a memory stands: lines 1-based, inclusive."""
+
+    path: RelativePath
+    start_line: int
+    end_line: int
+
+    @property
+    def citation(self) -> str:
+        """Return it as answers cite it."""
+        end = f"-L{self.end_line}" if self.end_line > self.start_line else ""
+        return f"{self.path}#L{self.start_line}{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageEntry:
+    """One memory on a page; `told` goes before its text (a date, a confidence), `below` are lines under it."""
+
+    memory: MemoryId
+    told: str
+    text: str
+    sources: tuple[PageSource, ...]
+    below: tuple["PageEntry", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageSection:
+    """Entries below a heading; `left_out` counts those for which there was no room."""
+
+    heading: str
+    entries: tuple[PageEntry, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPage:
+    """What is to stand on a page; `title` heads a new file, and `about` the part between the markers."""
+
+    path: RelativePath
+    title: str
+    about: str
+    sections: tuple[PageSection, ...]
+
+    @property
+    def memories(self) -> tuple[MemoryId, ...]:
+        """All that are told, in order."""
+        tops = [entry for section in self.sections for entry in section.entries]
+        return tuple(one.memory for top in tops for one in (top, *top.below))
+
+
+@dataclass(frozen=True, slots=True)
+class PageCitation:
+    """What an entry that was written names: a memory, and a file that states it."""
+
+    memory: ShortId
+    path: str
+
+
+def block_of(page: GeneratedPage, summary: str = "") -> str:
+    """Return what stands between the markers, and the markers: the same bytes for the same page."""
+    parts = [page.about] if page.about else []
+    parts += [summary] if summary else []
+    for section in page.sections:
+        lines = [line for entry in section.entries for line in _entry(entry, page.path)]
+        if section.left_out:
+            lines.append(f"- … and {section.left_out} more")
+        parts.append("\n".join([f"## {section.heading}", "", *lines]))
+    return "\n".join([BEGIN, "\n\n".join(parts) or "Nothing is noted.", END])
+
+
+def with_block(text: str | None, page: GeneratedPage, block: str) -> str:
+    """Return the text of a page with a block in place of the one that it has; of a new one for None.
+
+    Raises ValueError, which says what to do, where it has no such place, or where nobody can tell which it is.
+    """
+    if text is None:
+        return f"# {page.title}\n\n{block}\n"
+    data = text.encode("utf-8", "surrogatepass")
+    start, end = _place(data)
+    ending = "\r\n" if b"\r\n" in data[start:end] else "\n"
+    # the last marker's own line end stays as it is
+    tail = data[start:end][len(data[start:end].rstrip(b"\r\n")) :]
+    ours = block.replace("\n", ending).encode("utf-8", "surrogatepass")
+    return (data[:start] + ours + tail + data[end:]).decode("utf-8", "surrogatepass")
+
+
+def block_in(text: str) -> str | None:
+    """Return what stands between the markers of a page, and the markers; None where nobody can tell."""
+    data = text.encode("utf-8", "surrogatepass")
+    try:
+        start, end = _place(data)
+    except ValueError:
+        return None
+    return data[start:end].decode("utf-8", "surrogatepass").replace("\r\n", "\n").rstrip("\n")
+
+
+def has_no_marker(text: str) -> bool:
+    """Tell whether a page never had a place for a block, or lost all of it."""
+    found = _found(text.encode("utf-8", "surrogatepass"))
+    return not found.ranges and not found.doubts
+
+
+def citations_in(block: str) -> tuple[PageCitation, ...]:
+    """Return what the entries of a block name, in order."""
+    return tuple(PageCitation(ShortId(found[1]), unquote(found[0])) for found in _ENTRY.findall(block))
+
+
+def _found(data: bytes) -> Generated:
+    padded = data + PADDING
+    return generated_in(padded, front_matter_bytes(padded))
+
+
+def _place(data: bytes) -> tuple[int, int]:
+    found = _found(data)
+    if found.doubts:
+        line, reason = found.doubts[0]
+        raise ValueError(f"line {line}: {reason}")
+    if not found.ranges:
+        raise ValueError(f"it has no lines {BEGIN} and {END}; put them where memoryd may write")
+    if len(found.ranges) > 1:
+        raise ValueError(f"{BEGIN} stands there {len(found.ranges)} times; leave one, with its {END}")
+    return found.ranges[0]
+
+
+def _entry(entry: PageEntry, page: RelativePath, indent: str = "") -> Iterable[str]:
+    told = f"{entry.told}: " if entry.told else ""
+    links = " ".join(_link(source, entry.memory, page) for source in entry.sources[:MAX_SOURCES])
+    more = len(entry.sources) - MAX_SOURCES
+    others = f" and {more} more" if more > 0 else ""
+    yield f"{indent}- {told}{as_text(entry.text)} {links}{others}"
+    for below in entry.below:
+        yield from _entry(below, page, f"{indent}  ")
+
+
+def _link(source: PageSource, memory: MemoryId, page: RelativePath) -> str:
+    shown = re.sub(r"([\[\]])", r"\\\1", as_text(source.citation))
+    above = "../" * page.count("/")
+    place = source.citation.rpartition("#")[2]
+    target = _UNSAFE.sub(lambda sign: quote(sign[0], safe=""), source.path).replace("#", "%23")
+    return f'[{shown}]({above}{target}#{place} "{short_id(memory)}")'
+
+
+def as_text(text: str) -> str:
+    """Return a text on one line that opens no comment, and closes none; a long one is cut."""
+    line = " ".join(text.split())
+    if len(line) > MAX_ENTRY_CHARS:
+        line = f"{line[:MAX_ENTRY_CHARS].rstrip()} …"
+    return _COMMENT.sub(lambda sign: _COMMENT_AS_TEXT[sign[0]], line)
+
+
+def cut(entries: Sequence[PageEntry], most: int) -> tuple[tuple[PageEntry, ...], int]:
+    """Return the first entries, and how many are left out."""
+    return tuple(entries[:most]), max(len(entries) - most, 0)

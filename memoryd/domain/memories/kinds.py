@@ -1,8 +1,21 @@
-"""The kinds of memories, as a retained line names them, and the networks that they belong to."""
+"""The kinds of memories, as a retained line names them, and the networks that they belong to.
 
-from collections.abc import Mapping
+What names a memory: the same statement about the same entities has the same id, wherever and however often it
+is written. Kind, confidence and the other attributes are no part of it: they may be corrected in place.
+
+How much of its history a workspace keeps; beyond it the oldest goes, and nothing of the notes.
+
+Who writes into a workspace.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Final, NewType
+from uuid import UUID, uuid5
+
+from memoryd.domain.memories.entities import EntitySlug
 
 
 class Network(StrEnum):
@@ -83,3 +96,63 @@ def usual_importance(kind: Kind) -> float:
 def is_belief(kind: Kind) -> bool:
     """Tell whether a memory of this kind has a confidence that evidence moves: opinions and preferences."""
     return network_of(kind) is Network.OPINION
+
+
+MemoryId = NewType("MemoryId", str)
+"""A UUIDv5 in its usual spelling."""
+ShortId = NewType("ShortId", str)
+"""The first eight signs of an id, by which lines name each other."""
+
+SHORT_SIGNS: Final = 8
+_NAMESPACE: Final = UUID("8c704803-bde9-420e-82d8-13e1bceabffd")
+"""Drawn once; another one would give every memory another id."""
+
+
+def memory_id(*, scope: str, slugs: Iterable[EntitySlug], at: str, text: str) -> MemoryId:
+    """Return the UUIDv5 (RFC 9562) of scope, sorted slugs, event time as written, and the text.
+
+    The text counts in NFC with its white space folded. The parts are joined as JSON, so that no sign in one of them
+    can be taken for the end of it.
+    """
+    folded = " ".join(unicodedata.normalize("NFC", text).split())
+    named = json.dumps([scope, sorted(set(slugs)), at, folded], separators=(",", ":"))
+    return MemoryId(str(uuid5(_NAMESPACE, named)))
+
+
+def short_id(memory: MemoryId) -> ShortId:
+    """Return the beginning of an id that lines, citations and people use."""
+    return ShortId(memory[:SHORT_SIGNS])
+
+
+CHANGES_MAX: Final = 10_000
+CHANGE_BYTES_MAX: Final = 64 * 2**20
+"""Of the lines of all changes, which undoing them takes."""
+PROPOSALS_MAX: Final = 5_000
+"""The oldest that were decided go; open ones stay."""
+RUNS_MAX: Final = 400
+"""Of reflect: a year of daily ones."""
+
+
+class WrittenBy(StrEnum):
+    """What part of memoryd made a change; `changes --by` takes these names."""
+
+    RETAIN = "retain"
+    """A memory that somebody stated."""
+    CORE = "core"
+    """An explicit edit of the core file."""
+    REFLECT = "reflect"
+    """What reflect writes between its markers."""
+    PROPOSAL = "proposal"
+    """A proposal that a person accepted."""
+    FORGET = "forget"
+    """A memory that is to be forgotten."""
+    ENTITIES = "entities"
+    """Entities that a person merged or split."""
+    MEMORIES = "memories"
+    """A memory that was pinned, weighed or deleted by its id."""
+    CAPTURE = "capture"
+    """What a turn of a conversation said."""
+    IMPORT = "import"
+    """Memories of another workspace, by `memoryctl import`."""
+    UNDO = "undo"
+    """A change that was taken back."""

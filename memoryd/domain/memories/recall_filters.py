@@ -2,20 +2,26 @@
 
 A source counts for itself: of a memory that is stated twice, one statement may be inside of the days that are asked
 about, the other not.
+
+What a question asks of memories beside its words: about whom, about when, and what somebody thinks.
+
+A question of which nothing else is left ("tell me about The Castle", "上周发生了什么") is bare: its words tell nothing,
+and what it names answers it.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import Kind, network_of
-from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised
 
 WORKSPACE: Final = "workspace"
 """How a filter names memories that have no scope."""
@@ -147,3 +153,94 @@ def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     """Return an entity by a name or alias of it, with all slugs that stand for it."""
     slug = book.aliases.get(slug_of(name.removeprefix("@")), slug_of(name.removeprefix("@")))
     return frozenset({slug, *(alias for alias, entity in book.aliases.items() if entity == slug)})
+
+
+_OPINION: Final = re.compile(
+    r"\b(?:prefers?|preferred|preferences?|preferring|favou?rites?|opinions?|views?|tastes?|likes|dislikes?|loves?"
+    r"|hates?|enjoys?|believes?|thinks|feels? about|thinks? (?:of|about)"
+    r"|(?:do|does|did|doesn't|don't|to) (?:\w{1,30}+ ){0,3}"
+    r"(?:like|think|feel|want|mind))\b"
+    r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱吃|爱喝|爱看|爱好|口味",
+    re.IGNORECASE,
+)
+_IS_LIKENESS: Final = re.compile(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b", re.IGNORECASE)
+_ENGLISH_ASKING: Final = """
+tell know remember recall show list give find say said happen happened happening happens going go went anything
+everything something thing things stuff info information details detail regarding concerning news new recent recently
+latest lately please let us around near ago last next past since before after between during until till early late mid
+today yesterday tomorrow tonight morning afternoon evening night week weeks weekend month months year years day days
+monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+january february march april may june july august september october november december
+jan feb mar apr jun jul aug sep sept oct nov dec st nd rd th
+prefer prefers preferred preference preferences favourite favorite favourites favorites opinion opinions view views
+taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys believe believes think thinks feel feels
+want wants mind write wrote written note notes noted memory memories
+"""
+_ASKING: Final = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
+_EASTERN_ASKING: Final = re.compile(
+    r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
+    r"|怎么样|怎麼樣|如何|什么|什麼|哪些|哪个|为什么|谁|誰|最近|所有|全部|一切|一下|一些|东西|東西|消息|近况"
+    r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱好"
+    r"|今天|昨天|前天|明天|后天|今年|去年|前年|明年|上个?月|上個月|这个?月|這個月|下个?月|本月|上个?周|上週|这个?周|本周|下个?周"
+    r"|(?:上|这|這|下|本)?个?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]?|[0-9零〇一二三四五六七八九十廿两]{1,6}+个?(?:年|月|日|号|號|天|周|星期)"
+    r"|以来|以來|之前|以前|之后|之後|以后|以後|左右|前后|前後|附近|期间|期間|年|月|日|号|初|底|中旬|上旬|下旬"
+    r"|有没有|有過|有过|有|做|事|我们|你们|他们|她们|我|你|您|他|她|它|们|的|了|吗|呢|吧|啊|是|在|从|從|到|和|与|跟|对|對|过|都|还|把|被|呀|么|那|这"
+)
+_WORD: Final = re.compile(rf"[^\W_{UNSPACED}]+")
+_SPACED: Final = re.compile(rf"[^\W{UNSPACED}]")
+"""A sign of a word in a script with spaces."""
+_RUN: Final = re.compile(f"[{UNSPACED}]+")
+_APOSTROPHE: Final = re.compile("['\u2019]s?\\b")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """What a question asks for beside its words; `is_bare`: it asks for nothing else."""
+
+    entities: frozenset[EntitySlug] = frozenset()
+    span: DaySpan | None = None
+    is_of_opinion: bool = False
+    is_bare: bool = False
+
+
+def asking_of(
+    question: str, *, entities: Collection[EntitySlug], names: Collection[str], span: DaySpan | None
+) -> AskedFor:
+    """Return what a question asks for beside its words.
+
+    `entities` are those that it names, `names` all that these are called, `span` the days that it speaks of.
+    """
+    is_of_opinion = asks_for_opinion(question)
+    is_bare = bool(entities or span) and not _words_left(question, names)
+    return AskedFor(frozenset(entities), span, is_of_opinion, is_bare)
+
+
+def asks_for_opinion(question: str) -> bool:
+    """Tell whether a question asks what somebody prefers or thinks; what something looks like is no opinion."""
+    return _OPINION.search(_IS_LIKENESS.sub(" ", question)) is not None
+
+
+def _words_left(question: str, names: Collection[str]) -> bool:
+    """Tell whether a question has a word that is no name, no time, and no way to ask."""
+    text = normalised(question).lower().replace("-", " ")
+    for name in sorted((normalised(name).lower().replace("-", " ") for name in names), key=len, reverse=True):
+        text = _without(text, name) if name.strip() else text
+    text = _EASTERN_ASKING.sub(" ", _APOSTROPHE.sub(" ", text))
+    words = (word for word in _WORD.findall(text) if not word[0].isdigit())
+    return any(word not in _ASKING for word in words) or _RUN.search(text) is not None
+
+
+def _without(text: str, name: str) -> str:
+    """Return a text with a blank where a name stands that is no part of a longer word.
+
+    By hand, since each name would be a pattern of its own, and that takes longer to make than all else of a question.
+    """
+    kept, behind, at = list[str](), 0, text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if _SPACED.match(text[max(0, at - 1) : at]) or _SPACED.match(text, end):
+            at = text.find(name, at + 1)
+            continue
+        kept += [text[behind:at], " "]
+        behind, at = end, text.find(name, end)
+    return "".join([*kept, text[behind:]])

@@ -13,15 +13,13 @@ from datetime import date
 from enum import IntEnum
 from typing import Final, TypeVar
 
-from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.recall_filters import span_of
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.kinds import MemoryId, is_belief
+from memoryd.domain.memories.recall_filters import AskedFor, span_of
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.ranking.floors import Verdict
 
 Item = TypeVar("Item")
 

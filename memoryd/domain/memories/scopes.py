@@ -1,5 +1,9 @@
-"""Memory scopes: which agents, and which of their channels, a memory is for. In doubt it is for nobody."""
+"""Memory scopes: which agents, and which of their channels, a memory is for. In doubt it is for nobody.
 
+Whose memories somebody may see: every question is asked by an agent, in a channel, or by the owner for an agent.
+"""
+
+from dataclasses import dataclass
 from typing import Final
 
 GLOBAL: Final = "global"
@@ -46,3 +50,29 @@ def covers(wider: str, scope: str) -> bool:
         return True
     named, _, rest = wider.partition(":")
     return named == _AGENT and bool(rest) and ":" not in rest and scope.startswith(f"{wider}:")
+
+
+_OF_AGENT: Final = "agent:"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReach:
+    """Who asks: an agent, in a channel (None: in none); or the owner for it, who sees what it may see anywhere."""
+
+    agent: str
+    channel: str | None = None
+    is_owner: bool = False
+
+    def admits(self, scope: str) -> bool:
+        """Tell whether a memory of this scope may be told.
+
+        What reads as no scope is for the owner alone, who can mend it; no one is told what is another agent's.
+        """
+        return reaches(scope, self.agent, self.channel) or (self.is_owner and not self._is_anothers(scope))
+
+    def _is_anothers(self, scope: str) -> bool:
+        plain = scope.strip().lower()
+        if not plain.startswith(_OF_AGENT):
+            return False
+        whose, _, _ = plain.removeprefix(_OF_AGENT).partition(":")
+        return whose.strip() != self.agent

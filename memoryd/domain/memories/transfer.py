@@ -7,11 +7,9 @@ from datetime import date
 from itertools import accumulate, islice
 from typing import Final
 
-from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import ShortId
-from memoryd.domain.memories.kinds import kind_named
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.kinds import ShortId, kind_named
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 
 PAGE_SIGNS: Final = 200_000
 """Signs of the texts of one page, so that it fits into a reply."""

@@ -6,13 +6,19 @@ cannot tell an answer from a stranger has no cosine far above its noise and so m
 where it is sure.
 `weighted` is the raw weighted sum of the OpenClaw configuration reference.
 `reciprocal` knows ranks alone.
+
+What a better judge of order does to scores: it deals them anew, and makes none up.
+
+A cross-encoder's numbers are of another kind than the scores of the arms. The hits that it read keep their scores as a
+set, the first in its order getting the best of them, so that they stay 0 to 1 and sorted, those that it did not read
+stay where they are, and age weighs as much as ever.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from memoryd.domain.ranking.line_runs import NearPassage
+from memoryd.domain.ranking.snippets import NearPassage
 
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""
@@ -197,3 +203,11 @@ def standout(cosine: float, noise: Noise) -> float:
 def text_score(bm25: float) -> float:
     """Map a BM25 magnitude to 0..1: r/(1+r), the text score of the OpenClaw configuration reference."""
     return bm25 / (1.0 + bm25) if bm25 > 0 else 0.0
+
+
+def dealt(scores: Sequence[float], order: Sequence[int]) -> list[float]:
+    """Return the score of each position after they are dealt in `order`, which holds every position once."""
+    given = [0.0] * len(scores)
+    for position, score in zip(order, sorted(scores, reverse=True), strict=True):
+        given[position] = score
+    return given

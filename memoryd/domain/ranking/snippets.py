@@ -1,21 +1,207 @@
-"""Snippets: the part of a chunk that shows why it was found, exact text with true line numbers, and its focus."""
+"""Snippets: the part of a chunk that shows why it was found, exact text with true line numbers, and its focus.
 
-from collections.abc import Mapping, Sequence
+The run of whole lines of a text that tells most about a question, by its words and by its meaning.
+
+Leaving out the lines of a conversation that say nothing, and knowing where the others stood.
+
+Between two messages of a transcript there may be a hundred lines of its file that are not told: what tools answered.
+As blank lines they would fill a snippet and its focus.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, repeat
+from typing import Final
 
-from memoryd.domain.ranking.line_runs import (
-    Line,
-    LineRun,
-    NearPassage,
-    Room,
-    folded,
-    line_table,
-    richest,
-    split_lines,
-    widened,
-    without_blank_edges,
-)
+from memoryd.domain.sessions.transcripts.records import Speaker
+from memoryd.domain.text.words import normalised
+
+LINE_SHARE = 0.25
+"""Of a term's weight counts for each line that holds it; once in the whole run it counts in full."""
+HEADING_SHARE = 0.75
+"""Of a term's weight counts in a heading: what tells is the text below."""
+NUMBER_WEIGHT = 2.0
+"""Times its own is the weight of a number of three digits or more: years and codes tell alike lines apart."""
+LEAST_WEIGHT = 0.1
+"""Counts a term that stands in most chunks, so that it is shown where nothing else is."""
+NEAR_SHARE = 0.6
+"""Of what all terms weigh is the weight of a passage whose meaning stands out in full."""
+_DIGITS = 9
+_NUMBER = re.compile(r"[0-9]{3,}\Z")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class NearPassage:
+    """A passage near to the question: where it stands, in characters of its chunk, and how far its cosine stands out.
+
+    `stop` is excluded; `standout` is 0 to 1.
+    """
+
+    start: int
+    stop: int
+    standout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How long a line is, what each term weighs in it, and what the parts of near passages in it weigh."""
+
+    size: int
+    weights: Mapping[str, float]
+    nearness: float
+    is_heading: bool = False
+    is_blank: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        return not self.is_heading and not self.is_blank
+
+
+@dataclass(frozen=True, slots=True)
+class LineRun:
+    """A run of lines, counted from 0, `stop` excluded."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a run may hold; one line may be longer."""
+
+    characters: int
+    lines: int
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends; the last one has none."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines
+
+
+def folded(text: str) -> str:
+    """Return the text in the spelling of terms, line by line the same."""
+    return normalised(text).lower()
+
+
+def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequence[NearPassage]) -> tuple[Line, ...]:
+    """Return what is known of each line of a text; `weights` say how telling each term is.
+
+    Passages count nothing where a number of the question stands below a heading: meaning does not tell a year from
+    another.
+    """
+    plain = folded("".join(lines)).split("\n")
+    stems = [(term, _stem(term), _weight(term, weight)) for term, weight in weights.items()]
+    total = sum(weight for _, _, weight in stems) or 1.0
+    numbers = [term for term in weights if _NUMBER.match(term)]
+    has_number = any(number in words for words in plain for number in numbers if not _HEADING.match(words))
+    standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
+    held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
+    return tuple(
+        _line(line, terms, total, NEAR_SHARE * total * standout)
+        for line, terms, standout in zip(lines, held, standouts, strict=True)
+    )
+
+
+def _weight(term: str, weight: float) -> float:
+    return max(weight, LEAST_WEIGHT) * (NUMBER_WEIGHT if _NUMBER.match(term) else 1.0)
+
+
+def _stem(term: str) -> str:
+    """Return the beginning of a term that its other forms share."""
+    return term[:-1] if len(term) > 4 and term.isascii() else term
+
+
+def _standouts(lines: Sequence[str], near: Sequence[NearPassage]) -> Iterator[float]:
+    """Yield for each line what stands out in it: of each passage the share that stands there."""
+    end = 0
+    for line in lines:
+        start, end = end, end + len(line)
+        yield sum(
+            one.standout * (min(end, one.stop) - max(start, one.start)) / (one.stop - one.start)
+            for one in near
+            if one.start < end and start < one.stop
+        )
+
+
+def _line(line: str, weights: Mapping[str, float], total: float, nearness: float) -> Line:
+    if not line.strip():
+        return Line(len(line), {}, 0.0, is_blank=True)
+    if _HEADING.match(line):
+        share = HEADING_SHARE * sum(weights.values()) / total if weights else 0.0
+        held = {term: share * weight for term, weight in weights.items()}
+        return Line(len(line), held, 0.0, is_heading=True)
+    return Line(len(line), weights, nearness)
+
+
+def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
+    """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
+
+    A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
+    lines at its edges that tell nothing.
+    """
+    sums = [0, *accumulate(line.size for line in table)]
+    nearness = [0.0, *accumulate(line.nearness for line in table)]
+    telling = [at for at in range(within.start, within.stop) if table[at].weights or table[at].nearness]
+    held: Counter[tuple[str, float]] = Counter()
+    best, best_rank = LineRun(within.start, within.start + 1), (0.0, 0)
+    first = 0
+    for last in telling:
+        held.update(dict.fromkeys(table[last].weights.items(), 1))
+        while telling[first] < last and not _fits(sums, telling[first], last + 1, room):
+            held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
+            first += 1
+        start = telling[first]
+        told = _told(held) + nearness[last + 1] - nearness[start]
+        rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
+        if rank > best_rank:
+            best, best_rank = LineRun(start, last + 1), rank
+    return best
+
+
+def _fits(sums: Sequence[int], start: int, stop: int, room: Room) -> bool:
+    return sums[stop] - sums[start] <= room.characters and stop - start <= room.lines
+
+
+def _told(held: Mapping[tuple[str, float], int]) -> float:
+    """Return what a run tells, by the lines for each term and weight: each term once, and a share for each line."""
+    once: dict[str, float] = {}
+    for (term, weight), lines in held.items():
+        if lines:
+            once[term] = max(weight, once.get(term, 0.0))
+    return sum(once.values()) + LINE_SHARE * sum(weight * lines for (_, weight), lines in held.items())
+
+
+def widened(table: Sequence[Line], run: LineRun, within: LineRun, room: Room) -> LineRun:
+    """Return the run with the line after it and the line before it in turn, while they fit."""
+    start, stop = run.start, run.stop
+    characters = room.characters - sum(line.size for line in table[start:stop])
+    before = None
+    while before != (start, stop):
+        before = start, stop
+        if stop < within.stop and table[stop].size <= characters and stop - start < room.lines:
+            characters -= table[stop].size
+            stop += 1
+        if start > within.start and table[start - 1].size <= characters and stop - start < room.lines:
+            start -= 1
+            characters -= table[start].size
+    return LineRun(start, stop)
+
+
+def without_blank_edges(table: Sequence[Line], run: LineRun) -> LineRun:
+    """Return the run without the blank lines at its edges, at least one line."""
+    start, stop = run.start, run.stop
+    while stop - start > 1 and table[start].is_blank:
+        start += 1
+    while stop - start > 1 and table[stop - 1].is_blank:
+        stop -= 1
+    return LineRun(start, stop)
+
 
 SNIPPET_CHARS = 700
 FOCUS = Room(characters=700, lines=6)
@@ -126,3 +312,50 @@ def _middle(line: str, terms: Sequence[str], near: Sequence[NearPassage], before
         return round(sum(places) / len(places) * len(line) / len(plain))
     best = max(near, key=lambda one: one.standout, default=None)
     return 0 if best is None else (best.start + best.stop) // 2 - before
+
+
+MESSAGE: Final = Room(characters=700, lines=1)
+"""What the focus on a conversation holds, before what it answers, or what answers it, is added."""
+ASKED: Final = f"{Speaker.USER}: "
+
+
+@dataclass(frozen=True, slots=True)
+class SqueezedText:
+    """A text without blank lines; `lines` are those that it has, as they were counted before, from 0."""
+
+    text: str
+    lines: tuple[int, ...]
+    near: tuple[NearPassage, ...] = ()
+    """The passages by their new places."""
+
+
+def squeezed(text: str, near: Sequence[NearPassage] = ()) -> SqueezedText:
+    """Return a text without its blank lines; one of blank lines alone stays as it is."""
+    lines = split_lines(text)
+    kept = tuple(at for at, line in enumerate(lines) if line.strip())
+    if len(kept) in (0, len(lines)):
+        return SqueezedText(text, tuple(range(len(lines))), tuple(near))
+    starts = list(accumulate(map(len, lines), initial=0))
+    moved = list(accumulate((len(line) if line.strip() else 0 for line in lines), initial=0))
+
+    def place(offset: int) -> int:
+        at = min(bisect_right(starts, offset) - 1, len(lines) - 1)
+        # inside of a line that goes, it is where the next one begins
+        return min(moved[at] + offset - starts[at], moved[at + 1])
+
+    return SqueezedText(
+        "".join(lines[at] for at in kept).removesuffix("\n"),
+        kept,
+        tuple(NearPassage(place(one.start), place(one.stop), one.standout) for one in near),
+    )
+
+
+def exchange(lines: Sequence[str], at: int) -> tuple[int, int]:
+    """Return the first and last line of what belongs to a message: the question with the message that answers it.
+
+    `lines` are those of a squeezed text, counted from 0.
+    """
+    if lines[at].startswith(ASKED):
+        behind = lines[at + 1 : at + 2]
+        return at, at + 1 if behind and not behind[0].startswith(ASKED) else at
+    return at - 1 if at and lines[at - 1].startswith(ASKED) else at, at

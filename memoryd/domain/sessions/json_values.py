@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Final, NoReturn
 
-from memoryd.domain.sessions.turn_times import EARLIEST, LATEST
+from memoryd.domain.sessions.turns import EARLIEST, LATEST
 
 MAX_COUNT: Final = 999_999_999
 """So far counts of turns and of what they have go: what an address can name, and a third program can hold."""

@@ -1,15 +1,237 @@
-"""Put turns that were found in a transcript into its session: each once, whatever was read before."""
+"""Put turns that were found in a transcript into its session: each once, whatever was read before.
 
-from collections.abc import Sequence
+When a transcript that grows is read on: after enough of it, after a compaction, or when nothing more comes.
+
+The first two are OpenClaw's rules, in which 0 means any growth. The last one is ours: the end of a conversation is
+read soon after it, not with the next one.
+
+In which order conversations are read: each a step, and long ones by turns with all others, so that nobody waits.
+
+How far the turns of a transcript were taken: it stands in the session itself, so that one write keeps both.
+
+Turns of what was said in a transcript: what the user says, with all that the assistant says before the user goes on.
+
+Several messages of the assistant are one answer. A question waits until the user says something else, or until
+nothing was said for a while; what the assistant says before the first question belongs to none.
+"""
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
+from typing import Final
 
-from memoryd.domain.sessions.keeping import Keeping
-from memoryd.domain.sessions.keywords import Commonness
-from memoryd.domain.sessions.making_turns import MadeTurn, made_turn
-from memoryd.domain.sessions.transcript_places import PLACE, TranscriptPlace, told_place
-from memoryd.domain.sessions.transcript_turns import FoundTurn
-from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
+from memoryd.domain.sessions.names import MAX_BYTES, safe_id
+from memoryd.domain.sessions.topics import Commonness
+from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.records import Speaker
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+
+_COMPACTION: Final = re.compile(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
+"""A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRule:
+    """How much must have come: bytes or lines; `idle` seconds without any more will do, too."""
+
+    bytes: int = 100_000
+    lines: int = 50
+    idle: float = 300.0
+    after_compaction: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What came since a transcript was read, and for how many seconds nothing has."""
+
+    bytes: int
+    lines: int
+    rested: float
+    is_compacted: bool = False
+
+
+def is_due(growth: Growth, rule: ReadingRule) -> bool:
+    """Tell whether a transcript is to be read on now."""
+    if growth.bytes > 0 and (growth.bytes >= rule.bytes or growth.lines >= max(1, rule.lines)):
+        return True
+    return growth.rested >= rule.idle or (growth.is_compacted and rule.after_compaction)
+
+
+def rests_in(growth: Growth, rule: ReadingRule) -> float | None:
+    """Return in how many seconds a transcript has rested long enough, None if nothing has come to it."""
+    return max(0.0, rule.idle - growth.rested) if growth.bytes > 0 else None
+
+
+def tells_compaction(data: bytes) -> bool:
+    """Tell whether a record of a compaction stands in these lines."""
+    return _COMPACTION.search(data) is not None
+
+
+_FRESH: Final = 4
+"""After so many steps of conversations that nobody has begun to read comes one of those that were begun."""
+
+
+class ReadingOrder:
+    """Those that nobody has begun to read, as urgent as they stand, and those that were `begun`, by turns."""
+
+    def __init__(self, fresh: Iterable[RelativePath]) -> None:
+        self.fresh = deque(fresh)
+        self.begun = deque[RelativePath]()
+        self._in_a_row = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all has been read."""
+        return not self.fresh and not self.begun
+
+    def next(self) -> RelativePath | None:
+        """Take the one that is read next; None if there is none. Who reads it puts it among those begun, or not."""
+        if self.fresh and (self._in_a_row < _FRESH or not self.begun):
+            self._in_a_row += 1
+            return self.fresh.popleft()
+        self._in_a_row = 0
+        return self.begun.popleft() if self.begun else None
+
+
+class Renaming:
+    """Conversations that are gone, each until what was new when that was seen is read: it may be the same, renamed."""
+
+    def __init__(self) -> None:
+        self._awaited: dict[RelativePath, frozenset[RelativePath]] = {}
+
+    def note(self, gone: Iterable[RelativePath], fresh: Iterable[RelativePath]) -> None:
+        """Note those that are gone now, and what nobody has begun to read."""
+        awaited = frozenset(fresh)
+        self._awaited = {path: self._awaited.get(path, awaited) for path in gone}
+
+    def settled(self, unread: Collection[RelativePath]) -> Sequence[RelativePath]:
+        """Return those that are gone for good, where of these conversations more is to be read."""
+        return [path for path, awaited in self._awaited.items() if awaited.isdisjoint(unread)]
+
+
+PLACE: Final = "transcript"
+"""The key of a session that has the place."""
+_DIGEST: Final = 8
+_NAME: Final = re.compile(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPlace:
+    """Turns asked on a line up to `line` are taken for good; reading goes on behind `tail`, which is not later."""
+
+    file: str
+    """The name that the transcript is told by."""
+    tail: Tail = START
+    seen: Tail = START
+    """How far it was read: by this is told whether what was taken is still what the transcript says."""
+    line: int = 0
+    open_seq: int = 0
+    """The turn of the first question behind `line`, which was taken before it ended, and is replaced; 0: none was."""
+    is_again: bool = False
+    """Whether the transcript was rewritten since its first turn was taken: what is found may be there already."""
+
+
+def place_of(session: Session) -> TranscriptPlace | None:
+    """Return how far the transcript of a session was taken, None if it is of none; the start where that is damaged."""
+    told = session.extra.get(PLACE)
+    if told is None:
+        return None
+    file = told.get("file") if isinstance(told, dict) else None
+    if not isinstance(told, dict) or not isinstance(file, str):
+        return TranscriptPlace("", is_again=True)
+    line, open_seq = told.get("line"), told.get("open", 0)
+    if type(line) is not int or type(open_seq) is not int or not line >= 0 <= open_seq:
+        return TranscriptPlace(file, is_again=True)
+    tail, seen = (read_tail(str(told.get(key))) for key in ("tail", "seen"))
+    return TranscriptPlace(file, tail, seen, line, open_seq, told.get("again") is True)
+
+
+def told_place(place: TranscriptPlace) -> Mapping[str, object]:
+    """Return what a session keeps of a place."""
+    return {
+        "file": place.file,
+        "line": place.line,
+        **({"open": place.open_seq} if place.open_seq else {}),
+        **({"again": True} if place.is_again else {}),
+        "tail": written_tail(place.tail),
+        "seen": written_tail(place.seen),
+    }
+
+
+def transcript_session(agent: str, file: str) -> SessionId:
+    """Return the name of the session of a transcript, always the same, of one agent: `transcript-<name>-<hash>`."""
+    stem = file.removesuffix(".jsonl")
+    digest = sha256(f"{agent}\0{file}".encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    name = safe_id(f"transcript-{stem}").encode()[: MAX_BYTES - _DIGEST - 1].decode("utf-8", "ignore")
+    return safe_id(f"{name.rstrip('-_')}-{digest}")
+
+
+def is_transcript_session(name: SessionId) -> bool:
+    """Tell whether a session of a transcript, of whichever agent, may be named so: it is kept free for that."""
+    return _NAME.fullmatch(name) is not None
+
+
+def transcript_key(file: str) -> str:
+    """Return what such a session has for a session key."""
+    return f"{PLACE}:{file}"
+
+
+QUESTION_CHARS: Final = 20_000
+ANSWER_CHARS: Final = 100_000
+"""As much as a program may report of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTurn:
+    """A turn as far as it was said: the number of the question's line, and when it was asked."""
+
+    line: int
+    question: str
+    at: datetime
+    is_timed: bool
+    """Whether the transcript says when; else it is when something was said before, or the file was written."""
+    answer: str = ""
+
+    @property
+    def chars(self) -> int:
+        return len(self.question) + len(self.answer)
+
+    @property
+    def raw(self) -> RawTurn:
+        """The turn as it is to be made of it."""
+        return RawTurn(self.question, self.answer or None, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """What a reader of a transcript has in mind: the turn that goes on, and when something was said last."""
+
+    turn: FoundTurn | None = None
+    heard_at: datetime | None = None
+
+
+def heard(listening: Listening, lines: Iterable[SpokenLine], fallback: datetime) -> tuple[list[FoundTurn], Listening]:
+    """Return the turns that end within these lines, and what is in mind behind them.
+
+    `fallback` is when something was said where no message tells so.
+    """
+    ended: list[FoundTurn] = []
+    for line in lines:
+        said, turn = line.utterance, listening.turn
+        at = said.time or listening.heard_at or fallback
+        if said.speaker is Speaker.USER:
+            ended += [turn] if turn else []
+            turn = FoundTurn(line.number, said.text[:QUESTION_CHARS], at, said.time is not None)
+        elif turn is not None:
+            turn = replace(turn, answer=f"{turn.answer} {said.text}".strip()[:ANSWER_CHARS])
+        listening = Listening(turn, at)
+    return ended, listening
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,22 @@
 
 FTS5's `unicode61` splits at everything that is no letter, digit or mark, which suits alphabets. Scripts without
 spaces are cut here into overlapping pairs of characters first, and compound identifiers also into their parts.
+
+One way of writing for what is often written in several: widths, quotation marks, wrapped lines, emphasis.
+
+What might be a fact stays as it is: case, accents, signs, digits, passwords.
+
+What a statement says apart from whether it says so: its telling words without negations, and how many those are.
+
+Explicit wording alone counts, English and Chinese: not, never, no longer, don't, cannot · 不, 不再, 从不, 没, 未. What
+only looks like one (not only, 不错, 没关系, 是不是) is left alone. This finds what a person should look at; it decides
+nothing.
 """
 
 import re
 import unicodedata
+from dataclasses import dataclass
+from typing import Final
 
 UNSPACED = (
     "\u3005\u3006\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
@@ -156,3 +168,115 @@ def _pairs(run: str) -> list[str]:
 def _spaced_pairs(match: re.Match[str]) -> str:
     run = match.group()
     return f" {' '.join(_pairs(run))} {run[-1] if len(run) > 1 else ''} "
+
+
+HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese and Japanese, which wrap without a space: for use between brackets of a pattern."""
+_SECRETS = (
+    *("password", "passphrase", "passcode", "passwd", "secret", "token", "login", "log-in", "wifi", "wi-fi", "ssid"),
+    *("api key", "license key", "licence key", "private key", "code word", "codeword", "pin", "username", "user name"),
+    *("passwort", "kennwort", "mot de passe", "contraseña", "senha", "lösenord", "пароль"),
+    *("密码", "密碼", "口令", "密钥", "暗号", "パスワード"),
+)
+_WIDE = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in range(0xFF01, 0xFFEF)
+    if unicodedata.decomposition(chr(code)).startswith(("<wide>", "<narrow>"))
+}
+_QUOTES = dict.fromkeys(map(ord, "“”„‟«»"), '"') | dict.fromkeys(map(ord, "‘’‚‛"), "'")
+_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+_ONE_SIGN = {chr(code): sign or "" for code, sign in (_WIDE | _QUOTES | _INVISIBLE | {0x3000: " "}).items()}
+_OTHER_SIGN = re.compile(f"[{''.join(_ONE_SIGN)}]")
+
+_MARK_BEFORE, _MARK_AFTER = rf"(?<![^\s\"'(\[{HAN}、。])", rf"(?![^\s\"')\],.;:!?{HAN}、。])"
+_STARS = re.compile(rf"{_MARK_BEFORE}(\*{{1,3}})(?=[^\W_]|[\"'(\[{HAN}])([^*\n]*[^\s*])\1{_MARK_AFTER}")
+_UNDERLINES = re.compile(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_])([^_\n]*\s[^_\n]*[^\s_])\1{_MARK_AFTER}")
+WRAP = "\v"
+"""Stands where a line is wrapped."""
+_SPACE = f"[ {WRAP}]"
+_IDLE_SPACE = re.compile(
+    rf"{_SPACE}(?:(?<=[{HAN}]{_SPACE})(?=[A-Za-z0-9,.;:!?()])|(?<=[A-Za-z0-9,.;:!?()。、]{_SPACE})(?=[{HAN}]))"
+    rf"|{WRAP}(?<=[{HAN}]{WRAP})(?=[{HAN}])"
+)
+_LETTERS_OF_A_WORD = 2
+
+
+def one_sign(text: str) -> str:
+    """Return the text with plain widths and quotation marks, composed, without invisible signs."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _OTHER_SIGN.sub(lambda match: _ONE_SIGN[match[0]], text))
+
+
+def is_secret(text: str) -> bool:
+    """Tell whether a text speaks of passwords and the like, so that each sign may matter."""
+    folded = text.lower()
+    return any(word in folded for word in _SECRETS)
+
+
+def without_emphasis(text: str) -> str:
+    """Return the text without the marks of bold and italic words; those of products, powers and names stay."""
+    bare = _STARS.sub(_inner, text) if "*" in text else text
+    return _UNDERLINES.sub(r"\2", bare) if "_" in bare else bare
+
+
+def unwrapped(text: str) -> str:
+    """Return the text with a space at each WRAP, and with none where Chinese wraps or meets another script."""
+    return (text if text.isascii() else _IDLE_SPACE.sub("", text)).replace(WRAP, " ")
+
+
+def _inner(match: re.Match[str]) -> str:
+    # a number or a letter between single stars may be a factor
+    is_doubtful = len(match[1]) == 1 and sum(map(str.isalpha, match[2])) < _LETTERS_OF_A_WORD
+    return match[0] if is_doubtful else match[2]
+
+
+MAX_SIGNS: Final = 2000
+"""Of a longer text the beginning counts."""
+_IDLE: Final = re.compile(
+    r"\b(?:not only|not just|not least|never mind|why not|whether or not|or not)\b|"
+    r"不得不|不好意思|差不多|对不起|了不起|来不及|不一定|不[错同过仅但少断久管论如然止只]|没关系|没问题|没事|未来|未必"
+    rf"|(?P<sign>[{HAN}])[不没](?P=sign)"
+)
+_NEGATION: Final = re.compile(
+    r"\bno longer\b|\bnot\b(?: any ?more\b)?|\bnever\b|\bcannot\b"
+    r"|(?:\b(?:ca|wo|sha))?n't\b|\b(?:do|does|did|is|are|was|were|has|have|had|would|could|should)nt\b"
+    r"|(?P<han>(?:从来|从|并|再也|也|都|已经|已)?[不没未](?:再|会再)?)"
+)
+_FORMS: Final = {"has": "have", "had": "have", "is": "be", "are": "be", "was": "be", "were": "be", "goes": "go"}
+_SIBILANTS: Final = ("ches", "shes", "sses", "xes", "zes")
+_SHORTEST: Final = 4
+"""Shorter words have no ending of a verb: `gas`, `bus`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The telling words of a text, with English verbs in one form, and how often it negates."""
+
+    words: frozenset[str]
+    negations: int
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether it says that something is not so: twice not is so."""
+        return self.negations % 2 == 1
+
+
+def statement_of(text: str) -> Statement:
+    """Return what a text states; for texts of any length, in time that grows with it."""
+    told = _IDLE.sub(lambda match: " " * len(match[0]), one_sign(text[:MAX_SIGNS]).lower())
+    # a Chinese one stands inside a run, whose pairs must be those of the same run without it
+    bare, count = _NEGATION.subn(lambda match: "" if match["han"] else " ", told)
+    words = spoken_words(bare)
+    telling = frozenset(_base_form(word) for word in words if word not in STOP_WORDS)
+    return Statement(telling or frozenset(words), count)
+
+
+def _base_form(word: str) -> str:
+    if word in _FORMS:
+        return _FORMS[word]
+    if not word.isascii() or len(word) < _SHORTEST or word.endswith("ss") or not word.endswith("s"):
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(_SIBILANTS) else word[:-1]

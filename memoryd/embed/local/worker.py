@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.model_worker import ModelWorker

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import RawVector
 from memoryd.embed.remote.channel import Channel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Unembeddable
 from memoryd.embed.remote.api import RawVector
 

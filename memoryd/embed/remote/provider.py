@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
+from memoryd.domain.embedding import INPUT_TYPES
 from memoryd.domain.media import MODEL_PREFIXES
-from memoryd.domain.provider_choice import INPUT_TYPES
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote import gemini, voyage
 from memoryd.embed.remote.api import Api

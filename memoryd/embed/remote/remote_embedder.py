@@ -5,8 +5,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
+from memoryd.domain.embedding import Vector
 from memoryd.domain.text.tokens import estimate
-from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import ESTIMATE_MARGIN

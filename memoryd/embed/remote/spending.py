@@ -12,9 +12,9 @@ from typing import Final
 
 import structlog
 
+from memoryd.domain.embedding import Vector
 from memoryd.domain.media import Media, token_estimate
 from memoryd.domain.text.tokens import estimate
-from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.files.writing import replace_file

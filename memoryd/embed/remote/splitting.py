@@ -5,8 +5,8 @@ from typing import Final
 
 import structlog
 
+from memoryd.domain.embedding import Vector
 from memoryd.domain.text.tokens import estimate
-from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.catalogue import BUSY_ITEMS

@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.memories.capture.gate import gate
+from memoryd.domain.memories.capture.forms import gate
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.forgetting.remembered_texts import drop_with_the_others

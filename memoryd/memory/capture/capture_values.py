@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memoryd.domain.memories.capture.capture import ReportedFailure
-from memoryd.domain.memories.capture.origins import USER
-from memoryd.domain.memories.capture.verdict import CaptureVerdict
+from memoryd.domain.memories.capture.capture import CaptureVerdict, ReportedFailure
+from memoryd.domain.memories.capture.firewall import USER
 from memoryd.memory.retaining import Retention
 from memoryd.store.awaited_rows import MessagePlace
 

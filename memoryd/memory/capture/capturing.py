@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.memories.capture.verdict import CaptureVerdict
+from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.awaited_messages import DONE_MAX
 from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from memoryd.domain.memories.capture.echoes import SpanPrint, is_echo, keyed, span_print
+from memoryd.domain.memories.capture.firewall import SpanPrint, is_echo, keyed, span_print
 from memoryd.errors import Denied, StoreError
 from memoryd.store.delivered_rows import DeliveredRow, DeliveredRows
 

@@ -9,16 +9,18 @@ from typing import Final
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.capture import (
     CaptureRules,
+    CaptureVerdict,
+    DroppedItem,
     ReportedFailure,
     captured,
     captured_failure,
     distillable,
+    with_model,
 )
-from memoryd.domain.memories.capture.origins import why_untrusted
-from memoryd.domain.memories.capture.succession import with_succession
-from memoryd.domain.memories.capture.verdict import CaptureVerdict, DroppedItem, with_model
-from memoryd.domain.memories.written_by import WrittenBy
-from memoryd.domain.sessions.harmless_text import harmless_text
+from memoryd.domain.memories.capture.corrections import with_succession
+from memoryd.domain.memories.capture.firewall import why_untrusted
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.memory.capture.awaited_messages import AwaitedMessages
 from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
 from memoryd.memory.capture.delivered_spans import DeliveredSpans

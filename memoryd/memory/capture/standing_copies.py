@@ -7,9 +7,9 @@ from datetime import date
 from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.tombstones import as_said
-from memoryd.domain.text.gist import gist
+from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.text.duplicates import gist
 from memoryd.index.yielding import with_pauses
 
 _NO_SIGN: Final = re.compile(r"[\W_]+")

@@ -6,7 +6,7 @@ from typing import Final
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.store.change_log import ChangeRow

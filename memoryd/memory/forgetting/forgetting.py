@@ -15,7 +15,8 @@ from typing import Final
 import structlog
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.forgetting import (
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.changes.forgetting import (
     ENTITY_PAGES,
     telling_sessions,
     without_lines,
@@ -23,10 +24,8 @@ from memoryd.domain.memories.forgetting import (
     without_page,
     without_words_of,
 )
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.tombstones import Tombstones
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.changes.tombstones import Tombstones
+from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.errors import MemorydError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces

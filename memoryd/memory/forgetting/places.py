@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.said_words import SaidWords
+from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
 from memoryd.errors import StoreError
 from memoryd.store.chunks import ChunkRow

@@ -9,9 +9,8 @@ from typing import Final
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.forget_targets import ForgetTarget, target
-from memoryd.domain.memories.forgetting import telling_sessions
-from memoryd.domain.memories.said_words import SaidWords
+from memoryd.domain.memories.changes.forgetting import ForgetTarget, target, telling_sessions
+from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.copied_lines import copied

@@ -6,11 +6,10 @@ from functools import partial
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.forgetting import is_of_session, told_without
-from memoryd.domain.memories.forgotten_hunks import Forgotten
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.said_words import SaidWords
-from memoryd.domain.memories.traces import Traces
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.changes.forgetting import Traces, is_of_session, told_without
+from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.kinds import short_id
 from memoryd.memory.forgetting.copied_lines import NOWHERE
 from memoryd.store.forgotten_rows import PurgedRows
 

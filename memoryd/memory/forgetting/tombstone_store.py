@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Set
 from pathlib import Path
 from typing import Final
 
-from memoryd.domain.memories.tombstones import KEY_BYTES, Tombstones, parsed, rendered
+from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parsed, rendered
 from memoryd.errors import StoreUnavailable
 from memoryd.files.octets import file_stat
 from memoryd.files.writing import FileChangedError, replace_file

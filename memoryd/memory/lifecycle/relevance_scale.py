@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.index.yielding import with_pauses
 
 _NOTHING: Final = 1e-9

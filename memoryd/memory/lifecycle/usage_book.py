@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import DAY_SECONDS, RelevanceTerms, Tier, Usage
 from memoryd.errors import Denied, MemorydError
 from memoryd.memory.lifecycle.relevance_scale import RelevanceScale

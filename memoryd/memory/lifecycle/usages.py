@@ -7,9 +7,19 @@ from datetime import date
 from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.tier_changes import Aged, relevance_now, settled, terms_now, tier_now, touched
-from memoryd.domain.memories.tiers import RelevanceTerms, Tier, TierSettings, Usage
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.tiers import (
+    Aged,
+    RelevanceTerms,
+    Tier,
+    TierSettings,
+    Usage,
+    relevance_now,
+    settled,
+    terms_now,
+    tier_now,
+    touched,
+)
 from memoryd.index.yielding import with_pauses
 from memoryd.store.usage_rows import MOST_KEPT
 

@@ -8,10 +8,8 @@ from datetime import date
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.opinion_rule import Label, Step
-from memoryd.domain.memories.opinions import OpinionStanding, standing_of
+from memoryd.domain.memories.kinds import MemoryId, is_belief
+from memoryd.domain.memories.reflect.opinions import Label, OpinionStanding, Step, standing_of
 from memoryd.store.opinion_steps import OpinionSteps
 
 

@@ -6,13 +6,13 @@ from datetime import date
 from itertools import islice
 from typing import Final
 
-from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.book import Memory, MemorySource
-from memoryd.domain.memories.forgetting import is_of_session
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.changes.forgetting import is_of_session
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.recall_filters import AskedFor
 from memoryd.domain.memories.recall_order import RETELLING_WEIGHT, Placed, lifts_of, nearness_of, verdict_of
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.ranking.floors import Verdict
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.recalled import ChunkEvidence
 from memoryd.search.hit import holds_a_word

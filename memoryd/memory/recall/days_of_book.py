@@ -8,12 +8,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.book_changes import changed_memories
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.book import Book, Memory, MemorySource, changed_memories
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import span_of
 from memoryd.domain.memories.recall_order import INSIDE_SHARE
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 
 _Row = tuple[int, int, int, bool, int]

@@ -8,7 +8,7 @@ from typing import Final
 
 from memoryd.domain.documents import Source
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.ranking.filters import Filters

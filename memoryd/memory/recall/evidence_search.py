@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Container
 from dataclasses import dataclass
 
-from memoryd.domain.ranking.floors import TermStatistics
+from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.errors import StoreError
 from memoryd.memory.recall.recall_query import RecallQuery, RecallSettings

@@ -9,11 +9,11 @@ from typing import Final
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.identity import MemoryId, ShortId
-from memoryd.domain.memories.page_text import citations_in
+from memoryd.domain.memories.generated import citations_in
+from memoryd.domain.memories.kinds import MemoryId, ShortId
 from memoryd.domain.memories.recall_filters import RecallFilters
-from memoryd.domain.text.headings import front_matter_bytes
 from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.files.present import Presence, PresentFiles
 from memoryd.memory.recall.recalled import RecalledEntity
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from datetime import date
 
-from memoryd.domain.memories.asking import AskedFor
+from memoryd.domain.memories.recall_filters import AskedFor
 from memoryd.domain.memories.recall_order import SPAN_LIFT, Lifts, Placed, verdict_of
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.ranking.floors import Verdict
 from memoryd.memory.recall.recalled import RecalledPassage
 from memoryd.search.hit import Hit
 

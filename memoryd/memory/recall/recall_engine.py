@@ -8,15 +8,15 @@ from datetime import date
 from typing import Final
 
 from memoryd.domain.citations import cited
-from memoryd.domain.memories.asking import AskedFor, asking_of
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.memories.recall_filters import is_known_to
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.recall_filters import AskedFor, asking_of, is_known_to
 from memoryd.domain.memories.recall_order import Lifts, current_first, facts_first, place_key
-from memoryd.domain.memories.timespans import DaySpan, asked_span
-from memoryd.domain.ranking.floors import Floors
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.times.parsing import asked_span
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.calibration import Floors
 from memoryd.errors import SidecarError, StoreError
 from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.recall.candidates import CandidateMemories, MemoryCandidate, Relevance, all_alike

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_order import Placed
 from memoryd.domain.memories.tiers import Tier
-from memoryd.domain.ranking.floors import Floors, Verdict
+from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.search.backend import Arm, Engine, Fallback
 from memoryd.search.emptiness import Freshness
 from memoryd.search.hit import Hit

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memoryd.domain.memories.reach import MemoryReach
-from memoryd.domain.ranking.floors import Verdict
-from memoryd.domain.text.gist import gist
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.text.duplicates import gist
 from memoryd.errors import StoreError
 from memoryd.memory.cleared_rows import cleared_hits
 from memoryd.memory.recall.page_items import EntityPages

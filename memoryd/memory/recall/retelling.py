@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from memoryd.domain.memories.forgetting import is_of_session
+from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.memory.recall.recalled import RecalledItem, RecalledMemory
 
 

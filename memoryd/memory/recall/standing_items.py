@@ -4,13 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memoryd.domain.memories.book import MemorySource
-from memoryd.memory.recall.recalled import (
-    CheckedSource,
-    RecalledItem,
-    RecalledMemory,
-    RecalledPassage,
-    SourceState,
-)
+from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
 from memoryd.search.file_check import CheckedRows, FileCheck
 from memoryd.store.chunks import ChunkRow
 from memoryd.store.database import Database

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from memoryd.domain.documents import Source
-from memoryd.domain.memories.identity import short_id
+from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.recall_filters import is_known_to
 from memoryd.domain.memories.recall_order import Lifts
-from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.memory.recall.recall_engine import RecallDraft
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.recalled import Recalled, RecalledItem, RecalledMemory

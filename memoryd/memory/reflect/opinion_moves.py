@@ -9,11 +9,16 @@ from typing import Final
 import structlog
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.opinion_labels import DoubtedOpinion, OpinionLabels
-from memoryd.domain.memories.opinion_rule import Label, LabelledEvidence, Step
-from memoryd.domain.memories.opinions import OpinionStanding, plan_steps, standing_of
+from memoryd.domain.memories.kinds import MemoryId, is_belief
+from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabels
+from memoryd.domain.memories.reflect.opinions import (
+    Label,
+    LabelledEvidence,
+    OpinionStanding,
+    Step,
+    plan_steps,
+    standing_of,
+)
 from memoryd.errors import TextModelUnavailable
 from memoryd.memory.llm_labels import Labeller
 from memoryd.memory.opinions.opinion_book import OpinionBook

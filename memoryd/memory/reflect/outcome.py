@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import date
 
-from memoryd.domain.memories.near_copies import NearCopies
-from memoryd.domain.memories.proposals import ProposalId
+from memoryd.domain.memories.abstracts import NearCopies
+from memoryd.domain.memories.reflect.proposals import ProposalId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.page_text import GeneratedPage, as_text
+from memoryd.domain.memories.generated import GeneratedPage, as_text
+from memoryd.domain.memories.kinds import short_id
 from memoryd.errors import TextModelUnavailable
 from memoryd.memory.llm_prose import CitedFact, Prose
 

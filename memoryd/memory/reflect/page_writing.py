@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.identity import ShortId
-from memoryd.domain.memories.page_losses import CitedFiles, StatedMemories, why_refused
-from memoryd.domain.memories.page_text import GeneratedPage, block_in, block_of, citations_in, has_no_marker, with_block
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.generated import GeneratedPage, block_in, block_of, citations_in, has_no_marker, with_block
+from memoryd.domain.memories.kinds import ShortId, WrittenBy
+from memoryd.domain.memories.reflect.pages import CitedFiles, StatedMemories, why_refused
 from memoryd.errors import InvalidRequest, MemorydError, RequestError
 from memoryd.memory.journal import Journal
 from memoryd.memory.reflect.outcome import PageRefusal

@@ -7,15 +7,21 @@ from typing import Final
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.core_proposals import CoreFile, core_changes
+from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.inferred_lines import has_retain, inferred_lines, recurring_names
-from memoryd.domain.memories.observations import Recurrence, recurrences
-from memoryd.domain.memories.opinion_labels import DoubtedOpinion
-from memoryd.domain.memories.page_text import has_no_marker
-from memoryd.domain.memories.pages import SharedMemories
-from memoryd.domain.memories.proposals import ProposedChange
-from memoryd.domain.memories.proposed_edits import (
+from memoryd.domain.memories.generated import has_no_marker
+from memoryd.domain.memories.reflect.core import CoreFile, core_changes
+from memoryd.domain.memories.reflect.evidence import DoubtedOpinion
+from memoryd.domain.memories.reflect.inference import (
+    Recurrence,
+    has_retain,
+    inferred_lines,
+    recurrences,
+    recurring_names,
+)
+from memoryd.domain.memories.reflect.pages import SharedMemories
+from memoryd.domain.memories.reflect.proposals import (
+    ProposedChange,
     contradiction_change,
     markers_change,
     observation_change,
@@ -23,7 +29,6 @@ from memoryd.domain.memories.proposed_edits import (
     source_of,
 )
 from memoryd.domain.memories.sections import is_daily_log
-from memoryd.domain.memories.tombstones import Tombstones
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.memory.reflect.page_writing import PageState
 from memoryd.search.word_background import commonness

@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from memoryd.domain.memories.diffs import applied, carried, is_applied
-from memoryd.domain.memories.pages import SharedMemories
-from memoryd.domain.memories.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
-from memoryd.domain.memories.standing_proposals import WITHDRAWN, still_rests
-from memoryd.domain.memories.written_by import WrittenBy
+from memoryd.domain.memories.changes.diffs import applied, carried, is_applied
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.reflect.pages import SharedMemories
+from memoryd.domain.memories.reflect.proposals import (
+    WITHDRAWN,
+    Proposal,
+    ProposalId,
+    ProposalKind,
+    ProposalState,
+    ProposedChange,
+    still_rests,
+)
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.memory.journal import Journal
 from memoryd.store.proposal_rows import ProposalRows

@@ -13,12 +13,11 @@ from typing import Final
 from uuid import uuid4
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.core_proposals import CoreFile
-from memoryd.domain.memories.near_copies import copies_across_scopes, near_copies
-from memoryd.domain.memories.page_losses import stated_by
-from memoryd.domain.memories.pages import SharedMemories, pages_of, shared_memories
-from memoryd.domain.memories.proposals import ProposedChange, to_propose
+from memoryd.domain.memories.reflect.core import CoreFile
+from memoryd.domain.memories.reflect.pages import SharedMemories, pages_of, shared_memories, stated_by
+from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
 from memoryd.errors import MemorydError, NotNow
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal
@@ -27,13 +26,7 @@ from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.reflect.opinion_moves import OpinionMoves, opinion_moves
 from memoryd.memory.reflect.outcome import PageRefusal, ProposalSummary, ReflectOptions, ReflectOutcome
 from memoryd.memory.reflect.page_summaries import PageSummaries
-from memoryd.memory.reflect.page_writing import (
-    LossGuard,
-    PageState,
-    PageWriter,
-    WrittenPages,
-    cited_files,
-)
+from memoryd.memory.reflect.page_writing import LossGuard, PageState, PageWriter, WrittenPages, cited_files
 from memoryd.memory.reflect.planning import ProposalGround, ground_of, proposal_plan
 from memoryd.memory.reflect.proposal_queue import ProposalQueue
 from memoryd.store.reflect_runs import ReflectRuns

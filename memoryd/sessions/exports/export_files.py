@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.exported_text import MARK_LINE, SUFFIX, heading, is_export
+from memoryd.domain.sessions.conversation_parts import MARK_LINE, SUFFIX, heading, is_export
 from memoryd.files.drafts import remove_drafts
 from memoryd.files.octets import file_stat
 from memoryd.files.streamed import streamed_file

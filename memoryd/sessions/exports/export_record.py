@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.reading import START, Tail, read_tail, written_tail
 from memoryd.files.writing import replace_file
 
 RECORD: Final = "exports.json"

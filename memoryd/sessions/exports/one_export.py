@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memoryd.domain.sessions.exported_text import export_lines
-from memoryd.domain.sessions.transcripts.steps import ReadOn, TranscriptState
+from memoryd.domain.sessions.conversation_parts import export_lines
+from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState
 from memoryd.files.octets import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.sessions.exports.export_files import ExportFiles

@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.sessions.exported_text import export_name
+from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.sessions.exports.export_files import ExportFiles
 from memoryd.sessions.exports.export_record import Exported, ExportRecord, ExportRecordFile
 from memoryd.sessions.exports.one_export import brought_on

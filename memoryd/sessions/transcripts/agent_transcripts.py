@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.utterances import TranscriptFormat
+from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 
 
 @dataclass(frozen=True, slots=True)

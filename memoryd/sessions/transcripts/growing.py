@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.reading_on_time import Growth, tells_compaction
+from memoryd.domain.sessions.taking_turns import Growth, tells_compaction
 from memoryd.files.beneath import open_beneath
 
 BLOCK_BYTES: Final = 256 << 10

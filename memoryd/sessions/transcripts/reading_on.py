@@ -16,17 +16,20 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.reading_records import (
+from memoryd.domain.sessions.transcripts.reading import (
     LOOKED_AT,
+    START,
+    CountedLine,
+    ReadOn,
+    SpokenLine,
+    Tail,
+    TranscriptState,
     is_generated_from,
     recognised,
     record_of,
     said,
 )
-from memoryd.domain.sessions.transcripts.record_times import believed
-from memoryd.domain.sessions.transcripts.steps import CountedLine, ReadOn, SpokenLine, TranscriptState
-from memoryd.domain.sessions.transcripts.tails import START, Tail
-from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat, Utterance
+from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
 from memoryd.files.beneath import open_beneath
 from memoryd.files.octets import NotReadableError, TornReadError, file_stat
 from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_hash, has_lines, raw_lines

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
-from memoryd.domain.sessions.transcripts.generated_sessions import LIST_NAME, generated_sessions
-from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name, session_of
+from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_sessions
+from memoryd.domain.sessions.transcripts.records import is_transcript_name, session_of
 from memoryd.files.octets import NotReadableError, TornReadError, file_stat, read_octets
 
 MAX_ENTRIES: Final = 50_000

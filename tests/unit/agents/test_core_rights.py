@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.agents.core_rights import CoreRights
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.tiers import Promotion
 from memoryd.errors import Denied
 

@@ -19,7 +19,7 @@ from memoryd.agents.states import (
 )
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
-from memoryd.domain.provider_choice import Choice
+from memoryd.domain.embedding import Choice
 from memoryd.embed.slot import EmbedderPhase, EmbedderState, StandIn
 from memoryd.files.ignore import Hold
 from memoryd.files.scan_rules import ScanRoot

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memoryd.config.first_file import file_text, named_agents
 from memoryd.config.loading.decoding import ConfigText, parse
 from memoryd.config.loading.load import Loaded, loaded_of
-from memoryd.domain.first_model import FirstModel, ModelsHere, local_model, named_model, proposed_model
+from memoryd.domain.embedding import FirstModel, ModelsHere, local_model, named_model, proposed_model
 
 HOME = Path("/home/me")
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20).filter(

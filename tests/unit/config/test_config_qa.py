@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from memoryd.config.qa import QaSection
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.sequences import TURNS
 
 

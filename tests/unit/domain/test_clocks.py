@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from memoryd.domain.clocks import Clocks, jump
+from memoryd.domain.clock import Clocks, jump
 
 BEFORE = Clocks(running=100.0, elapsed=500.0, wall=1_700_000_000.0)
 PAUSE = 2.0

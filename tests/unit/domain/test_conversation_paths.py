@@ -2,16 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.conversation_paths import (
-    holds_turns,
-    is_conversation,
-    part_path,
-    told_path,
-    transcript_path,
-    turns_path,
-)
+from memoryd.domain.citations import holds_turns, is_conversation, part_path, told_path, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath, is_document_name
-from memoryd.domain.sessions.session_ids import safe_id
+from memoryd.domain.sessions.names import safe_id
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/"), min_size=1, max_size=20)
 LINES = st.integers(1, 10**9)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.debounce import Debounce
+from memoryd.domain.clock import Debounce
 
 
 def test_nothing_is_due_without_a_hint() -> None:

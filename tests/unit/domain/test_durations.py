@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.durations import BOUNDS, Durations
+from memoryd.domain.counters import BOUNDS, Durations
 
 SECONDS = st.lists(st.floats(0, 100))
 

@@ -1,6 +1,6 @@
 import pytest
 
-from memoryd.domain.embedding_pause import NEEDLESS, PAUSED, PausePolicy
+from memoryd.domain.embedding import NEEDLESS, PAUSED, PausePolicy
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.flags import Flag, path_flags, text_flags
+from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 
 
 @pytest.mark.parametrize(

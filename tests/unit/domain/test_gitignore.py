@@ -1,6 +1,6 @@
 import pytest
 
-from memoryd.domain.gitignore import MAX_PATTERN_CHARS, MAX_PATTERNS, Patterns
+from memoryd.domain.patterns import MAX_PATTERN_CHARS, MAX_PATTERNS, Patterns
 
 LONG = "a" * 250
 

@@ -1,6 +1,6 @@
 import pytest
 
-from memoryd.domain.globs import fixed_part, is_glob, matches
+from memoryd.domain.patterns import fixed_part, is_glob, matches
 
 
 @pytest.mark.parametrize(

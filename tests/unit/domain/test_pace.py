@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.pace import WINDOW_SECONDS, Pace
+from memoryd.domain.counters import WINDOW_SECONDS, Pace
 
 
 def paced(*, every: float, done: int, times: int) -> Pace:

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from memoryd.domain.provider_choice import BY_KEY, REMOTE, ProviderOptions, choose
+from memoryd.domain.embedding import BY_KEY, REMOTE, ProviderOptions, choose
 
 KEYS = {name: f"${name.upper()}_API_KEY" for name in BY_KEY}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.durations import BOUNDS, Durations, quantile
+from memoryd.domain.counters import BOUNDS, Durations, quantile
 
 
 def test_half_of_a_bucket_lies_in_its_middle() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.redaction import redacted, secrets_in
-from memoryd.domain.secret_shapes import SecretKind
+from memoryd.domain.redaction import SecretKind, redacted, secrets_in
 
 CHANCE = random.Random(7)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

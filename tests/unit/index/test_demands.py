@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from memoryd.domain.debounce import Debounce
+from memoryd.domain.clock import Debounce
 from memoryd.index.demands import NEVER, Demand, Demands
 from memoryd.index.file_events import ANYTHING
 from memoryd.index.unseen import ANY_CHANGE, NOTHING

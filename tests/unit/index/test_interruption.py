@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.debounce import Debounce
+from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords
 from memoryd.errors import StoreUnavailable

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.book import MemorySource, book_of
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import span_of
 from memoryd.domain.memories.recall_order import Nearness, nearness_of
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.memory.recall.days_of_book import days_of
 
 FIRST = date(2025, 9, 1)

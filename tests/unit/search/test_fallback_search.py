@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.search.fallback_search import FallbackSearch
 from memoryd.search.hit import Hit

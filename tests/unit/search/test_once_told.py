@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from memoryd.domain.conversation_paths import part_path, transcript_path, turns_path
+from memoryd.domain.citations import part_path, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.sessions.transcript_places import transcript_session
+from memoryd.domain.sessions.taking_turns import transcript_session
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.search.hit import Hit
 from memoryd.search.once_told import OnceTold

@@ -1,7 +1,7 @@
 """Candidates in order, which of them are noise, and which may not stand in an answer, told before any is read."""
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
 from memoryd.search.hit import Ranks
 from memoryd.search.ranked import Ranked, ranked

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memoryd.config.query import HybridSection
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.floors import TermStatistics, idf
+from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
 from memoryd.search.hit import Hit
 from memoryd.search.ranked import PairReading, Ranked, ranked, reordered

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoryd.config.query import HybridSection
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.floors import Floors, Idf, Verdict
+from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hit import Hit
 from memoryd.search.search_settings import SelectionSettings

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.floors import Floors, Verdict, idf
+from memoryd.domain.ranking.calibration import Floors, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hit import Hit, best_verdict
 from memoryd.search.verdicts import judged, why_no_better

@@ -1,30 +1,221 @@
-"""What of a message is kept as memories, without any model: the one entrance to the rules beside it."""
+"""What of a message is kept as memories, without any model: the one entrance to the rules beside it.
 
+What stands beside a statement: it counts only in company of a closed list, for a text may be anybody's.
+
+Harmless are greetings, thanks, yes and no, plain statements of the first person, and behind a statement a plain request
+that does not speak of the text itself. Beside anything else a statement may be quoted, played, or work to be done.
+
+What is kept of a message, and what is not, each with its reason.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Final
 
-from memoryd.domain.memories.attributes import Provenance
-from memoryd.domain.memories.capture.chinese_forms import CHINESE_FORMS, REMEMBER, chinese_starts
-from memoryd.domain.memories.capture.company import Company, company_of, is_alone, why_not_in_company
-from memoryd.domain.memories.capture.corrections import found_correction, is_lead
-from memoryd.domain.memories.capture.english_forms import ENGLISH_FORMS, REMEMBER_THAT, english_starts
-from memoryd.domain.memories.capture.gate import gate
-from memoryd.domain.memories.capture.identifiers import NOT_TO_PASS_ON, found_identifier, why_not_said_of
-from memoryd.domain.memories.capture.pins import NAME_FORMS, NOT_ADDRESSED, is_told_to_agent
-from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, sentences_of
-from memoryd.domain.memories.capture.statement_forms import FoundForm, found_form
-from memoryd.domain.memories.capture.tails import is_clean, why_unreal
-from memoryd.domain.memories.capture.unfit_messages import why_each_unfit, why_unfit
-from memoryd.domain.memories.capture.unfit_sentences import why_not_plain, why_not_told
-from memoryd.domain.memories.capture.verdict import (
-    IDENTIFIER_IMPORTANCE,
-    OWN_IDENTIFIER_IMPORTANCE,
-    CapturedItem,
-    CaptureVerdict,
-    DroppedItem,
+from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, REMEMBER, chinese_starts
+from memoryd.domain.memories.capture.corrections import (
+    NAME_FORMS,
+    NOT_ADDRESSED,
+    found_correction,
+    is_lead,
+    is_told_to_agent,
 )
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT, english_starts
+from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
+from memoryd.domain.memories.capture.identifiers import NOT_TO_PASS_ON, found_identifier, why_not_said_of
+from memoryd.domain.memories.capture.rejections import (
+    CONDITION,
+    QUESTION,
+    REPORTED,
+    why_each_unfit,
+    why_not_plain,
+    why_not_told,
+    why_unfit,
+)
+from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
+from memoryd.domain.memories.kinds import Kind, usual_importance
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+
+LINES_MAX: Final = 2
+"""Lines with anything in them; a message of more may be pasted."""
+OTHER_COMPANY: Final = "what stands beside it may make it another person's words, or text to work on"
+LAID_OUT: Final = "it is laid out as something pasted"
+_COURTESY: Final = re.compile(
+    r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
+    r"|good (?:morning|evening|afternoon|night|day)|thanks"
+    r"|thank you|so much|very much|a lot|for everything|and|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice"
+    r"|perfect|fine|good|bye|see you|please|sorry|welcome|by the way|btw|fyi|well|oh|actually|never"
+    r"|just so you know|you know|cheers|as well"
+    r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
+    r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+",
+    re.IGNORECASE,
+)
+_OF_TEXT: Final = re.compile(
+    r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
+    r"|style|tone|sentences?|phrases?|words?|wording|spelling|spelled|preposition|short|shorter|longer|formal\w*|polite"
+    r"|correct|correctly|mistakes?|errors?|typos?|version|drafts?|rewrite|rephrase|paraphrase|e-?mails?|mails?|letters?"
+    r"|messages?|bio|biography|essay|poem|story|song|dialog(?:ue)?|continue|repeat|classify|sentiment|rate|title"
+    r"|headline|rhyme|paragraph|applicant|candidate|english|german|french|spanish|italian|chinese|japanese|korean"
+    r"|russian|portuguese|latin|deutsch|francais|français|answer (?:with|yes)|what would you (?:say|reply|answer))\b"
+    r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错",
+    re.IGNORECASE,
+)
+_ORDER: Final = re.compile(
+    r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+"
+    r"(?:help|recommend|suggest|give|show|find|tell me|book"
+    r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
+    r"|explain|use|don['’]t (?:use|suggest|recommend))\b"
+    r"|\W*(?:请|那)?(?:帮我|麻烦|给我|推荐|介绍|安排|提醒我|告诉我|别推荐|不要推荐)",
+    re.IGNORECASE,
+)
+
+
+class Company(Enum):
+    """What a sentence beside a statement is."""
+
+    COURTESY = "courtesy"
+    OWN = "own"
+    REQUEST = "request"
+    OTHER = "other"
+
+
+def company_of(sentence: SpokenSentence, *, is_told: bool = False) -> Company:
+    """Return what a sentence is to those beside it. `is_told`: it has a form of its own, behind nothing else."""
+    plain = sentence.plain
+    if _COURTESY.fullmatch(plain) or is_lead(plain):
+        return Company.COURTESY
+    why = why_not_plain(sentence)
+    if why == QUESTION or _ORDER.match(plain):
+        return Company.OTHER if _OF_TEXT.search(plain) else Company.REQUEST
+    if why in (CONDITION, REPORTED):
+        return Company.OTHER
+    return Company.OWN if is_told or is_own_clause(plain) else Company.OTHER
+
+
+def why_not_in_company(text: str, kinds: Sequence[Company], at: int) -> str:
+    """Say why the sentence `at` does not count beside the others of its message; empty if it does."""
+    if _is_laid_out(text):
+        return LAID_OUT
+    before = {Company.COURTESY, Company.OWN}
+    is_harmless = before.issuperset(kinds[:at]) and Company.OTHER not in kinds[at + 1 :]
+    return "" if is_harmless else OTHER_COMPANY
+
+
+def is_alone(kinds: Sequence[Company], at: int) -> bool:
+    """Tell whether nothing but courtesies stand beside the sentence `at`."""
+    return all(kind is Company.COURTESY for place, kind in enumerate(kinds) if place != at)
+
+
+def _is_laid_out(text: str) -> bool:
+    """Tell whether it has many lines, a greeting below its first one, or a line that is all quotation or code."""
+    lines = [line for line in plain_text(text).splitlines() if line.strip()]
+    inside = lines[1:]
+    return (
+        len(lines) > LINES_MAX
+        or any(not line.strip(BLANK + " \t") for line in lines)
+        or any(_COURTESY.fullmatch(line) and line.rstrip().endswith((",", "，")) for line in inside)
+    )
+
+
+_IDENTIFIER: Final = re.compile(r"\d{6,}|\S+@\S+\.\w+")
+ITEMS_MAX: Final = 6
+"""Memories that one message gives at most."""
+TOO_MANY: Final = f"a message gives at most {ITEMS_MAX} memories"
+IDENTIFIER_IMPORTANCE: Final = 0.6
+OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedItem:
+    """A memory that a message states: its text verbatim, secrets masked, and the form that it has.
+
+    `importance`: None is the usual one of its kind. `note` is for a person: what it nearly repeats.
+    """
+
+    kind: Kind
+    text: str
+    form: str
+    is_pinned: bool = False
+    importance: float | None = None
+    provenance: Provenance = Provenance.USER
+    note: str = ""
+
+    @property
+    def weight(self) -> float:
+        """Its importance, 0 to 1."""
+        return usual_importance(self.kind) if self.importance is None else self.importance
+
+    def line(self, scope: str = "") -> RetainedLine:
+        """Return the line that states it; raises ValueError where no line can."""
+        attributes = Attributes(
+            importance=self.importance, scope=scope, provenance=self.provenance, is_pinned=self.is_pinned
+        )
+        return RetainedLine(self.kind, self.text, (), attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedItem:
+    """A sentence that looked like a memory and is none, and why; `form` is the one that it has, if any."""
+
+    text: str
+    reason: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureVerdict:
+    """What is kept of a message and what is not. `gate` is the marker that fired; empty: nothing was looked at.
+
+    `decided_by` is `rules`, or the identity of the text model that chose.
+    """
+
+    kept: tuple[CapturedItem, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
+    gate: str = ""
+    decided_by: str = field(default="rules")
+
+    def bounded(self) -> "CaptureVerdict":
+        """Return it with at most `ITEMS_MAX` memories, each once; identifiers come before all else."""
+        once: dict[str, CapturedItem] = {}
+        for item in self.kept:
+            once.setdefault(item.text, item)
+        ordered = sorted(once.values(), key=lambda item: item.kind is not Kind.ENTITY)
+        more = tuple(DroppedItem(item.text, TOO_MANY, item.form) for item in ordered[ITEMS_MAX:])
+        return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *more))
+
+    def from_agent(self) -> "CaptureVerdict":
+        """Return it as an agent may state it, which chose the words itself: unpinned, and no more than usual."""
+        kept = [replace(one, is_pinned=False, importance=None, provenance=_of_agent(one)) for one in self.kept]
+        return replace(self, kept=tuple(kept))
+
+    def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
+        """Return it with some of what was kept dropped, by their texts."""
+        texts = {item.text for item in items}
+        kept = tuple(item for item in self.kept if item.text not in texts)
+        return replace(self, kept=kept, dropped=(*self.dropped, *items))
+
+
+def _of_agent(item: CapturedItem) -> Provenance:
+    return Provenance.AGENT if item.provenance is Provenance.USER else item.provenance
+
+
+def with_model(
+    rules: CaptureVerdict, found: Sequence[CapturedItem | DroppedItem], gate: str, model: str
+) -> CaptureVerdict:
+    """Return what the rules keep whoever decides, and beside it what a model found; numbers are told once."""
+    known = " ".join(item.text for item in rules.kept)
+    kept = [one for one in found if isinstance(one, CapturedItem) and not _is_told(one.text, known)]
+    dropped = [one for one in found if isinstance(one, DroppedItem)]
+    said = [one for one in rules.dropped if one.form]
+    return CaptureVerdict((*rules.kept, *kept), (*said, *dropped), gate, model)
+
+
+def _is_told(text: str, known: str) -> bool:
+    """Tell whether an identifier of a text stands in what is known already."""
+    return any(one in known for one in _IDENTIFIER.findall(text))
+
 
 FAILURE_SIGNS: Final = 500
 """Of what is said of a failure."""

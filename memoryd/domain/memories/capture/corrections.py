@@ -1,7 +1,29 @@
-"""Corrections: a message that tells the assistant what it got wrong, or how to answer from now on, is a lesson."""
+"""Corrections: a message that tells the assistant what it got wrong, or how to answer from now on, is a lesson.
+
+Which captured memories are pinned, and how many of these stand in the core block: names and one's own numbers.
+
+A pin stands before every session, so a name needs a sign that it is told to the agent: a greeting, a request, or a
+question for it in the answer before. `Call me Ishmael.` alone may be a line of a book.
+
+Which memory a later statement of the same form is a newer version of: of what has one value, the last one holds.
+
+What a person likes, is allergic to or wants remembered has many values, and takes the place of nothing.
+"""
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Final
+
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, chinese_starts
+from memoryd.domain.memories.capture.english import ENGLISH_FORMS, english_starts
+from memoryd.domain.memories.capture.forms import StatementForm, found_form
+from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
+from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
 
 _ANSWERING: Final = (
     r"(?:answer|reply|respond|write|use|format|explain|call|translate|add|include|start|begin|end|give|make|put|show"
@@ -113,3 +135,184 @@ def found_correction(plain: str, *, is_led: bool = False) -> str:
     if chinese and len(chinese["rest"]) > _LEAST_WORDS and _CHINESE_TOLD.search(chinese["rest"]):
         return "a correction"
     return ""
+
+
+PINS_OF_A_KIND: Final = 3
+"""Captured pins of one kind, names or phone numbers, that stand in the core block; the newest."""
+NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the agent"
+NAME: Final = "name"
+_NAMES: Final = tuple(form for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.is_pinned)
+NAME_FORMS: Final = frozenset(form.name for form in _NAMES)
+_ADDRESSES: Final = re.compile(
+    r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
+    r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
+    r"|let me introduce|for the record|(?:just )?so you know)\b"
+    r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍|顺便|对了",
+    re.IGNORECASE,
+)
+_ASKS_NAME: Final = re.compile(
+    r"\byour (?:full |first |last )?names?\b|\b(?:call|address) you\b|\bwho (?:are you|am i (?:talking|speaking))\b"
+    r"|你(?:的)?(?:叫什么|名字)|称呼|叫你|您?贵姓|你是谁",
+    re.IGNORECASE,
+)
+
+
+def is_told_to_agent(sentence: str, answer_before: str, *, has_courtesy: bool) -> bool:
+    """Tell whether a name is told to the agent: by a greeting in or beside its sentence, or as it was asked for."""
+    return has_courtesy or bool(_ADDRESSES.search(sentence)) or bool(_ASKS_NAME.search(answer_before))
+
+
+def pins_beyond(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
+    """Return the captured pins that newer ones of their kind leave no room for.
+
+    What a person pins has no bound, but where it says in the words of the same forms who or by what number one is.
+    """
+    counts, beyond = Counter[tuple[str, str]](), set[MemoryId]()
+    for memory in sorted(pinned, key=newness, reverse=True):
+        attributes = memory.line.attributes
+        if attributes.provenance is not Provenance.USER or memory.line.kind is not Kind.ENTITY:
+            continue
+        what = pin_kind(memory.line.text)
+        if not what:
+            continue
+        kind = attributes.scope, what
+        counts[kind] += 1
+        if counts[kind] > PINS_OF_A_KIND:
+            beyond.add(memory.id)
+    return frozenset(beyond)
+
+
+def newness(memory: Memory) -> tuple[date, int, MemoryId]:
+    """Return by what memories are put in the order in which they were said: of a day, by their lines in its log."""
+    return memory.recorded, memory.sources[0].start_line, memory.id
+
+
+def pin_kind(text: str) -> str:
+    """Return what capture would pin of a text: a name, a phone number, an e-mail or ID number; empty: nothing."""
+    starts = [*english_starts(text), *chinese_starts(text)]
+    if (found := found_identifier(text, starts)) is not None:
+        return found.what
+    name = found_form(text, text, starts, _NAMES)
+    return NAME if name is not None and not name.reason else ""
+
+
+SIGNS_MAX: Final = 500
+"""Longer texts are no plain statements."""
+_SINGLE: Final = frozenset(
+    {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
+)
+_OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
+_ATTRIBUTE: Final = re.compile(
+    r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
+    r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
+    r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
+    r"|salary|rent|diet|phone|username|id|timezone|time zone|handle|pronouns|degree|religion|school|university|shift"
+    r"|editor|shell|os)\Z",
+    re.IGNORECASE,
+)
+"""What has one value, whatever that looks like."""
+_SHAPES: Final = (
+    ("called", re.compile(r"\s*(?:called|named)\b", re.IGNORECASE)),
+    ("a", re.compile(r"\s*an?\b", re.IGNORECASE)),
+    ("in", re.compile(r"\s*(?:in|at|from)\b", re.IGNORECASE)),
+    ("name", re.compile(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
+)
+"""What is said of another: a sister has one name and one place, and is allergic to many things."""
+_OF_AUTHOR: Final = re.compile(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
+"""Stands in all that has one of the forms."""
+_DESCRIBES: Final = re.compile(r"的[。.!！\s]*\Z")
+
+
+def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> list[RetainedLine]:
+    """Return lines said on a day, each naming the standing memories that it is a newer version of."""
+    lines = list(lines)
+    wanted = {line.id: slots for line in lines if _is_users(line) and (slots := slots_of(line.text))}
+    if not wanted:
+        return lines
+    standing = _standing(book, day)
+    return [_over(line, _predecessors(line, wanted.get(line.id), standing)) for line in lines]
+
+
+def slots_of(text: str) -> frozenset[tuple[str, str]]:
+    """Return what a statement has the one value of; empty if it states nothing, or also what has many values."""
+    if len(text) > SIGNS_MAX:
+        return frozenset()
+    found = [
+        _slot(*told, text)
+        for starts, forms in ((english_starts(text), ENGLISH_FORMS), (chinese_starts(text), CHINESE_FORMS))
+        for start in starts
+        if (told := _first(forms, text, start)) is not None
+    ]
+    return frozenset() if None in found else frozenset(one for one in found if one is not None)
+
+
+def _first(forms: Sequence[StatementForm], text: str, start: int) -> tuple[StatementForm, re.Match[str]] | None:
+    heads = ((form, form.head.match(text, start)) for form in forms)
+    return next(((form, head) for form, head in heads if head is not None), None)
+
+
+def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str] | None:
+    if form.name in _SINGLE:
+        return form.name, ""
+    if form.name not in _OWN:
+        return None
+    told = head.groupdict()
+    noun, value = (told.get("noun") or told.get("kin") or "").casefold(), text[head.end() :]
+    if _ATTRIBUTE.match(noun):
+        return form.name, noun
+    shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
+    return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
+
+
+def _standing(book: Book, day: date) -> Sequence[Memory]:
+    """Return what people said until a day, and no line names as superseded; the newest first.
+
+    Versions that differ in a number alone need no look: of these the newest comes first.
+    """
+    older = {short for one in book.memories.values() for short in one.line.attributes.supersedes}
+    said = [
+        one
+        for one in book.memories.values()
+        if one.recorded <= day and _is_users(one.line) and short_id(one.id) not in older
+    ]
+    return sorted(said, key=newness, reverse=True)
+
+
+def _predecessors(
+    line: RetainedLine, slots: frozenset[tuple[str, str]] | None, standing: Sequence[Memory]
+) -> list[Memory]:
+    """Return the newest memory that a line takes the place of, and the newest pinned one.
+
+    A name that is not pinned takes the place of none that is: it may be a quotation.
+    """
+    if not slots:
+        return []
+    is_pinned = line.attributes.is_pinned
+    is_bare_name = not is_pinned and any(form in NAME_FORMS for form, _ in slots)
+    may_be = [one for one in standing if not (is_bare_name and one.line.attributes.is_pinned)]
+    newest = next((one for one in may_be if _is_older(one, line, slots)), None)
+    pins = [one for one in may_be if one.line.attributes.is_pinned] if is_pinned else []
+    pin = next((one for one in pins if _is_older(one, line, slots)), None)
+    return list({one.id: one for one in (newest, pin) if one is not None}.values())
+
+
+def _is_older(one: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
+    return (
+        one.line.attributes.scope == line.attributes.scope
+        and one.id != line.id
+        and one.line.kind is line.kind
+        # of thousands few speak of their author, and each has all forms tried on it
+        and _OF_AUTHOR.search(one.line.text) is not None
+        and bool(told := slots_of(one.line.text))
+        and told <= slots
+    )
+
+
+def _is_users(line: RetainedLine) -> bool:
+    return line.attributes.provenance in BY_PEOPLE
+
+
+def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:
+    if not older:
+        return line
+    return replace(line, attributes=replace(line.attributes, supersedes=tuple(short_id(one.id) for one in older)))

@@ -18,7 +18,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.vector import Vector
+from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import Input
 from memoryd.embed.remote.batch.batch_api import BatchRequest, JobState, batch_api

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 
 def line_of(text: str) -> RetainedLine:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 SEEN = date(2026, 2, 1)
 """When lines without a date were first seen."""

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.alias_edits import AliasEditError, aliases_in, is_made_for, with_alias, without_alias
 from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.entity_edits import AliasEditError, aliases_in, is_made_for, with_alias, without_alias
 
 names = st.one_of(
     st.sampled_from(["Pete", "王方", "Room 102", "no", "a: b", "# x", "O'Neil", "Smith, John", '"q"', "1", "Zoë", "-"]),

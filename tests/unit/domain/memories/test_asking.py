@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from memoryd.domain.memories.asking import asking_of, asks_for_opinion
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.recall_filters import asking_of, asks_for_opinion
+from memoryd.domain.memories.times.spans import DaySpan
 
 WEEK = DaySpan(date(2025, 11, 17), date(2025, 11, 23))
 

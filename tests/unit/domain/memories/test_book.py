@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.line import RetainedLine
 
 DAY = date(2025, 11, 1)
 

@@ -4,8 +4,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
-from memoryd.domain.memories.book_changes import changed_book
+from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of, changed_book
 from tests.unit.domain.memories.books import line_of
 
 LINES = [

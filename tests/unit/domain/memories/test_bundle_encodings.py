@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.bundle import Bundle, BundlePart, StableBlock, bundle, stable_block
-from memoryd.domain.memories.bundle_encodings import Encoding, encoded
+from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, StableBlock, bundle, encoded, stable_block
 
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
 RECALLED = BundlePart("5e6f7a8b", "The door code is 4172.", "memory/2025-11-27.md#L4", note="2025-11-27")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.core_edits import appended, inserted, replaced
+from memoryd.domain.memories.reflect.core import appended, inserted, replaced
 
 TEXT = "# Memory\n\n## People\n- Peter lives in Graz.\n\n## Places\n"
 LINES = st.lists(st.sampled_from(["a", "b", "", "## C", "é"]), max_size=8).map("\n".join)

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.diffs import applied, carried, changed_lines, is_applied, unified_diff
+from memoryd.domain.memories.changes.diffs import applied, carried, changed_lines, is_applied, unified_diff
 
 LINES = st.lists(
     st.sampled_from(["a", "b", "", "@@ -1 +1 @@", "--- a", "+x", "c\rc", "d\x0c", "\\ No newline at end of file"])

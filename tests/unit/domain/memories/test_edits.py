@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.edits import NoPlaceError, retained_in
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.forget_targets import saying, target
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.changes.forgetting import saying, target
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 LINES = {
     ("memory/2025-11-27.md", 5): "W @Peter: The alarm code is 4711",

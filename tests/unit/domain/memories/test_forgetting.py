@@ -4,11 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.forgetting import without_lines, without_memories, without_page, without_words
-from memoryd.domain.memories.identity import MemoryId
-from memoryd.domain.memories.retained import RetainedLine, parse_line
-from memoryd.domain.memories.said_words import SaidWords
-from memoryd.domain.memories.traces import Traces
+from memoryd.domain.memories.changes.forgetting import (
+    Traces,
+    without_lines,
+    without_memories,
+    without_page,
+    without_words,
+)
+from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 LOG = RelativePath("memory/2025-11-27.md")
 CODE = "W @Peter: The alarm code is 4711"

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.forgotten_hunks import Forgotten, without_forgotten
-from memoryd.domain.memories.hunks import Hunk, hunks_between, lines_of, taken_back
+from memoryd.domain.memories.changes.diffs import (
+    Forgotten,
+    Hunk,
+    hunks_between,
+    lines_of,
+    taken_back,
+    without_forgotten,
+)
 
 CANARY = "canary"
 GONE = Forgotten(lambda text: CANARY in text)

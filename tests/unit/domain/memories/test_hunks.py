@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.hunks import MovedOnError, hunks_between, taken_back
+from memoryd.domain.memories.changes.diffs import MovedOnError, hunks_between, taken_back
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "- x", "", "## Retain"]), max_size=12).map("\n".join)
 

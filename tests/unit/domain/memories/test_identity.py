@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.memories.entities import MAX_SLUG_BYTES, entity_page, slug_of
-from memoryd.domain.memories.identity import memory_id, short_id
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.kinds import memory_id, short_id
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 GOLDEN = {
     "- W: The door code is 4711": "6d6ee755-34e7-5194-a952-449407ac5832",

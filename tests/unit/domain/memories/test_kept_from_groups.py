@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from memoryd.domain.memories.book import Memory, MemorySource
-from memoryd.domain.memories.kept_from_groups import kept_from_groups
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.visibility import kept_from_groups
 
 DAY = date(2026, 11, 22)
 

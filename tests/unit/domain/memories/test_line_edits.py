@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import NoPlaceError
-from memoryd.domain.memories.line_edits import AttributeChange, stating, with_attributes, without_memory
+from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, stating, with_attributes, without_memory
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 

@@ -3,8 +3,8 @@
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.lines_beyond import lines_beyond
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.visibility import lines_beyond
 from memoryd.domain.text.lines import padded
 
 LOG = RelativePath("memory/2025-11-27.md")

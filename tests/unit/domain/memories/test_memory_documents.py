@@ -6,15 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes
 from memoryd.domain.memories.book import Memory, MemorySource
-from memoryd.domain.memories.document_decay import DecayedDocument, days_of, decay_of
-from memoryd.domain.memories.document_lists import DocumentFilters, page_of, stats_of
-from memoryd.domain.memories.documents import MemoryDocument, beginning_of, named, newer_versions, told_scope
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.documents import (
+    DecayedDocument,
+    DocumentFilters,
+    MemoryDocument,
+    beginning_of,
+    days_of,
+    decay_of,
+    named,
+    newer_versions,
+    page_of,
+    stats_of,
+    told_scope,
+)
+from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.line import Attributes, RetainedLine
 from memoryd.domain.memories.recall_order import newer_of
-from memoryd.domain.memories.retained import RetainedLine
 from memoryd.domain.memories.tiers import Tier, TierFacts, TierReason, TierSettings, terms_of
 from memoryd.domain.memories.versions import superseded
 

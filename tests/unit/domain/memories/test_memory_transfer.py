@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes, Provenance
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.transfer import (
     PAGE_SIGNS,
     TransferredMemory,

@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.book import EntityPage
-from memoryd.domain.memories.merging_entities import merging, splitting
+from memoryd.domain.memories.entity_edits import merging, splitting
 from tests.unit.domain.memories.opinion_lines import book
 
 PAGES = (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.note_text import read_note, written_note
+from memoryd.domain.memories.changes.note_text import read_note, written_note
 
 PIECES = st.lists(st.sampled_from(["a", "b", "- x", "\r", "\n", "\r\n", "\u2028", "é"]), max_size=14).map("".join)
 

@@ -12,24 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.memories.book import Book, EntityPage
-from memoryd.domain.memories.identity import MemoryId, short_id
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.opinion_base import OpinionBase, base_of
-from memoryd.domain.memories.opinion_labels import DoubtedOpinion, OpinionLabels
-from memoryd.domain.memories.opinion_rule import (
+from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
+from memoryd.domain.memories.line import render
+from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabels
+from memoryd.domain.memories.reflect.opinions import (
     RUN_CAP,
     STRONG_CAP,
     Label,
     LabelledEvidence,
+    OpinionBase,
     Step,
+    base_of,
     chained,
     in_order,
     moved,
+    plan_steps,
     replayed,
     run_of,
+    standing_of,
 )
-from memoryd.domain.memories.opinions import plan_steps, standing_of
-from memoryd.domain.memories.retained import render
 from tests.unit.domain.memories.opinion_lines import book, day, line_of
 
 TEA = "O(c=0.7) @Peter: prefers tea"

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage
-from memoryd.domain.memories.generated import BEGIN, END, generated_in
-from memoryd.domain.memories.page_losses import CitedFiles, stated_by, why_refused
-from memoryd.domain.memories.page_text import (
+from memoryd.domain.memories.generated import (
+    BEGIN,
+    END,
     GeneratedPage,
     block_in,
     block_of,
     citations_in,
+    generated_in,
     with_block,
 )
-from memoryd.domain.memories.pages import pages_of, shared_memories
+from memoryd.domain.memories.reflect.pages import CitedFiles, pages_of, shared_memories, stated_by, why_refused
 from memoryd.domain.text.lines import PADDING
 from tests.unit.domain.memories.books import book_from
 

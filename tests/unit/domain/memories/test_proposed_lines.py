@@ -8,18 +8,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.core_proposals import CoreFile, core_changes
-from memoryd.domain.memories.daily import is_due, last_due
-from memoryd.domain.memories.diffs import applied
-from memoryd.domain.memories.inferred_lines import has_retain, inferred_lines, recurring_names, sentences_of
+from memoryd.domain.memories.changes.diffs import applied
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.near_copies import copies_across_scopes, near_copies
-from memoryd.domain.memories.observations import recurrences
-from memoryd.domain.memories.pages import shared_memories
-from memoryd.domain.memories.proposals import ProposalKind, ProposalState, to_propose
-from memoryd.domain.memories.proposed_edits import contradiction_change, retain_change
+from memoryd.domain.memories.reflect.core import CoreFile, core_changes
+from memoryd.domain.memories.reflect.inference import (
+    has_retain,
+    inferred_lines,
+    recurrences,
+    recurring_names,
+    sentences_of,
+)
+from memoryd.domain.memories.reflect.pages import shared_memories
+from memoryd.domain.memories.reflect.proposals import (
+    ProposalKind,
+    ProposalState,
+    contradiction_change,
+    retain_change,
+    to_propose,
+)
 from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.memories.times.spans import is_due, last_due
 from memoryd.domain.text.lines import padded
 from tests.unit.domain.memories.books import book_from
 

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes
 from memoryd.domain.memories.book import EntityPage, Memory, MemorySource, book_of
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import Kind, network_of
-from memoryd.domain.memories.reach import MemoryReach
+from memoryd.domain.memories.line import Attributes, RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters, beyond_reach, kinds_named, named_entity
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.timespans import DaySpan
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.times.spans import DaySpan
 
 FIRST = date(2025, 9, 1)
 days = st.integers(0, 90).map(lambda number: FIRST + timedelta(days=number))

@@ -5,9 +5,9 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.asking import AskedFor
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.identity import MemoryId
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.recall_filters import AskedFor
 from memoryd.domain.memories.recall_order import (
     Lifts,
     Placed,
@@ -17,8 +17,8 @@ from memoryd.domain.memories.recall_order import (
     place_key,
     verdict_of,
 )
-from memoryd.domain.memories.timespans import DaySpan
-from memoryd.domain.ranking.floors import Verdict
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
 
 SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes, Provenance
-from memoryd.domain.memories.identity import ShortId
-from memoryd.domain.memories.kinds import Kind, Network, is_belief, kind_named, network_of
+from memoryd.domain.memories.kinds import Kind, Network, ShortId, is_belief, kind_named, network_of
+from memoryd.domain.memories.line import MAX_TEXT, Attributes, Provenance, RetainedLine, parse_line, render
 from memoryd.domain.memories.near_misses import NearMiss
-from memoryd.domain.memories.retained import MAX_TEXT, RetainedLine, parse_line, render
 
 
 def parsed(text: str) -> RetainedLine:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.said_words import FORGOTTEN, SaidWords
+from memoryd.domain.memories.changes.tombstones import FORGOTTEN, SaidWords
 
 SAID = SaidWords("The alarm code is 4711")
 

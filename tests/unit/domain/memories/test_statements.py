@@ -2,9 +2,9 @@
 
 import pytest
 
-from memoryd.domain.memories.attributes import Provenance
+from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, stated_line
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.statements import StatedText, Stater, admitted_scope, each_statement, stated_line
+from memoryd.domain.memories.line import Provenance
 
 OWNER = Stater("main")
 AGENT = Stater("main", "telegram", is_owner=False)

@@ -5,11 +5,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.tier_changes import (
+from memoryd.domain.memories.line import Attributes, RetainedLine
+from memoryd.domain.memories.tiers import (
     Aged,
+    Judged,
+    Tier,
+    TierReason,
+    TierSettings,
+    Usage,
     facts_of,
     relevance_now,
     settled,
@@ -17,7 +21,6 @@ from memoryd.domain.memories.tier_changes import (
     tier_now,
     touched,
 )
-from memoryd.domain.memories.tiers import Judged, Tier, TierReason, TierSettings, Usage
 
 USUAL = TierSettings()
 DAY = 86_400.0

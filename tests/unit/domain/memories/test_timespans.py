@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes
-from memoryd.domain.memories.day_spans import DaySpan
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.timespans import MOST_SPANS, asked_span, event_span, spans_in
+from memoryd.domain.memories.line import Attributes, RetainedLine
+from memoryd.domain.memories.times.parsing import MOST_SPANS, asked_span, event_span, spans_in
+from memoryd.domain.memories.times.spans import DaySpan
 
 WEDNESDAY = date(2025, 11, 26)
 

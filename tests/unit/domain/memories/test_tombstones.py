@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.tombstones import HASH_BYTES, Tombstones, parsed, rendered
+from memoryd.domain.memories.changes.tombstones import HASH_BYTES, Tombstones, parsed, rendered
 
 KEY = bytes(range(32))
 EMPTY = Tombstones(KEY)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memoryd.domain.memories.identity import ShortId
-from memoryd.domain.memories.said_words import SaidWords
-from memoryd.domain.memories.traces import Traces
+from memoryd.domain.memories.changes.forgetting import Traces
+from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.kinds import ShortId
 
 ID = ShortId("1a2b3c4d")
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.hunks import MovedOnError, hunks_between
+from memoryd.domain.memories.changes.diffs import MovedOnError, hunks_between
+from memoryd.domain.memories.changes.note_text import undone_text
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.memories.undone_text import undone_text
 from memoryd.domain.text.lines import padded
 
 LOG = RelativePath("memory/2025-11-27.md")

@@ -6,8 +6,8 @@ import pytest
 
 from memoryd.domain.citations import parse
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.retained import RetainedLine, parse_line
-from memoryd.domain.memories.verification import CitedState, cite, verified
+from memoryd.domain.memories.changes.verification import CitedState, cite, verified
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 LOG = "memory/2025-11-27.md"
 

@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Attributes
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
-from memoryd.domain.memories.fact_skeletons import fact_skeleton, rough_words
-from memoryd.domain.memories.identity import MemoryId, short_id
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine
-from memoryd.domain.memories.versions import KnownVersions, superseded
+from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
+from memoryd.domain.memories.line import Attributes, RetainedLine
+from memoryd.domain.memories.versions import KnownVersions, fact_skeleton, rough_words, superseded
 from tests.package_trees import ROOT
 
 SIMILARITY = Path(ROOT).parent / "tests" / "data" / "similarity"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.background import Background, packed
+from memoryd.domain.ranking.calibration import Background, packed
 from memoryd.search.word_background import TABLE, commonness
 
 

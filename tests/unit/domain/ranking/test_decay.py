@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.decay import Decay, age_in_days, decay_day, decay_factor, decay_of
+from memoryd.domain.ranking.selection import Decay, age_in_days, decay_day, decay_factor, decay_of
 
 DAY_NS = 86_400 * 1_000_000_000
 SAVED = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp()) * 1_000_000_000

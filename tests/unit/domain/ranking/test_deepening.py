@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from memoryd.domain.ranking.deepening import AnswerFill, NextStep, next_step
+from memoryd.domain.ranking.selection import AnswerFill, NextStep, next_step
 
 LIMIT = 6
 

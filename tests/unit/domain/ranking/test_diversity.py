@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.diversity import Contender, mmr, shared, with_literal
+from memoryd.domain.ranking.selection import Contender, mmr, shared, with_literal
 
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
 HITS = st.lists(st.builds(Contender, st.floats(0, 1), WORDS), max_size=12)

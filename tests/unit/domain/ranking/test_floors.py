@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.floors import BACKGROUND_CHUNKS, best_stranger, clear_floor, idf, vector_floor
+from memoryd.domain.ranking.calibration import BACKGROUND_CHUNKS, best_stranger, clear_floor, idf, vector_floor
 from memoryd.domain.ranking.fusion import Noise
 
 COUNTS = st.dictionaries(st.sampled_from(["lease", "gateway", "the", "gw"]), st.integers(0, 500), max_size=4)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.line_runs import NearPassage
-from memoryd.domain.ranking.snippets import FOCUS, SNIPPET_CHARS, Snippet, snippet
+from memoryd.domain.ranking.snippets import FOCUS, SNIPPET_CHARS, NearPassage, Snippet, snippet
 
 FILLING = [f"- item {number} says nothing of it" for number in range(60)]
 LINE = st.text(st.sampled_from("abc lease 海边 \t\rİß|`#"), max_size=60)

@@ -3,9 +3,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.floors import Floors, Idf, Verdict
+from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
 from memoryd.domain.ranking.fusion import Noise, Weights
-from memoryd.domain.ranking.merging import Evident, joint_measure, merged
+from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 
 TERMS = ("boiler", "lease", "weir")
 WEIGHTS = Weights(vector=0.3, text=0.7)

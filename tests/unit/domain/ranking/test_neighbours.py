@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.neighbours import MAX_NEIGHBOURS, MOST_TOGETHER, least_apart, neighbours_in
+from memoryd.domain.ranking.questions import MAX_NEIGHBOURS, MOST_TOGETHER, least_apart, neighbours_in
 from memoryd.domain.text.words import STOP_WORDS
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.reordering import dealt
+from memoryd.domain.ranking.fusion import dealt
 
 scores_and_orders = st.lists(st.floats(0, 1), max_size=30).flatmap(
     lambda scores: st.tuples(st.just(scores), st.permutations(range(len(scores))))

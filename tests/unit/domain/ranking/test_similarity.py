@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.similarity import is_alike, jaccard, tokens
+from memoryd.domain.ranking.selection import is_alike, jaccard, tokens
 
 TEXTS = st.text(st.sampled_from("ab Cé1_漢字かไทย "), max_size=40)
 NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the hall"

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.line_runs import NearPassage
-from memoryd.domain.ranking.squeezing import exchange, squeezed
+from memoryd.domain.ranking.snippets import NearPassage, exchange, squeezed
 
 LINES = st.lists(st.sampled_from(["", "  ", "User: where is it", "Assistant: in the shed", "a"]), max_size=12)
 

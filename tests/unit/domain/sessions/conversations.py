@@ -6,10 +6,8 @@ from itertools import accumulate
 
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.keywords import keywords
-from memoryd.domain.sessions.qa_document import QaDocument, SessionStub, TurnMark
-from memoryd.domain.sessions.simhash import simhash
-from memoryd.domain.sessions.topics import topics
+from memoryd.domain.sessions.documents import QaDocument, SessionStub, TurnMark
+from memoryd.domain.sessions.topics import keywords, simhash, topics
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
 BEGUN = datetime(2026, 1, 30, 18, 16, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.sessions.conversation_names import is_of, meant_paths
+from memoryd.domain.sessions.names import is_of, meant_paths
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.redaction import redacted, redacted_joined
-from memoryd.domain.sessions.harmless_text import harmless_text
-from memoryd.domain.sessions.session_ids import named_id, safe_id
+from memoryd.domain.sessions.names import named_id, safe_id
+from memoryd.domain.text.sanitizing import harmless_text
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9j" * 6
 PASSWORD = "hunter2hunter2"

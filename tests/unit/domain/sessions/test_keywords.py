@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.keywords import MAX_KEYWORDS, keywords
-from memoryd.domain.sessions.simhash import NEAR, distance, simhash
-from memoryd.domain.sessions.topics import topics
+from memoryd.domain.sessions.topics import MAX_KEYWORDS, NEAR, distance, keywords, simhash, topics
 from memoryd.search.word_background import commonness
 
 NEAR_QUESTIONS = (

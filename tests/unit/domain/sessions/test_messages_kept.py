@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from memoryd.domain.sessions.messages_kept import RETRY, is_answered, joined_answer, repeated_turn
+from memoryd.domain.sessions.making_turns import RETRY, is_answered, joined_answer, repeated_turn
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.wire import ANSWER_CHARS_MAX
 

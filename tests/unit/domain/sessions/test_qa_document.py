@@ -7,17 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
-from memoryd.domain.sessions.qa_document import (
+from memoryd.domain.sessions.documents import (
     MAX_TURNS,
     QaDocument,
     SessionStub,
     entry_of,
     marks_of,
     parse_document,
+    parse_session,
     render_document,
+    render_session,
 )
-from memoryd.domain.sessions.session_document import parse_session, render_session
+from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.domain.sessions.turns import Session
 from tests.unit.domain.sessions.conversations import DOCUMENTS, JSON, SESSIONS, conversation
 

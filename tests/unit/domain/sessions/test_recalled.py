@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.recalled import recalled
+from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.turns import SessionId, Turn
 from memoryd.domain.text.tokens import estimate
 

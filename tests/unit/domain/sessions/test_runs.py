@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.runs import best_run, run_to
+from memoryd.domain.sessions.sequences import best_run, run_to
 
 
 @given(st.integers(1, 40), st.integers(0, 12), st.data())

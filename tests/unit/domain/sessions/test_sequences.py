@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.indexed_turns import IndexedTurns, MessageKeys
-from memoryd.domain.sessions.keeping import Keeping, Totals, totals
+from memoryd.domain.sessions.documents import Keeping, Totals, totals
 from memoryd.domain.sessions.making_turns import message_keys
-from memoryd.domain.sessions.sequences import Chosen, SequenceChoice, choose, sequence
+from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, MessageKeys, SequenceChoice, choose, sequence
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.domain.text.tokens import estimate
 from tests.unit.domain.sessions.conversations import BEGUN, SESSIONS, conversation

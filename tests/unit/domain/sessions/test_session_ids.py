@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.session_ids import MAX_BYTES, is_over, safe_id, session_id
+from memoryd.domain.sessions.names import MAX_BYTES, is_over, safe_id, session_id
 from memoryd.domain.sessions.turns import SessionId
 
 DAY = date(2026, 1, 30)

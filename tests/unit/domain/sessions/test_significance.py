@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.keeping import Keeping
-from memoryd.domain.sessions.making_turns import RawTurn, answer_words, made_turn
-from memoryd.domain.sessions.significance import (
+from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.sessions.making_turns import (
+    RawTurn,
     SignificanceParts,
+    answer_words,
     context_density,
     emotional_weight,
+    made_turn,
     significance_parts,
     uniqueness,
     user_action,

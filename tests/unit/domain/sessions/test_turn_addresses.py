@@ -6,17 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.excerpts import excerpt
-from memoryd.domain.sessions.turn_addresses import (
-    ALL_TURNS,
-    SeqRange,
-    TurnAddress,
-    parse_address,
-    parse_seqs,
-    turn_address,
-)
-from memoryd.domain.sessions.turn_times import AHEAD, said_at
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.citations import ALL_TURNS, SeqRange, TurnAddress, parse_address, parse_seqs, turn_address
+from memoryd.domain.sessions.prompt_text import excerpt
+from memoryd.domain.sessions.turns import AHEAD, Session, SessionId, Turn, said_at
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=1)))
 

@@ -4,12 +4,10 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from memoryd.domain.sessions.indexed_turns import IndexedTurns
-from memoryd.domain.sessions.keeping import Keeping
+from memoryd.domain.sessions.documents import Keeping, QaDocument, render_document
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn, message_keys
-from memoryd.domain.sessions.qa_document import QaDocument, render_document
-from memoryd.domain.sessions.sequences import Chosen, choose, sequence
-from memoryd.domain.sessions.session_ids import session_id
+from memoryd.domain.sessions.names import session_id
+from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, choose, sequence
 from memoryd.domain.sessions.turns import Session
 from memoryd.search.word_background import commonness
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN

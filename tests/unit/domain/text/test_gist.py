@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoryd.domain.text.gist import gist, outline
+from memoryd.domain.text.duplicates import gist, outline
 
 FOLDER = Path(__file__).parents[3] / "data" / "similarity"
 NOTE = (FOLDER / "note.md").read_text()

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.attributes import Provenance
-from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure, captured, captured_failure
+from memoryd.domain.memories.capture.capture import ITEMS_MAX, CaptureRules, ReportedFailure, captured, captured_failure
 from memoryd.domain.memories.capture.identifiers import is_resident_id
-from memoryd.domain.memories.capture.verdict import ITEMS_MAX
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.retained import RetainedLine, parse_line, render
+from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line, render
 
 STATED = [
     ("Hi, my name is Bob Stone and I work at Acme.", "entity", "my name is", True),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.echoes import is_echo, keyed, span_print
+from memoryd.domain.memories.capture.firewall import is_echo, keyed, span_print
 
 HASHED = keyed(b"key")
 NEWS = [

@@ -2,13 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.grounding import (
-    FIRST_PERSON,
-    INVENTED,
-    INVERTED,
-    OTHER_LANGUAGE,
-    why_ungrounded,
-)
+from memoryd.domain.memories.capture.firewall import FIRST_PERSON, INVENTED, INVERTED, OTHER_LANGUAGE, why_ungrounded
 
 
 @pytest.mark.parametrize(

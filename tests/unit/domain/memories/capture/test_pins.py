@@ -7,10 +7,15 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.capture.capture import captured
-from memoryd.domain.memories.capture.pins import NOT_ADDRESSED, PINS_OF_A_KIND, pin_kind, pins_beyond
-from memoryd.domain.memories.capture.succession import with_succession
-from memoryd.domain.memories.identity import short_id
-from memoryd.domain.memories.retained import RetainedLine, parse_line
+from memoryd.domain.memories.capture.corrections import (
+    NOT_ADDRESSED,
+    PINS_OF_A_KIND,
+    pin_kind,
+    pins_beyond,
+    with_succession,
+)
+from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.line import RetainedLine, parse_line
 
 PINNED = [
     ("Please call me Liz.", ""),

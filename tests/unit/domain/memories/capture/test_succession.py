@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.succession import slots_of
+from memoryd.domain.memories.capture.corrections import slots_of
 
 SAME = [
     ("I work at Bosch.", "I currently work at Tesla."),

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from memoryd.domain.sessions.transcripts.claude_records import claude_said
-from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker, Utterance
+from memoryd.domain.sessions.transcripts.claude import claude_said
+from memoryd.domain.sessions.transcripts.records import LeftOut, Speaker, Utterance
 
 REMINDER = "<system-reminder>\nthe list is empty\n</system-reminder>"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.sessions.transcripts.openclaw_records import is_of_generated_session, openclaw_said
-from memoryd.domain.sessions.transcripts.utterances import LeftOut, Speaker, Utterance
+from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_said
+from memoryd.domain.sessions.transcripts.records import LeftOut, Speaker, Utterance
 
 SENDER = 'Sender (untrusted metadata):\n```json\n{"name": "Ana"}\n```\n\n'
 MARKED = 'Sender: ⟦openclaw:ctx⟧\n```json\n{"name": "Ana"}\n```\n\n'

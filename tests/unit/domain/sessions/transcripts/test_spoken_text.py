@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.redaction import redacted
-from memoryd.domain.sessions.transcripts.spoken_text import MAX_CHARS, shortened, spoken_text
+from memoryd.domain.sessions.transcripts.records import MAX_CHARS, shortened, spoken_text
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 KEY = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

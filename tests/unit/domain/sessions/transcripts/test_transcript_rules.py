@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.generated_sessions import generated_sessions
-from memoryd.domain.sessions.transcripts.reading_records import recognised, record_of
-from memoryd.domain.sessions.transcripts.record_times import as_instant, believed
-from memoryd.domain.sessions.transcripts.tails import START, Tail, read_tail, written_tail
-from memoryd.domain.sessions.transcripts.transcript_names import is_transcript_name
-from memoryd.domain.sessions.transcripts.utterances import LeftOut, TranscriptFormat
+from memoryd.domain.sessions.transcripts.openclaw import generated_sessions
+from memoryd.domain.sessions.transcripts.reading import START, Tail, read_tail, recognised, record_of, written_tail
+from memoryd.domain.sessions.transcripts.records import (
+    LeftOut,
+    TranscriptFormat,
+    as_instant,
+    believed,
+    is_transcript_name,
+)
 
 CHECKPOINT = "s.checkpoint.01234567-89ab-4cde-8f01-23456789abcd.jsonl"
 

@@ -1,0 +1,69 @@
+"""What two looks at the clocks tell: the machine slept, this process was stopped, or the time of day was set.
+
+When to act on a stream of hints: after a quiet spell, but never later than a set hold.
+"""
+
+from dataclasses import dataclass
+
+TOLERANCE = 1.0
+"""Seconds: a busy machine is late too, and a file's times are trusted only if it was read two seconds after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """One look, in seconds."""
+
+    running: float
+    """Stands still while the machine sleeps."""
+    elapsed: float
+    """Goes on while the machine sleeps."""
+    wall: float
+    """The time of day, which may be set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Something happened between two looks, and nobody may have seen what changed meanwhile."""
+
+    reason: str
+    was_set_back: bool = False
+    """Whether the time of day may come a second time."""
+
+
+def jump(before: Clocks, after: Clocks, pause: float) -> Jump | None:
+    """Compare two looks that should lie `pause` seconds apart; None if nothing but that pause lies between them."""
+    elapsed, running = after.elapsed - before.elapsed, after.running - before.running
+    set_by = after.wall - before.wall - elapsed
+    if set_by < -TOLERANCE:
+        return Jump(f"the clock was set back by {-set_by:.0f} s", was_set_back=True)
+    if elapsed - running > TOLERANCE:
+        return Jump(f"the machine slept for {elapsed - running:.0f} s")
+    if set_by > TOLERANCE:
+        return Jump(f"the clock was set forward by {set_by:.0f} s")
+    if running > pause + TOLERANCE:
+        return Jump(f"the process was stopped for {running - pause:.0f} s")
+    return None
+
+
+@dataclass(slots=True)
+class Debounce:
+    """Collects hints. `quiet` and `hold` are seconds; times come from one monotonic clock."""
+
+    quiet: float
+    hold: float
+    first: float | None = None
+    last: float = 0.0
+
+    def hint(self, now: float) -> None:
+        """Note that something may have changed."""
+        self.first = now if self.first is None else self.first
+        self.last = now
+
+    def clear(self) -> None:
+        """Forget the hints: they are being acted upon."""
+        self.first = None
+
+    @property
+    def due(self) -> float | None:
+        """The time to act, None when no hint waits."""
+        return None if self.first is None else min(self.last + self.quiet, self.first + max(self.hold, self.quiet))

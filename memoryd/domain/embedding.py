@@ -1,0 +1,191 @@
+"""Whether vectors are made though nobody has asked for them.
+
+Who is to make vectors when somebody sets memoryd up: what is proposed, and what must be agreed to first.
+
+Who makes the embeddings: the one rule, and the sentence that says how it decided.
+
+Text leaves the machine only for a provider that is named, or under `auto`, which names them all.
+
+A vector, as embedders make it and the index keeps it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAUSED: Final = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
+NEEDLESS: Final = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
+
+
+@dataclass(frozen=True, slots=True)
+class PausePolicy:
+    """What keeps vectors from being made, and whether somebody asks for them all the same."""
+
+    is_configured: bool = False
+    """Their owner wants none that nobody asks for."""
+    is_needless: bool = False
+    """Another engine answers."""
+    is_asked: bool = False
+    """Somebody waits for them; holds until all are made."""
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether none are to be made."""
+        return self.why is not None
+
+    @property
+    def is_unwanted(self) -> bool:
+        """Whether those that are missing are no backlog, since another engine answers."""
+        return self.is_needless and not self.is_asked
+
+    @property
+    def why(self) -> str | None:
+        """Why none are made, for whoever would wait for them; None if they are."""
+        if self.is_asked:
+            return None
+        if self.is_configured:
+            return PAUSED
+        return NEEDLESS if self.is_needless else None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsHere:
+    """What a machine has: llama.cpp, models, leave to fetch one, and keys of providers."""
+
+    has_llama: bool
+    default_spec: str
+    """The model that is taken if nobody names one."""
+    stored: tuple[str, ...] = ()
+    """Embedding models that are here whole, by their specs."""
+    may_fetch: bool = True
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The environment variable that holds the key of each provider which has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstModel:
+    """The provider that a configuration is to name, the model if it is not the usual one, and why."""
+
+    provider: str
+    spec: str = ""
+    reason: str = ""
+
+    @property
+    def leaves_machine(self) -> bool:
+        """Whether the text of notes would be sent to somebody."""
+        return self.provider in REMOTE and self.provider != "ollama"
+
+
+def proposed_model(here: ModelsHere) -> FirstModel:
+    """Return what is taken unless somebody says otherwise: never a provider that notes would be sent to."""
+    return local_model(here) if here.has_llama and (here.stored or here.may_fetch) else _words_only(here)
+
+
+def named_model(provider: str, here: ModelsHere) -> FirstModel:
+    """Return the provider that somebody named, with what is still missing for it."""
+    if provider == LOCAL:
+        return local_model(here)
+    if provider == NONE:
+        return FirstModel(NONE, reason="search is by words only")
+    if provider == "ollama" or provider in here.keys:
+        return FirstModel(provider)
+    return FirstModel(provider, reason="its key is not in the environment: give it in memorySearch.remote.apiKey")
+
+
+def local_model(here: ModelsHere) -> FirstModel:
+    """Return the local model: the usual one, or the only one that is here, so that nothing needs to be fetched."""
+    if not here.has_llama:
+        return FirstModel(LOCAL, reason="llama-cpp-python is missing: pip install 'memoryd[local]'; until then words")
+    if here.default_spec in here.stored:
+        return FirstModel(LOCAL, reason="its model is here")
+    if len(here.stored) == 1:
+        return FirstModel(LOCAL, here.stored[0], f"{here.stored[0]} is here")
+    if here.may_fetch:
+        return FirstModel(LOCAL, reason="memoryd fetches its model when it starts, once: a few hundred megabytes")
+    return FirstModel(LOCAL, reason="its model is not here and must not be fetched; until it is, words")
+
+
+def _words_only(here: ModelsHere) -> FirstModel:
+    if not here.has_llama:
+        return FirstModel(
+            NONE, reason="llama-cpp-python is not installed, so search is by words; pip install 'memoryd[local]'"
+        )
+    return FirstModel(NONE, reason="no model is here and none must be fetched, so search is by words")
+
+
+LOCAL: Final = "local"
+NONE: Final = "none"
+AUTO: Final = "auto"
+BY_KEY: Final = ("openai", "gemini", "voyage", "mistral")
+"""The order in which `auto` looks for a key. Ollama needs none, so that finding none says nothing: it must be named."""
+REMOTE: Final = frozenset({*BY_KEY, "ollama"})
+INPUT_TYPES: Final = frozenset({"openai", "gemini", "voyage"})
+"""Those whose requests say of what kind a text is; at the others an input type has no place."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderOptions:
+    """What the configuration says, and what is there."""
+
+    provider: str
+    named_by: str
+    """The key that names the provider; empty if none does."""
+    fallback: str = NONE
+    is_model_here: bool = False
+    """Whether `local.modelPath` is given and its file is there."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Where the key of each provider that has one stands."""
+    is_searchable: bool = True
+    """Whether anybody may search; vectors that nobody may search are not worth a call, nor a note sent away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The provider, who stands in for it (None: nobody), and the sentence that says why."""
+
+    provider: str
+    fallback: str | None
+    rule: str
+
+    @property
+    def remote_owner(self) -> str | None:
+        """Whom `memorySearch.remote` and `.model` speak of: the provider if it is remote, else a remote fallback.
+
+        The key and headers of one provider must never reach another one's host.
+        """
+        return next((name for name in (self.provider, self.fallback) if name in REMOTE), None)
+
+
+def choose(options: ProviderOptions) -> Choice:
+    """Decide by the order of the reference; without a name the local model."""
+    provider, rule = _provider(options)
+    is_useful = options.fallback != NONE and options.fallback != provider and provider != NONE
+    return Choice(provider, options.fallback if is_useful else None, rule)
+
+
+def _provider(options: ProviderOptions) -> tuple[str, str]:
+    if not options.is_searchable:
+        return NONE, "memorySearch.enabled is false: no vectors are made"
+    if not options.named_by:
+        return LOCAL, "memorySearch.provider is not set: the local model"
+    if options.provider == AUTO:
+        return _found(options, f"{options.named_by} is auto")
+    what = "no provider: words only" if options.provider == NONE else options.provider
+    return options.provider, f"{options.named_by} names {what}"
+
+
+def _found(options: ProviderOptions, start: str) -> tuple[str, str]:
+    if options.is_model_here:
+        return LOCAL, f"{start}: the model of local.modelPath is here"
+    for name in BY_KEY:
+        if name in options.keys:
+            return name, f"{start}: no model file, but a key for {name} in {options.keys[name]}"
+    names = f"{', '.join(BY_KEY[:-1])} or {BY_KEY[-1]}"
+    return LOCAL, f"{start}: no model file and no key for {names}: the local model"
+
+
+Vector = NDArray[np.float32]
+"""One dimension, float32, finite, Euclidean length 1."""

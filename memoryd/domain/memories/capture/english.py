@@ -1,0 +1,312 @@
+"""The English forms of statements: my name is, call me, I live in, I work at (for), my … is, I prefer, I like,
+I don't like, I am allergic to, I am vegetarian and its like, remember that.
+
+Whether `my … is …` states something that lasts: by what it is about, and by what is said of it.
+"""
+
+import re
+from typing import Final
+
+from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
+from memoryd.domain.memories.kinds import Kind
+
+_OFTEN: Final = (
+    r"(?:(?:really|also|always|usually|generally|mostly|normally|typically|strongly|much|very much|still|currently"
+    r"|now|actually"
+    r"|personally|truly|definitely|absolutely|particularly|especially|often|just|both|do|quite|rather|simply|only"
+    r"|already|temporarily) )*"
+)
+_LEADS: Final = re.compile(
+    r"(?:(?:hi|hello|hey|hiya|oh|ah|ok|okay|well|so|and|but|also|plus|btw|by the way|anyway|actually|yes|yeah|yep"
+    r"|sure|no|nope|right|fyi"
+    r"|for the record|for your information|for future reference|for context|just so you know(?: that)?|so you know"
+    r"|note(?: that)?|please note(?: that)?|one more thing|another thing"
+    r"|first(?: of all)?|second(?:ly)?|finally|p\.?s\.?|in general|generally|usually|personally|honestly"
+    r"|to be honest|frankly"
+    r"|as for me|for me|(?:as |like )?i (?:said|mentioned)|i (?:already )?told you(?: that)?|once again|again"
+    r"|(?:please |pls |and |also )*remember(?: this| that)?"
+    r"|great|thanks|thank you|good (?:morning|evening|afternoon)|sorry|about me|update|correction|important|now"
+    r"|these days|nowadays"
+    r"|currently|there|everyone|all|please|then|i should (?:mention"
+    r"|say)(?: that)?|let me introduce myself"
+    r"|nice to meet you|you should know(?: that)?|as you know|in fact|of course|unfortunately|sadly|luckily|today"
+    r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)"
+    r"(?:[,.!:;—–-]+\s*|\s+)){0,6}+",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(
+    r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+", re.IGNORECASE
+)
+_NAME: Final = re.compile(
+    r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
+    r"|el|[^\W\d_][\w'’.-]*)){0,4}|[\u4e00-\u9fff·]{2,6})"
+    r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))",
+    re.IGNORECASE,
+)
+_NO_NAME: Final = re.compile(
+    r"(?:not|on|in|at|the|a|an|too|very|wrong|spelled|spelt|misspelled|pronounced|irrelevant|private|secret|mud|long"
+    r"|short|hard|easy|unique|common|rare"
+    r"|written|missing|mentioned|listed|already|still|also|my|your|his|her|its|important|boring|weird|legion|here"
+    r"|there|up|back|now|later|soon|tomorrow|tonight"
+    r"|today|crazy|paranoid|old|stupid|an?|when|if|at|on|in|before|after|asap|anytime|whenever|maybe|lazy|names?"
+    r"|that|this|it|sir|again|whatever|what|by|for|with|out"
+    r"|over|names|naive|cynical|curious|sceptical|skeptical|picky|spoiled|impressed|surprised|biased|dumb|silly"
+    r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|june|july"
+    r"|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_SHORT_NAME: Final = re.compile(
+    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)", re.IGNORECASE
+)
+_ONE_WORD: Final = re.compile(
+    r"(?!(?:sad|mad|bad|mean|weird|odd|sick|ill|cold|selfish|rude|blind|dense|slow|fat|ugly|brave|lucky|guilty|lame"
+    r"|vain|wild|greedy|nuts|home|daddy|mommy|master|babe|baby|stat|often|daily|anyhow|anyway|first|back)\b)"
+    r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
+)
+"""A name in small letters, which is all that a message says."""
+_FOR_NAME: Final = re.compile(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
+_BARE: Final = re.compile(
+    r"\s*(?:it|that|this|these|those|them|you|your|yours|him|her|hers|his|theirs|how|what|where|when|both|neither"
+    r"|either|none|all|everything|nothing|anything|something"
+    r"|to (?:think|believe|say|imagine|see|know|hear|be|have it)\b.{0,3}|(?:the|my|our|an?|each|every)? ?(?:way|idea"
+    r"|sound|look|first|second|third|last|former|latter|other|new|previous|current|style of|tone|answer|suggestion"
+    r"|plan|option|version|draft|variant|approach|choice|proposal|result|response|title|wording|one|ones|name|logo"
+    r"|picture|image|joke|point|list|table|poem|story|layout|theme|change|changes|edit|format)"
+    r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b",
+    re.IGNORECASE,
+)
+_FLEETING_PLACE: Final = re.compile(
+    r"\s*(?:fear|hope|the moment|the past|the present|constant|a (?:world|society|simulation|bubble|time|dream"
+    r"|nightmare|country where|place where|mess|fantasy)|my (?:head|own|imagination|mind|car right)|denial|peace|pain"
+    r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b",
+    re.IGNORECASE,
+)
+_FLEETING_WORK: Final = re.compile(
+    r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
+    r"|weekends|least|most|fun|free|food|money|peanuts|love|pleasure|pay|hours|days|weeks|months|years|now|me|you|us"
+    r"|them|him|her|myself|nothing|peace|(?:\d+|two|three|four|five|ten|some|many) (?:hours|days|weeks|months|years)"
+    r"|a (?:living|while|bit|few)|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b"
+    r"|noon|dawn|home today)\b",
+    re.IGNORECASE,
+)
+_NO_ALLERGY: Final = re.compile(
+    r"\s*(?:it|that|this|these|those|you|your|mornings?|mondays?|meetings?|work|working|bullshit|nonsense|stupidity"
+    r"|people|drama|fun|small talk|exercise|commitment|effort|bad|him|her|them|homework|boredom|idiots?|javascript"
+    r"|java|php)\b",
+    re.IGNORECASE,
+)
+_REMEMBERED: Final = re.compile(
+    r"\s*(?:time|day|night|one|guy|girl|man|woman|movie|song|scene|episode|place|moment|feeling|conversation|trip"
+    r"|party|film|book|photo|story|summer|winter|it|you\b(?! can reach)|we (?:talked|spoke|discussed|said|did|were)"
+    r"|when|how|what)\b",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"\w")
+
+
+def english_starts(plain: str) -> list[int]:
+    """Return where a form may begin: at the beginning, behind what leads in, and behind clauses of the author."""
+    return own_starts(plain, _CLAUSE, _behind_leads)
+
+
+def _behind_leads(plain: str, place: int) -> int:
+    while plain[place : place + 1].isspace():
+        place += 1
+    found = _LEADS.match(plain, place)
+    return found.end() if found else place
+
+
+def _is_name(head: re.Match[str], rest: str) -> bool:
+    if not is_clean(head.string, head.end()):
+        return False
+    told = rest.strip(" \"'“”‘’")
+    found = _NAME.match(told)
+    return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
+
+
+def _is_nickname(head: re.Match[str], rest: str) -> bool:
+    told = rest.strip(" \"'“”‘’")
+    found = _SHORT_NAME.match(told) or _NAME.match(told)
+    if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
+        return False
+    if _ONE_WORD.match(told) and not head.string[: head.start()].strip():
+        return True
+    asked = head.string[: head.end()].lower()
+    is_asked = any(word in asked for word in ("please", "just", "can", "may"))
+    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(told))
+
+
+def _lives(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _FLEETING_PLACE.match(rest)
+
+
+def _works(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _FLEETING_WORK.match(rest)
+
+
+def _is_liked(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _BARE.match(rest) and not is_of_answer(rest)
+
+
+def _is_allergy(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _NO_ALLERGY.match(rest)
+
+
+def _is_alone(_head: re.Match[str], rest: str) -> bool:
+    return bool(re.match(r"\W*\Z|[,.;!]|\s+(?:and|but|since|so|because|by the way|as well|too)\b", rest))
+
+
+def _is_fact(head: re.Match[str], rest: str) -> bool:
+    return is_lasting(head["noun"], rest)
+
+
+def _is_remembered(_head: re.Match[str], rest: str) -> bool:
+    return len(rest.split()) > 1 and not _REMEMBERED.match(rest)
+
+
+def _head(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+ENGLISH_FORMS: Final = (
+    StatementForm(
+        "my name is", Kind.ENTITY, _head(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
+    ),
+    StatementForm(
+        "call me",
+        Kind.ENTITY,
+        _head(r"(?:(?:please|just|you (?:can|may)) )*call me\b"),
+        _is_nickname,
+        is_pinned=True,
+    ),
+    StatementForm("I live in", Kind.FACT, _head(rf"i {_OFTEN}live in\b"), _lives),
+    StatementForm("I work at", Kind.FACT, _head(rf"i {_OFTEN}work (?:at|for)\b"), _works),
+    StatementForm(
+        "I am vegetarian",
+        Kind.FACT,
+        _head(
+            rf"i(?:['’]?m| am) {_OFTEN}(?:an? )?(?:strict )?(?:vegetarian|vegan|pescatarian|teetotal(?:l?er)?"
+            r"|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|diabetic|left-handed|colou?r[- ]?blind)\b"
+        ),
+        _is_alone,
+    ),
+    StatementForm("I prefer", Kind.PREFERENCE, _head(rf"i {_OFTEN}prefer\b"), _is_liked),
+    StatementForm("I don't like", Kind.PREFERENCE, _head(rf"i {_OFTEN}(?:don['’]?t|do not) {_OFTEN}like\b"), _is_liked),
+    StatementForm("I like", Kind.PREFERENCE, _head(rf"i {_OFTEN}like\b"), _is_liked),
+    StatementForm(
+        "I am allergic to",
+        Kind.FACT,
+        _head(
+            rf"i(?:['’]?m| am) {_OFTEN}(?:very |severely |highly |badly |mildly |deathly |slightly "
+            rf"|terribly )*allergic to\b"
+        ),
+        _is_allergy,
+    ),
+    StatementForm(
+        "my … is",
+        Kind.FACT,
+        _head(r"my (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
+        _is_fact,
+    ),
+)
+REMEMBER_THAT: Final = StatementForm(
+    "remember that",
+    Kind.NOTE,
+    _head(
+        r"(?:(?:please|pls|kindly|always|just|also|and|you (?:should|must|need to)|i (?:want|need) you to"
+        r"|i['’]d like you to|try to|ok|okay|so|but|hey|oh|yes)[,:]? )*"
+        r"(?:remember(?: that| this|(?=[:,-]))|(?:don['’]?t|do not|never) forget that)[:,—–-]*\b"
+    ),
+    _is_remembered,
+)
+
+
+_LASTING_WORDS: Final = """
+account accountant address age anniversary apartment appointment aunt baby bank bicycle bike birth birthdate birthday
+birthplace blood boss boyfriend brother brother-in-law brothers budget car cat cats cell child children city coach
+code colleague college company country cousin dad daughter daughters deadline degree dentist department desk diet
+distro doctor dog dogs e-mail editor email employer exam extension father father-in-law favorite favorites favourite
+favourites fiance fiancee fiancé fiancée flat flatmate flight framework friend girlfriend goal godfather godmother
+godson gp grandfather grandma grandmother grandpa gym hairdresser hamster handle height hobbies hobby home hometown
+horse house husband id initials instrument insurance interview job keyboard kid kids landlord language laptop lawyer
+licence license locker maiden major manager mentor middle mobile mom mother mother-in-law motorcycle mum nationality
+native neighbor neighbour nephew network nickname niece number occupation office parents parrot partner passport pet
+pets phone pin plan plate profession pronouns rabbit religion rent role room roommate salary school seat shell shift
+sibling siblings sister sister-in-law sisters size son sons sport spouse stack star stepfather stepmother supervisor
+surname teacher team telephone therapist timezone title tongue town train trainer uncle university username vet
+wedding weight wife wifi workplace zodiac zone
+"""
+_LASTING: Final = frozenset(_LASTING_WORDS.split())
+_FLEETING_WORDS: Final = """
+advice answer app assumption back bad battery bet booking breakfast browser build case code coffee computer concern
+concerns conclusion connection cursor day dinner draft english error essay excuse expectation experience eyes fault
+fear feeling feelings feet file folder french function german god goodness grammar guess hair hands head heart
+homework hope hypothesis idea ideas impression input intention internet invoice issue issues leg legs life luck lunch
+message mind mistake mood morning night nose opinion order output patience pleasure point preference problem problems
+program query question questions reason reasoning recommendation reference reply request screen script server skin
+soup stomach suggestion tab take task terminal test tests text thought thoughts throat ticket time tracking
+train-of-thought treat turn understanding view week wish word words
+"""
+_FLEETING: Final = frozenset(_FLEETING_WORDS.split())
+_BY_VALUE: Final = frozenset(
+    {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
+)
+"""What is told of these lasts where it is a name or a number."""
+_STATE: Final = re.compile(
+    r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
+    r"|dead|broken|down|up|here|there|back|ready|done|late|early|slow|fast|hot|cold|sick|ill|unwell"
+    r"|tired|hungry|thirsty|busy|free|full|empty|ok|okay|fine|good|great|bad|nice|better|worse|wrong|right|correct"
+    r"|incorrect|sad|happy|angry|upset|mad|weird|strange|confused|confusing|killing|hurting|sore|crashing"
+    r"|asleep|awake|coming|going|visiting|out|on (?:fire|holiday|vacation|hold|leave|the way|its way|my|his|her)"
+    r"|about|being|getting|having|making|to|that|how|what|why|whether|because|when|where|who|which|like|as follows"
+    r"|this|these|those|it"
+    r"|the (?:same|best|worst|following)|in (?:town|trouble|a|the)|at (?:risk|stake|home)|over|off|lost|stuck"
+    r"|waiting|missing|unclear|simple|clear|stupid|due|unknown|none|nothing|private|secret|my|your|an? (?:mess|bit"
+    r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)",
+    re.IGNORECASE,
+)
+_ELSEWHERE: Final = re.compile(
+    r"\s*(?:on|in|at|under|behind|inside|outside|next|near|by|with)\b"
+    r"|\s*(?:(?:such )?an? |the )?(?:(?:total|complete|real|better|absolute|utter|little|huge) )*(?:jerk|idiot|moron"
+    r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
+    r"|probably|programmer than)\b",
+    re.IGNORECASE,
+)
+_PLACED_WORDS: Final = """
+anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
+wedding workplace
+"""
+_PLACED: Final = frozenset(_PLACED_WORDS.split())
+"""What is told of these by a place or a time lasts."""
+_EVENTS: Final = frozenset(["appointment", "exam", "interview", "train", "flight", "deadline", "shift"])
+_DATED: Final = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\d(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
+)
+_DOING: Final = re.compile(r"\s*\w+ing\b", re.IGNORECASE)
+_DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
+_VALUE: Final = re.compile(r"[\s:=]*(?:[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
+_NO_NOUN: Final = re.compile(
+    r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at|of the|to|for you)\b",
+    re.IGNORECASE,
+)
+_OLD: Final = frozenset(["old", "former", "previous", "ex", "last"])
+
+
+def is_lasting(noun: str, value: str) -> bool:
+    """Tell whether `my NOUN is VALUE` is told of something that lasts, and is more than a state of the moment."""
+    words = [word.lower().replace("’", "'").removesuffix("'s").removesuffix("'") for word in noun.split()]
+    if not re.search(r"\w", value) or _NO_NOUN.search(noun) or not _FLEETING.isdisjoint(words):
+        return False
+    if _STATE.match(value) or (_DOING.match(value) and _DOES.isdisjoint(words)):
+        return False
+    if _OLD & set(words[:1]) and words[0] != "last":
+        return bool(_VALUE.match(value))
+    if _ELSEWHERE.match(value) and _PLACED.isdisjoint(words):
+        return False
+    if not _EVENTS.isdisjoint(words) and not _DATED.search(value):
+        return False
+    known = not _LASTING.isdisjoint(words)
+    needs_value = not _BY_VALUE.isdisjoint(words) or not known
+    return bool(_VALUE.match(value)) if needs_value else True

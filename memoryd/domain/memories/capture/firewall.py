@@ -1,0 +1,249 @@
+"""The echo firewall: what was told of the memory in a session is not learned from it anew.
+
+Of a span that was delivered hashes alone are kept, of its words and of each three in a row. A sentence is an echo of
+it if it says the same, or quotes a run of it: each word that tells something stands there, in the same order; so is one
+that joins several echoes. A word, a number or a negation of its own makes it news: who corrects what was told, or tells
+a second fact like it, brings one.
+
+Whether what a text model made of a message stands in it: in its language, with its words and numbers alone.
+
+Whose words a memory may be made of: a person's own, in a chat that is theirs.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from memoryd.domain.access import read_key
+from memoryd.domain.memories.edits import OWN_CHANNELS
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
+
+HASH_BYTES: Final = 8
+SIGNS_MAX: Final = 2000
+"""Of a longer span the beginning counts."""
+RUN: Final = 3
+LEAST_WORDS: Final = 3
+"""Fewer are an echo of what says just that alone."""
+_EMPTY: Final = frozenset(
+    {"a", "an", "the", "and", "so", "that", "just", "also", "well", "still", "please", "indeed", *"还仍的了呢吧啊呀"}
+)
+"""Words that tell nothing; they do not part a run."""
+_UNIT: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_ATTRIBUTION: Final = (
+    r"(?:(?:as|like) )?(?:you|we|i)(?:['’]ve| have)? (?:just |already |also |once )?"
+    r"(?:told|said|say|know|knew|mentioned|recalled|remembered|remember|noted|wrote|reminded)"
+    r"(?: (?:to )?(?:me|you|us))?(?: (?:before|earlier|already|yesterday|last time))?(?: that)?"
+    r"|(?:as|like) (?:you|i) (?:told|said)|like (?:you|i) (?:told|said)|exactly|right|yes|yeah|ok|okay|correct|indeed"
+    r"|again|once again|once more|so|well|and|good|great"
+    r"|(?:thanks|thank you)(?: for (?:remembering|reminding me|knowing))?"
+    r"|(?:please )?(?:remember|note|keep in mind)(?: that)?|记住|请记住"
+    r"|(?:that['’]?s|it['’]?s) (?:right|correct|true)|of course|true|sure|(?:you )?remembered (?:it|that|well)"
+    r"|谢谢你?(?:还)?(?:记得|提醒)?|多谢|(?:你)?(?:还)?记得(?:没错|很?清楚|对)|当然|确实|(?:正?如|像|就像|跟)?(?:你|您|我)"
+    r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
+)
+"""How one says that something was told: it brings nothing of its own."""
+_FRAME_BEFORE: Final = re.compile(
+    rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+", re.IGNORECASE
+)
+_FRAME_BEHIND: Final = re.compile(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z", re.IGNORECASE)
+
+_JOINED: Final = re.compile(
+    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*",
+    re.IGNORECASE,
+)
+"""What parts one clause from the next."""
+_SHORTENED: Final = tuple(
+    (re.compile(rf"{short}\b"), long)
+    for short, long in (
+        ("can['’]t", "can not"),
+        ("won['’]t", "will not"),
+        ("n['’]t", " not"),
+        ("(?<=i)['’]m", " am"),
+        ("['’]re", " are"),
+        ("['’]ve", " have"),
+        ("['’]ll", " will"),
+    )
+)
+"""The same said shorter, in small letters."""
+
+SpanHash = Callable[[str], bytes]
+"""From a word or a run of them to `HASH_BYTES` bytes; keyed, so that nobody can try what they are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanPrint:
+    """What is kept of a span: the hash of all of it, those of its words and runs, and whether it negates."""
+
+    whole: bytes
+    words: frozenset[bytes]
+    runs: frozenset[bytes]
+    is_negated: bool
+
+
+def keyed(key: bytes) -> SpanHash:
+    """Return what hashes with a key (up to 64 bytes)."""
+
+    def hashed(text: str) -> bytes:
+        return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=HASH_BYTES).digest()
+
+    return hashed
+
+
+def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
+    """Return the print of a span; None if it says nothing."""
+    told = text[:SIGNS_MAX]
+    units = _units(told)
+    if not units:
+        return None
+    return SpanPrint(
+        whole=hashed(" ".join(units)),
+        words=frozenset(map(hashed, units)),
+        runs=frozenset(map(hashed, _runs(_telling(units)))),
+        is_negated=statement_of(told).is_negated,
+    )
+
+
+def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
+    """Tell whether a sentence says what was delivered, and nothing else."""
+    told, spans = text[:SIGNS_MAX], list(delivered)
+    if _is_of_one(told, spans, hashed):
+        return True
+    clauses = [one for one in _JOINED.split(_unframed(told)) if _units(_unframed(one))]
+    return len(clauses) > 1 and all(_is_of_one(clause, spans, hashed) for clause in clauses)
+
+
+def _is_of_one(told: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
+    own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
+    is_long = len(_telling(_units(_unframed(told)))) >= LEAST_WORDS
+    return any(one.whole == span.whole or (is_long and _quotes(one, span)) for span in delivered for one in own)
+
+
+def _quotes(own: SpanPrint, span: SpanPrint) -> bool:
+    return own.is_negated == span.is_negated and bool(own.runs) and own.runs <= span.runs
+
+
+def _unframed(text: str) -> str:
+    """Return a sentence without the words that only say that it was told."""
+    before = _FRAME_BEFORE.match(text)
+    return _FRAME_BEHIND.sub("", text[before.end() :] if before else text)
+
+
+def _telling(units: list[str]) -> list[str]:
+    return [unit for unit in units if unit not in _EMPTY]
+
+
+def _units(text: str) -> list[str]:
+    said = normalised(text).casefold()
+    for short, long in _SHORTENED:
+        said = short.sub(long, said)
+    return _UNIT.findall(said)
+
+
+def _runs(units: list[str]) -> list[str]:
+    return [" ".join(units[at : at + RUN]) for at in range(len(units) - RUN + 1)]
+
+
+OTHER_LANGUAGE: Final = "it is in another language than the message"
+FIRST_PERSON: Final = "it is not in the third person"
+INVENTED: Final = "it says what the message does not"
+INVERTED: Final = "it says the contrary of the message"
+_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+_WORD: Final = re.compile(r"[^\W\d_\u4e00-\u9fff]{3,}")
+_NUMBER: Final = re.compile(r"\d+")
+_CLAUSES: Final = re.compile(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
+_FIRST_PERSON: Final = re.compile(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]", re.IGNORECASE)
+_UNTOLD_WORDS: Final = frozenset(
+    STOP_WORDS | {"user", "users", "person", "author", "named", "called", "name", "wants", "said", "one"}
+)
+"""What tells of somebody, in any message."""
+_TELLING_SIGNS: Final = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
+_STEM: Final = 4
+_DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
+"""Words that say which of two is which."""
+_ORDERED: Final = re.compile(r"[^\W\d_\u4e00-\u9fff]{2,}")
+_PAST: Final = re.compile(
+    r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去",
+    re.IGNORECASE,
+)
+_WHO: Final = (
+    r"(?:\b(?:son|daughter|child|children|kids?|wife|husband|partner|girlfriend|boyfriend|mother|mum|mom|father|dad"
+    r"|parents|brother|sister|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|friend)\b"
+    r"|儿子|女儿|孩子|妻子|老婆|太太|丈夫|老公|妈妈|母亲|爸爸|父亲|爷爷|奶奶|外公|外婆|哥哥|弟弟|姐姐|妹妹|叔叔|阿姨|朋友|同事)"
+)
+_SOMEBODY: Final = re.compile(_WHO, re.IGNORECASE)
+_TELLS_OF_SOMEBODY: Final = re.compile(
+    rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)",
+    re.IGNORECASE,
+)
+
+
+def why_ungrounded(text: str, message: str) -> str:
+    """Say why a memory does not follow from a message, by its words alone; empty if it may."""
+    if bool(_HAN.search(text)) != bool(_HAN.search(message)):
+        return OTHER_LANGUAGE
+    if _FIRST_PERSON.search(text):
+        return FIRST_PERSON
+    if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(message)):
+        return INVENTED
+    said = {word[:_STEM] for word in _words(message)}
+    told = {word[:_STEM] for word in _words(text) if word not in _UNTOLD_WORDS}
+    signs = set(_HAN.findall(text)) - _TELLING_SIGNS - set(_HAN.findall(message))
+    if signs or not told <= said or not _is_in_order(text, message):
+        return INVENTED
+    return INVERTED if _is_inverted(text, message) else ""
+
+
+def _is_in_order(text: str, message: str) -> bool:
+    """Tell whether the telling words of a memory come in the message one behind the other: else roles are turned."""
+    said = iter(word[:_STEM] for word in _ordered(message))
+    return all(word[:_STEM] in said for word in _ordered(text) if word not in _UNTOLD_WORDS or word in _DIRECTIONS)
+
+
+def _ordered(text: str) -> list[str]:
+    words = (word.casefold() for word in _ORDERED.findall(text))
+    return [word for word in words if len(word) > len("to") or word in _DIRECTIONS]
+
+
+def _is_inverted(text: str, message: str) -> bool:
+    """Tell whether each clause that a memory may be of says the contrary, tells what was, or tells of somebody else."""
+    told = {word[:_STEM] for word in _words(text) if word not in _UNTOLD_WORDS}
+    signs = set(_HAN.findall(text)) - _TELLING_SIGNS
+    shared = {one: _shared(one, told, signs) for one in _CLAUSES.split(message)}
+    return all(_is_turned(text, one) for one, count in shared.items() if count == max(shared.values()))
+
+
+def _is_turned(text: str, clause: str) -> bool:
+    if statement_of(clause).is_negated != statement_of(text).is_negated:
+        return True
+    if _PAST.search(clause) and not _PAST.search(text):
+        return True
+    return bool(_TELLS_OF_SOMEBODY.search(clause)) and not _SOMEBODY.search(text)
+
+
+def _shared(clause: str, told: set[str], signs: set[str]) -> int:
+    return len(told & {word[:_STEM] for word in _words(clause)}) + len(signs & set(_HAN.findall(clause)))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+USER: Final = "user"
+_SUBAGENT: Final = "subagent"
+
+
+def why_untrusted(*, role: str, channel: str | None, session_key: str, is_direct: bool, in_groups: bool) -> str:
+    """Say why nothing is learned from a message by where it came from; empty if something may be."""
+    if role != USER:
+        return f"it was said by the {role}, and not by the user"
+    key = read_key(session_key) if session_key else None
+    if key is not None and _SUBAGENT in key.raw.split(":"):
+        return "it was said to a sub-agent"
+    places = {channel, None if key is None else key.memory_channel, None if key is None else key.channel}
+    if apart := sorted(OWN_CHANNELS & {place for place in places if place}):
+        return f"it comes from the channel {apart[0]}"
+    if not is_direct and not in_groups:
+        return "others take part in this chat (memory.capture.inGroups)"
+    return ""

@@ -1,0 +1,177 @@
+"""Whether a clause is a plain statement of the first person, and where in a sentence such clauses begin.
+
+The salience gate: whether a message may say anything about its author, so that all others cost next to nothing.
+
+What a form of a statement is, and the forms of both languages as one list.
+
+What within a sentence makes its statement unreal, a matter of the moment, or a thing of a text or a program.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.domain.memories.kinds import Kind
+
+_OWN: Final = re.compile(
+    r"\W*(?:(?:i|we)(?:['’](?:m|ve|re))? (?!(?:(?:really|just|also|only) )?(?:will|would|shall|want|need|got|get"
+    r"|receive\w*"
+    r"|read|found|saw|see|heard|hear|wrote|write|quote|have to|copied|copy|paste\w*|say|said|wonder|call)\b)\w"
+    r"|(?:i['’]m|we['’]re|i['’]ve|we['’]ve)\b|(?:my|our) [\w'’-]+(?: [\w'’-]+){0,4}? (?:is|are)\b)"
+    r"|\W*我(?:们)?(?!们?(?:[想要会听读写问说]|收到|看到|找到|听到|正在?[写读翻]))"
+    r"|\W*(?:今年|现年|来自|在|是)[\u4e00-\u9fff0-9]",
+    re.IGNORECASE,
+)
+_STAGED: Final = re.compile(
+    r"(?<!\bmy )\b(?:e-?mails?|mails?)\b|\b(?:letters?|messages?|texts?|sentences?|essays?|chapters?|applicants?"
+    r"|dialog(?:ue)?s?|persona|bio|biography|characters?|exercises?|following|below|above|this|story|stories|novels?"
+    r"|scenes?|scripts?|lines?|quotes?|lyrics|poems?|post|comment|subtitles?|waiter|play|playing|role|translat\w+"
+    r"|diary|transcript|test data|fixture|placeholder|draft|sample|example|practice|practis\w+|practic\w+)\b"
+    r"|邮件|短信|留言|消息|作文|课文|句|台词|剧本|小说|故事|设定|角色|扮演|背诵|翻译|阅读|题目|材料|原文|例|下面|以下|练习|对话",
+    re.IGNORECASE,
+)
+
+
+def is_own_clause(plain: str) -> bool:
+    """Tell whether a clause, or a sentence, states something plain of its author, and nothing of a text."""
+    return bool(_OWN.match(plain)) and not _STAGED.search(plain)
+
+
+def own_starts(plain: str, clause: re.Pattern[str], behind_leads: Callable[[str, int], int]) -> list[int]:
+    """Return where a main clause of the author may begin: behind what leads in, and behind clauses of theirs alone."""
+    start = behind_leads(plain, 0)
+    starts = [start]
+    for found in clause.finditer(plain):
+        if found.end() <= start:
+            continue
+        if not is_own_clause(plain[start : found.start()]):
+            break
+        start = behind_leads(plain, found.end())
+        starts.append(start)
+    return starts
+
+
+_MARKERS: Final = re.compile(
+    r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like)|i (?:don['’]?t|do not)(?: \w+)? like"
+    r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|here(?: is|['’]s) my"
+    r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
+    r"|colou?r[- ]?blind)\b"
+    r"|我叫|叫我|我是|我的|我家|我妻子|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
+    re.IGNORECASE,
+)
+_IDENTIFIERS: Final = re.compile(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
+_CORRECTIONS: Final = re.compile(
+    r"\A\W*(?:no|nope|wrong|not|that['’]?s|that is|you(?:['’]re| are)|actually|please|stop|don['’]?t|do not|never"
+    r"|always"
+    r"|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
+    r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect)\b"
+    r"|不对|不是|错|别|不要|以后|下次|今后|应该|我说的|永远|总是|始终|一律|回答|回复",
+    re.IGNORECASE,
+)
+
+
+def gate(text: str, *, has_answer: bool = False) -> str:
+    """Return the marker that fired; empty if nothing of a message is looked at.
+
+    `has_answer`: something was answered before, which a message may correct.
+    """
+    patterns = (_MARKERS, _IDENTIFIERS, _CORRECTIONS) if has_answer else (_MARKERS, _IDENTIFIERS)
+    for pattern in patterns:
+        if found := pattern.search(text):
+            return "a number or an address" if pattern is _IDENTIFIERS else " ".join(found[0].split()).lower()
+    return ""
+
+
+NO_VALUE = "nothing lasting is said in this form"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementForm:
+    """A closed form: how it begins, what kind it states, and whether what follows makes it one.
+
+    `holds` takes the match of `head`, and the text behind it; it returns whether it is a lasting statement.
+    """
+
+    name: str
+    kind: Kind
+    head: re.Pattern[str]
+    holds: Callable[[re.Match[str], str], bool]
+    is_pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundForm:
+    """A form that a sentence has; `reason` says why it states nothing, empty if it does."""
+
+    form: StatementForm
+    is_first: bool
+    """Whether it opens the sentence."""
+    reason: str = ""
+
+
+def found_form(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FoundForm | None:
+    """Return the first form that holds at one of these places, else the first that is there at all."""
+    refused: FoundForm | None = None
+    for place, start in enumerate(starts):
+        for form in forms:
+            head = form.head.match(plain, start)
+            if head is None:
+                continue
+            found = FoundForm(form, place == 0)
+            if form.holds(head, text[head.end() :]):
+                return found
+            refused = refused or FoundForm(form, place == 0, NO_VALUE)
+    return refused
+
+
+UNREAL: Final = "it is unreal, of the moment, or of a text or a program"
+_UNREAL: Final = re.compile(
+    r"\bin (?:my|your|his|her|the|a) (?:dreams?|fixtures?|imagination|fantasy|tests?|test (?:data|file)|code|config"
+    r"|file|database|form|example|example file|mock\w*)\b|\b(?:fixtures?|placeholders?|test data|unit tests?)\b"
+    r"|\bwhich (?:is|are|was|happens) (?:never|not|rarely|a lie|false)\b|\b(?:never|not)\W*\Z"
+    r"|\bin (?:an?|half an?|\d+|a few|a couple of|one|two|three|four|five|six|ten|fifteen|twenty|thirty) (?:seconds?"
+    r"|min|mins|minutes?|hours?|h)\b|\b(?:right now|just now|at the moment|on the phone|on the line|today|tonight"
+    r"|tomorrow|this (?:morning|afternoon|evening|week|weekend|minute)|in a (?:minute|moment|second|bit))\b"
+    r"|\b(?:is|are|was) (?:not true|untrue|a lie|made up|invented)\b|\bmaking (?:this|it|that) up\b"
+    r"|\b(?:tenses?|grammar|grammatical\w*|prepositions?|translat\w+|subtitles?|quiz)\b"
+    r"|\b(?:until|when|once|while) you(?:['’]re| are)?\b|\b(?:he|she|they|it) (?:declared|goes|went|begins?|whispered"
+    r"|cried|added)\b"
+    r"|梦里|梦中|才怪|骗人|假的|胡扯|第[一二三四五六七八九十]句|这句|课文|作文|测试用|示例|样例|今天[早晚上下]|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后",
+    re.IGNORECASE,
+)
+_OF_ANSWER: Final = re.compile(
+    r"\byou(?:['’]ve| have)? (?:just )?(?:made|chose|chosen|wrote|written|did|gave|picked|used|suggested|proposed|drew"
+    r"|built|sent|named)\b|\b(?:for|in|on|of|with|from|about) (?:this|these|that)\b|\bhere\b\W*\Z"
+    r"|\bthis \w+|\bto wait\b|\bnot to (?:answer|say|tell|talk|discuss|comment)\b"
+    r"|\bthe (?:\w+ )?(?:errors?|functions?|methods?|class|variables?|buttons?|headings?|fonts?|code|tests?|messages?"
+    r"|branch|loops?|approach|queries|query|api|config|diff|patch|pr|commit|refactoring|implementation)\b"
+    r"|你(?:刚|写|做|说|给|选|画)|这(?:个|段|种|版|首|张|篇)",
+    re.IGNORECASE,
+)
+_ASIDE: Final = re.compile(r"[,;，；]\s*|\s+(?:and|but|so)\s+", re.IGNORECASE)
+_ADDED: Final = re.compile(
+    r"\W*(?:(?:by the way|btw|please|thanks|thank you|nice to meet you|from now on|for short|instead|in case\b.*|in"
+    r"|from|at|aged?|\d+|born"
+    r"|谢谢|请多关照|很高兴认识你?|叫我.{1,6}|住在.+|今年.+|来自.+|在.+|\d.*|不是.+|你?可以.+)(?![A-Za-z]).{0,60}|\W*)\Z",
+    re.IGNORECASE,
+)
+
+
+def why_unreal(plain: str) -> str:
+    """Say why what a sentence states is not so, or not for long; empty if nothing says so."""
+    return UNREAL if _UNREAL.search(plain) else ""
+
+
+def is_of_answer(value: str) -> bool:
+    """Tell whether what is liked, or not, is of the answer before or the task at hand."""
+    return bool(_OF_ANSWER.search(value))
+
+
+def is_clean(plain: str, start: int) -> bool:
+    """Tell whether all clauses of a sentence behind its first are the author's: no other one speaks in it."""
+    first = _ASIDE.search(plain, start)
+    if first is None:
+        return True
+    rest = [one for one in _ASIDE.split(plain[first.end() :]) if one]
+    return all(is_own_clause(one) or bool(_ADDED.match(one)) for one in rest)

@@ -1,0 +1,1 @@
+"""Edits of a note as values: diffs, undoing, and what forgetting takes out."""

@@ -1,0 +1,351 @@
+"""Take what is forgotten out of the text of a note: lines that state it, and what reflect made of them.
+
+What somebody means who names something to be forgotten: an id, a citation, or words that a memory says.
+
+What is left of a memory where it was copied: in rows of changes, in diffs, on pages that reflect made.
+
+Rather too much is taken for a trace than too little: it costs an undo, or a line that is written anew.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from memoryd.domain.citations import Citation, is_conversation, parse
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.tombstones import END_MARKS, LEAST_CHARS, SaidWords
+from memoryd.domain.memories.generated import BEGIN, END
+from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
+from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.words import UNSPACED, normalised
+
+_ID: Final = re.compile(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
+_WORDS: Final = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
+"""Words; `2.5`, `9:30` and `v1.2` are one each, so that a five in them is none."""
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]+")
+_SHOWN: Final = 5
+_WHOLE_SHORT_ID: Final = 8
+"""Signs of an id as commands print it: so many are meant as one."""
+MOST: Final = 50
+"""So many memories may go at once; more are hardly meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetTarget:
+    """What is to be forgotten: memories, or where no memory stands, lines of a note."""
+
+    memories: tuple[Memory, ...] = ()
+    lines: Citation | None = None
+
+
+def target(book: Book, name: str) -> ForgetTarget:
+    """Return what a name means in a book; raises ValueError, which says why it means nothing."""
+    asked = name.strip()
+    if not asked:
+        raise ValueError("nothing is named: give an id, a citation such as memory/2026-11-20.md#L12, or words")
+    if _ID.match(asked):
+        return ForgetTarget(_identified(book, asked))
+    citation = _citation(asked)
+    if citation is not None:
+        return _cited(book, citation)
+    return ForgetTarget(_one_meaning(book, asked))
+
+
+def _identified(book: Book, asked: str) -> tuple[Memory, ...]:
+    """Return what is meant by what reads as an id, and may be a word: `cafe`, `2026`, a code."""
+    said = saying(book, asked)
+    try:
+        named = book.found(asked)
+    except ValueError:
+        if not said:
+            raise
+        return _one_meaning(book, asked)
+    others = [memory for memory in said if memory.id != named.id]
+    if others and len(asked) < _WHOLE_SHORT_ID:
+        raise ValueError(
+            f"{asked!r} is the beginning of the id {short_id(named.id)}, and a word of {short_id(others[0].id)}"
+            f"{' and others' if len(others) > 1 else ''}: give eight signs of the id, or more of the words"
+        )
+    return (named,)
+
+
+def saying(book: Book, words: str) -> tuple[Memory, ...]:
+    """Return the memories whose text or entities hold all of the words, whole and in any case; the newest first."""
+    asked = frozenset(_words(words))
+    found = (memory for memory in book.memories.values() if asked and all(map(_holder(memory), asked)))
+    return _newest_first(found)
+
+
+def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
+    """Return what somebody means who gives words: what says just them, or says them as they stand, or one memory.
+
+    Words in another order say something else, so that several memories which merely hold them are never meant.
+    """
+    stated = _stated(book, asked)
+    if stated:
+        return stated
+    row = SaidWords(asked, least=0)
+    scattered = saying(book, asked)
+    found = _newest_first(memory for memory in scattered if row.stand_in(memory.line.text)) or scattered
+    if not found:
+        raise ValueError(f"no memory says {asked!r}")
+    if len(found) > MOST:
+        raise ValueError(f"{len(found):,} memories say {asked!r}: at most {MOST} go at once; name more of the words")
+    if len(found) > 1 and len(_words(asked)) > 1 and not row.stand_in(found[0].line.text):
+        named = ", ".join(short_id(memory.id) for memory in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
+        raise ValueError(
+            f"{len(found)} memories hold these words, none of them in this order: name one by its id ({named}), "
+            "or give its words as they stand"
+        )
+    return found
+
+
+def _stated(book: Book, asked: str) -> tuple[Memory, ...]:
+    """Return the memories that say just this: the bullet as it is written, or else its text."""
+    said = parse_line(asked if asked.startswith(("- ", "* ", "+ ")) else f"- {asked}")
+    if isinstance(said, RetainedLine) and said.id in book.memories:
+        return (book.memories[said.id],)
+    bare = _typed_text(asked)
+    return _newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
+
+
+def _cited(book: Book, citation: Citation) -> ForgetTarget:
+    if is_conversation(citation.path):
+        raise ValueError(
+            f"{citation} is of a conversation: see `memoryctl sessions forget`, and `memoryctl qa mark` for an answer"
+        )
+    if citation.start_line is None:
+        raise ValueError(f"{citation.path} is a whole note: give lines of it, or delete the file")
+    if citation.mark:
+        # the lines may say something else by now, the mark does not
+        return ForgetTarget((book.found(citation.mark),))
+    first, last = citation.start_line, citation.end_line or citation.start_line
+    found = [
+        memory
+        for memory in book.memories.values()
+        if any(
+            source.path == citation.path and source.start_line <= last and source.end_line >= first
+            for source in memory.sources
+        )
+    ]
+    return ForgetTarget(tuple(found)) if found else ForgetTarget(lines=citation)
+
+
+def _citation(text: str) -> Citation | None:
+    try:
+        citation = parse(text)
+    except ValueError:
+        return None
+    return citation if citation.start_line is not None or citation.path.endswith(".md") else None
+
+
+def _newest_first(found: Iterable[Memory]) -> tuple[Memory, ...]:
+    return tuple(sorted(found, key=lambda memory: (-memory.recorded.toordinal(), memory.id)))
+
+
+def _holder(memory: Memory) -> Callable[[str], bool]:
+    """Return what tells whether a memory holds a word."""
+    text = f"{memory.line.text} {' '.join(memory.line.entities)}"
+    held = frozenset(_words(text))
+    # a script without spaces has no words to compare: there what was asked may stand anywhere
+    runs = tuple(word for word in held if _UNSPACED.match(word))
+    return lambda word: word in held or (_UNSPACED.match(word) is not None and any(word in run for run in runs))
+
+
+def _typed_text(text: str) -> str:
+    """Return a text without what differs by the hand that types it: case, spaces, and the stop at its end."""
+    return " ".join(normalised(text).casefold().split()).rstrip(".!。！ ")
+
+
+def _words(text: str) -> list[str]:
+    return _WORDS.findall(normalised(text).casefold())
+
+
+_BEFORE = r"(?:^[ \t+*>-]*|[:：][ \t]*|\")"
+"""What stands before a short text: nothing but signs of a list or a diff, or the head of a bullet."""
+_AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Of memories by the words they say, and by their ids, as links on pages name them."""
+
+    said: tuple[SaidWords, ...]
+    ids: Set[ShortId] = frozenset()
+
+    def are_in(self, text: str) -> bool:
+        """Tell whether anything of them is in a text: all words, one line of several, or an id."""
+        composed = text if text.isascii() else unicodedata.normalize("NFC", text)
+        return (
+            self.are_named_in(text)
+            or any(words.stand_in(text) for words in self._long)
+            or (self._short is not None and self._short.search(composed) is not None)
+        )
+
+    def are_named_in(self, text: str) -> bool:
+        """Tell whether a link in a text names one of them."""
+        return self._titles is not None and self._titles.search(text) is not None
+
+    @cached_property
+    def _pieces(self) -> tuple[str, ...]:
+        lines = (line.strip() for words in self.said for line in words.text.split("\n"))
+        return tuple(dict.fromkeys(filter(None, lines)))
+
+    @cached_property
+    def _long(self) -> tuple[SaidWords, ...]:
+        return (*self.said, *(SaidWords(piece) for piece in self._pieces if not _is_short(piece)))
+
+    @cached_property
+    def _short(self) -> re.Pattern[str] | None:
+        """What finds lines too short to be looked for within others: they are all that a line says."""
+        short = [_without_end_marks(piece).split() for piece in self._pieces if _is_short(piece)]
+        inner = "|".join(r"[ \t]+".join(map(re.escape, words)) for words in short)
+        return re.compile(f"{_BEFORE}(?:{inner}){_AFTER}", re.IGNORECASE | re.MULTILINE) if short else None
+
+    @cached_property
+    def _titles(self) -> re.Pattern[str] | None:
+        return re.compile(f'"(?:{"|".join(map(re.escape, sorted(self.ids)))})"') if self.ids else None
+
+
+def _without_end_marks(text: str) -> str:
+    composed = unicodedata.normalize("NFC", text)
+    return composed.rstrip(END_MARKS) or composed
+
+
+def _is_short(text: str) -> bool:
+    return sum(map(len, text.split())) < LEAST_CHARS
+
+
+ENTITY_PAGES: Final = "bank/entities/"
+OF_SESSION: Final = "session:"
+"""What the tag begins with that memories made of a session have."""
+_ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
+_ANY_HEAD: Final = "## Retain\n"
+ByteRange = tuple[int, int]
+"""Bytes of a document, end exclusive."""
+
+
+def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], traces: Traces) -> str | None:
+    """Return a note without the lines that state these memories, None if it has none of them.
+
+    Of what reflect wrote between its markers the lines with traces of them go, with what is indented below them.
+    """
+    data = padded(text)
+    sections = memory_sections(data, path)
+    stated = [(one.start, one.end) for one in sections.lines if one.line.id in memories]
+    made = [span for place in sections.generated for span in _generated(data, place, traces)]
+    return _without(data, [*stated, *made], len(text.encode("utf-8", "surrogatepass")))
+
+
+def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
+    """Return a note without these lines, which began on line `first` (from 1); None if they are not found.
+
+    Somebody may have edited above them: then they are taken out where they stand once, and only there.
+    """
+    now = text.split("\n")
+    count = len(lines)
+    places = [at for at in range(len(now) - count + 1) if count and now[at : at + count] == list(lines)]
+    at = first - 1 if first - 1 in places else places[0] if len(places) == 1 else None
+    return None if at is None else "\n".join([*now[:at], *now[at + count :]])
+
+
+def without_words(text: str, said: Collection[SaidWords]) -> str | None:
+    """Return a note with `[forgotten]` where the words stood, None if they stand nowhere in it."""
+    cut = text
+    for words in said:
+        cut = words.cut_from(cut)
+    return cut if cut != text else None
+
+
+def telling_sessions(book: Book, said: Collection[SaidWords]) -> list[Memory]:
+    """Return the memories that were made of sessions, their ends and summaries, in which the words stand."""
+    return [
+        memory
+        for memory in book.memories.values()
+        if is_of_session(memory.line) and any(words.stand_in(memory.line.text) for words in said)
+    ]
+
+
+def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[SaidWords]) -> str | None:
+    """Return a note with `[forgotten]` where the words stood in lines of these memories, None if they do in none."""
+    data = padded(text)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    spans = [(one.start, min(one.end, size)) for one in memory_sections(data, path).lines if one.line.id in ids]
+    pieces, at = list[bytes](), 0
+    for start, end in sorted(spans):
+        line = data[start:end].decode("utf-8", "surrogatepass")
+        cut = without_words(line, said)
+        pieces += [data[at:start], (line if cut is None else cut).encode("utf-8", "surrogatepass")]
+        at = end
+    left = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+    return left if left != text else None
+
+
+def told_without(said: Collection[SaidWords], line: str) -> str:
+    """Return the end or a summary of a session with `[forgotten]` where the words stood, any other line as it is."""
+    if not any(words.stand_in(line) for words in said):
+        return line
+    placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), _ANY_LOG).lines
+    if not any(is_of_session(one.line) for one in placed):
+        return line
+    return without_words(line, said) or line
+
+
+def is_of_session(line: RetainedLine) -> bool:
+    """Tell whether a line is the end or a summary of a session, which memoryd wrote itself."""
+    attributes = line.attributes
+    is_made = attributes.provenance is Provenance.AGENT and any(tag.startswith(OF_SESSION) for tag in attributes.tags)
+    return is_made and line.kind in (Kind.SESSION, Kind.SUMMARY)
+
+
+def without_page(text: str, path: RelativePath) -> str:
+    """Return nothing for the page of an entity that has no entry any more and no word of a person, else the text.
+
+    The name of an entity, of which nothing is remembered, would stay as its heading.
+    """
+    data = padded(text)
+    generated = memory_sections(data, path).generated
+    if not path.startswith(ENTITY_PAGES) or not generated or any(b"](" in data[start:end] for start, end in generated):
+        return text
+    rest, at = [], 0
+    for start, end in generated:
+        rest.append(data[at:start])
+        at = end
+    lines = b"".join([*rest, data[at:]]).decode("utf-8", "surrogatepass").split("\n")
+    said = [line for line in lines if line.strip()]
+    return "" if len(said) <= 1 and all(line.startswith("# ") for line in said) else text
+
+
+def _generated(data: bytes, place: ByteRange, traces: Traces) -> Iterator[ByteRange]:
+    """Yield the lines between markers that have traces, and those that are indented below such a one."""
+    at, end = place
+    below = -1
+    while at < end:
+        stop = min(data.index(b"\n", at) + 1, end)
+        line = data[at:stop].decode("utf-8", "surrogatepass")
+        depth = len(line) - len(line.lstrip(" \t"))
+        if line.strip() not in (BEGIN, END):
+            if traces.are_named_in(line) or any(words.stand_in(line) for words in traces.said):
+                below = depth
+                yield at, stop
+            elif 0 <= below < depth and line.strip():
+                yield at, stop
+            else:
+                below = -1
+        at = stop
+
+
+def _without(data: bytes, spans: Sequence[ByteRange], size: int) -> str | None:
+    if not spans:
+        return None
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        pieces.append(data[at:start])
+        at = end
+    return b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")

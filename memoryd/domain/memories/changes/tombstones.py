@@ -1,0 +1,210 @@
+"""What stays of a forgotten memory: keyed hashes, from which nobody reads what it said.
+
+HMAC-SHA-256 (RFC 2104), cut to 16 bytes. One hash is of the id; one of what the text says, so that the same words
+under another scope or entity are known again; one of its words alone, so that they are known in quotation marks, behind
+a greeting, or as a part of a sentence.
+
+The words of a memory, found again in any text, however white space and case differ there.
+"""
+
+import hmac
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import pairwise
+from typing import Final, Self
+
+from memoryd.domain.text.duplicates import gist
+from memoryd.domain.text.words import UNSPACED
+
+HASH_BYTES: Final = 16
+KEY_BYTES: Final = 32
+_WORD: Final = re.compile(r"\w+(?:[.,:'’@+/-]\w+)*")
+_CLAUSE: Final = re.compile(
+    r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b", re.I
+)
+"""What may stand between clauses; `2.5` is none."""
+_CLAUSES: Final = 12
+"""More of them are not put together: each is looked at by itself."""
+_BEFORE: Final = re.compile(
+    r"\A(?:(?:hi|hiya|hello|hey|there|oh|ah|ok|okay|yes|yeah|well|so|and|but|also|btw|by the way|actually|anyway|please"
+    r"|thanks|remember that|remember|you know|good (?:morning|afternoon|evening|day)) )+(?=\w)"
+)
+"""What says nothing before a sentence."""
+_CHINESE_BEFORE: Final = re.compile(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstones:
+    """The hashes of what is forgotten, and the key (32 bytes) that they are made with."""
+
+    key: bytes = b""
+    hashes: Set[bytes] = frozenset()
+
+    def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
+        """Return the hashes of a memory, by its id, by its text, and by the words of that."""
+        return *self._exact(memory, text), self._hash("words", _run(words_said(text)))
+
+    def hold(self, memory: str, text: str) -> bool:
+        """Tell whether this memory, or one that says the same, is forgotten."""
+        return bool(self.hashes) and not self.hashes.isdisjoint(self._exact(memory, text))
+
+    def hold_part_of(self, text: str) -> bool:
+        """Tell whether something forgotten is all that a text says, or one or several clauses of it in a row."""
+        if not self.hashes:
+            return False
+        if self._hash("text", as_said(text)) in self.hashes:
+            return True
+        told = filter(None, map(words_said, parts_of(text)))
+        # of what was forgotten before there was one of the words, the other hash may be of the same
+        return any(
+            self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in told
+        )
+
+    def hold_id(self, memory: str) -> bool:
+        """Tell whether this very memory is forgotten."""
+        return bool(self.hashes) and self._hash("id", memory) in self.hashes
+
+    def with_more(self, hashes: Iterable[bytes]) -> Self:
+        """Return them with more."""
+        return type(self)(self.key, self.hashes | frozenset(hashes))
+
+    def without(self, hashes: Iterable[bytes]) -> Self:
+        """Return them with fewer."""
+        return type(self)(self.key, self.hashes - frozenset(hashes))
+
+    def _exact(self, memory: str, text: str) -> tuple[bytes, bytes]:
+        return self._hash("id", memory), self._hash("text", as_said(text))
+
+    def _hash(self, kind: str, value: str) -> bytes:
+        message = f"{kind}\0{value}".encode("utf-8", "surrogatepass")
+        return hmac.new(self.key, message, sha256).digest()[:HASH_BYTES]
+
+
+def parsed(text: str) -> frozenset[bytes]:
+    """Return the hashes of a mirror: one a line, hexadecimal; a line that is none says nothing."""
+    return frozenset(filter(None, map(_hash_of, text.splitlines())))
+
+
+def rendered(hashes: Iterable[bytes]) -> str:
+    """Return the mirror of the hashes, in an order that says nothing."""
+    return "".join(f"{one.hex()}\n" for one in sorted(hashes))
+
+
+def _hash_of(line: str) -> bytes:
+    try:
+        found = bytes.fromhex(line.strip())
+    except ValueError:
+        return b""
+    return found if len(found) == HASH_BYTES else b""
+
+
+def as_said(text: str) -> str:
+    """Return what texts that say the same have in common: without layout, case and the mark at the end."""
+    said = gist(text) or text
+    # who says it again may leave out the mark at its end
+    return " ".join(said.split()).casefold().rstrip(".!。！ ")
+
+
+def words_said(text: str) -> str:
+    """Return the words of a text alone, without the marks, the quotation marks, and a greeting before them."""
+    words = " ".join(_WORD.findall(as_said(text)))
+    return _CHINESE_BEFORE.sub("", _BEFORE.sub("", words, count=1), count=1)
+
+
+def _run(words: str) -> str:
+    """Return words without what is between them: beside a Chinese sign a space says nothing."""
+    return words.replace(" ", "")
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield a text, and its clauses, also several of them in a row."""
+    yield text
+    edges = [(0, 0), *(match.span() for match in _CLAUSE.finditer(text)), (len(text), len(text))]
+    clauses = [(before[1], after[0]) for before, after in pairwise(edges)]
+    for at, (start, end) in enumerate(clauses):
+        yield text[start:end]
+        if len(clauses) <= _CLAUSES:
+            yield from (text[start:last] for _, last in clauses[at + 1 :])
+
+
+FORGOTTEN: Final = "[forgotten]"
+"""What stands where the words of a forgotten memory stood."""
+LEAST_CHARS: Final = 6
+"""A shorter text stands in many sentences that say something else; it is found only where it is all that is said."""
+END_MARKS: Final = ".!?…,;:。！？，；：、"
+"""What may end a sentence or a part of one: who says it again may leave it out, or put another."""
+QUOTES: Final = "\"'`*“”„‟‚‘’‛«»‹›「」『』"
+"""What may stand around words without saying anything: quotation marks and emphasis."""
+_QUOTED_WORDS: Final = 200
+"""So many words at most are looked for in quotation marks, too: a pattern for more of them is slow to make."""
+_QUOTE: Final = "(?:[\"'*`«»]|[‘-‟]|[「-』])*"
+_LETTER: Final = f"[^\\W{UNSPACED}]"
+"""Of a script with spaces: there words have edges."""
+_IS_LETTER: Final = re.compile(_LETTER)
+
+
+@dataclass(frozen=True)
+class SaidWords:
+    """A text that may stand inside others. Composed letters count as their compositions (NFC), case not at all.
+
+    Neither do the marks at its end, nor quotation marks around its words.
+    One of fewer signs than `least` stands only where it is all that is said.
+    """
+
+    text: str
+    least: int = LEAST_CHARS
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for."""
+        return not self.text.split()
+
+    def stand_in(self, other: str) -> bool:
+        """Tell whether the words stand in another text, whole and in a row."""
+        return not self.is_empty and self._pattern.search(_composed(other)) is not None
+
+    def cut_from(self, other: str) -> str:
+        """Return the other text with `[forgotten]` in their stead; itself where they do not stand in it."""
+        composed = _composed(other)
+        if self.is_empty or self._pattern.search(composed) is None:
+            return other
+        return self._pattern.sub(lambda _: FORGOTTEN, composed)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        words = _composed(self.text).split()
+        first, last = words[0].strip(QUOTES) or words[0], _core(words[-1])
+        if not _is_short(words, self.least) and _is_short([*words[:-1], last], self.least):
+            last = words[-1]
+        gap = rf"{_QUOTE}\s+{_QUOTE}" if len(words) <= _QUOTED_WORDS else r"\s+"
+        inner = gap.join(map(re.escape, [*(word.strip(QUOTES) or word for word in words[:-1]), last]))
+        if _is_short(words, self.least):
+            # signs around it may be many: only where they cannot be its own
+            around = r"\W*" if first[0].isalnum() and last[-1].isalnum() else r"\s*"
+            return re.compile(rf"\A{around}{inner}{around}\Z", re.IGNORECASE)
+        before = rf"(?<!{_LETTER})" if _IS_LETTER.match(first) else ""
+        after = rf"(?!{_LETTER})" if _IS_LETTER.match(last[-1]) else ""
+        # a five is no part of 2.5, nor of 9:35
+        before += "(?<![0-9][.,:])" if first[0].isdecimal() else ""
+        after += "(?![.,:][0-9])" if last[-1].isdecimal() else ""
+        # its own mark goes with it where it stands
+        own = words[-1][-1]
+        mark = f"{re.escape(own)}?" if own in END_MARKS and last != words[-1] else ""
+        return re.compile(f"{before}{inner}{after}{mark}", re.IGNORECASE)
+
+
+def _is_short(words: Sequence[str], least: int) -> bool:
+    return sum(map(len, words)) < least
+
+
+def _core(word: str) -> str:
+    """Return a word without quotation marks around it and marks behind it; of these alone they are what it says."""
+    return word.strip(QUOTES).rstrip(END_MARKS + QUOTES) or word
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)

@@ -1,0 +1,328 @@
+"""Aliases in the front matter of the page of an entity, put in and taken out; every other byte stays as it is.
+
+The list is edited where it stands, in the style it has: `[Pete, P]`, or an item on each line. What YAML understands
+otherwise than a person would, and what cannot be told apart safely, is refused.
+
+The pages of entities, `bank/entities/<slug>.md`, as far as a person names an entity by them.
+
+Which entity another name belongs to: what may be merged and split, by names and pages, never by similarity.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from memoryd.domain.documents import SUFFIX, RelativePath
+from memoryd.domain.memories.book import Book, EntityPage
+from memoryd.domain.memories.entities import PAGES, EntitySlug, entity_page, slug_of
+from memoryd.domain.memories.generated import generated_in
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import MAX_NAME, RetainedLine
+from memoryd.domain.memories.sections import aliases_of
+from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter, front_matter_bytes
+
+KEY: Final = "aliases"
+MAX_BRACKETS: Final = 200
+"""Deeply nested lists take YAML long to read."""
+_PLAIN: Final = re.compile(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
+_WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""What YAML takes for no text."""
+_ITEM: Final = re.compile(r" *-[ \t]+\Z")
+_BARE_KEY: Final = re.compile(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")
+
+
+class AliasEditError(ValueError):
+    """The front matter cannot be edited safely; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The front matter of a page: its text, where it stands, and the value of the key, None if it has none."""
+
+    body: str
+    start: int
+    value: yaml.Node | None
+    key_end: int = 0
+
+
+def with_alias(text: str | None, name: str, alias: str) -> str:
+    """Return the page of the entity `name` with one more alias, a new page for None; raise AliasEditError."""
+    block = f"---\n{_lines(alias)}---\n"
+    if text is None:
+        edited = f"{block}# {name}\n"
+    elif not front_matter(text).end:
+        edited = f"{block}\n{text}"
+    else:
+        found = _found(text)
+        body = _added(found, alias)
+        edited = text[: found.start] + body + text[found.start + len(found.body) :]
+    _check(edited, [*aliases_in(text or ""), alias])
+    return edited
+
+
+def without_alias(text: str, alias: str) -> str:
+    """Return the page without an alias, however its case is written; empty if it says nothing but its name.
+
+    Raise AliasEditError.
+    """
+    found, slug = _found(text), slug_of(alias)
+    body = _removed(found, slug)
+    behind = text[found.start + len(found.body) :]
+    edited = text[: found.start] + body + behind if body else _without_block(behind)
+    _check(edited, [one for one in aliases_in(text) if slug_of(one) != slug])
+    return edited
+
+
+def aliases_in(text: str) -> tuple[str, ...]:
+    """Return the aliases that the front matter of a page gives."""
+    return aliases_of(front_matter(text).values)
+
+
+def is_made_for(text: str, alias: str) -> bool:
+    """Tell whether a page is as one is made for this alias alone: without it, nothing but a name would be left."""
+    title = text.rstrip("\n").rpartition("\n")[2]
+    return title.startswith("# ") and text == f"---\n{_lines(alias)}---\n{title}\n"
+
+
+def _check(edited: str, expected: Sequence[str]) -> None:
+    if list(map(slug_of, aliases_in(edited))) != list(map(slug_of, expected)):
+        raise AliasEditError("the front matter cannot be edited safely: edit its aliases by hand")
+
+
+def _found(text: str) -> _Found:
+    head = text[: front_matter(text).end].rstrip("\n")
+    start, close = text.find("\n") + 1, head.rfind("\n") + 1
+    body = text[start:close]
+    if body.count("[") + body.count("{") > MAX_BRACKETS:
+        raise AliasEditError("the front matter has too many brackets: edit its aliases by hand")
+    try:
+        root = yaml.compose(body, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as exc:
+        raise AliasEditError("the front matter is no YAML: mend it by hand") from exc
+    if root is None:
+        return _Found(body, start, None)
+    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+        raise AliasEditError("the front matter is no list of keys, one on a line: mend it by hand")
+    values = [(key, value) for key, value in root.value if key.value == KEY]
+    if len(values) > 1:
+        raise AliasEditError(f"the front matter has {KEY} twice: mend it by hand")
+    return _Found(body, start, values[0][1], values[0][0].end_mark.index) if values else _Found(body, start, None)
+
+
+def _added(found: _Found, alias: str) -> str:
+    """Return the front matter with one more alias, in the style that its list has."""
+    body, value = found.body, found.value
+    if value is None:
+        return body + _lines(alias)
+    start, end = value.start_mark.index, value.end_mark.index
+    if isinstance(value, yaml.ScalarNode):
+        if value.tag.endswith(":null"):
+            colon = body.index(":", found.key_end) + 1
+            return f"{body[:colon]} [{_written(alias)}]{body[colon:]}"
+        return f"{body[:start]}[{_written(value.value)}, {_written(alias)}]{body[end:]}"
+    items = _items(value)
+    if _is_flow(value):
+        at = items[-1].end_mark.index if items else start + 1
+        return f"{body[:at]}{', ' if items else ''}{_written(alias)}{body[at:]}"
+    at = body.find("\n", items[-1].end_mark.index) + 1
+    return f"{body[:at]}{_dash(body, items[-1])}{_written(alias)}\n{body[at:]}"
+
+
+def _removed(found: _Found, slug: EntitySlug) -> str:
+    body, value = found.body, found.value
+    if value is None:
+        return body
+    start, end = value.start_mark.index, value.end_mark.index
+    if isinstance(value, yaml.ScalarNode):
+        return f"{body[:start]}[]{body[end:]}" if slug_of(value.value) == slug else body
+    items = _items(value)
+    for number in reversed([at for at, one in enumerate(items) if slug_of(one.value) == slug]):
+        body = _without_item(body, items, number) if _is_flow(value) else _without_line(body, items[number])
+    is_left = any(slug_of(one.value) != slug for one in items)
+    return body if is_left or _is_flow(value) else _without_key(body, found.key_end)
+
+
+def _without_item(body: str, items: Sequence[yaml.ScalarNode], number: int) -> str:
+    begin, stop = start, end = items[number].start_mark.index, items[number].end_mark.index
+    if number:
+        start = items[number - 1].end_mark.index
+    elif len(items) > 1:
+        end = items[1].start_mark.index
+    # a name may hold the sign of a comment
+    if "#" in body[start:begin] + body[stop:end] or "\n" in body[start:end]:
+        raise AliasEditError("the list of aliases goes over several lines: take it out by hand")
+    return body[:start] + body[end:]
+
+
+def _without_line(body: str, item: yaml.ScalarNode) -> str:
+    """Take an item out of its line; a comment behind it stays."""
+    dash = _dash(body, item)
+    start, end = item.start_mark.index - len(dash), body.find("\n", item.end_mark.index) + 1
+    rest = body[item.end_mark.index : end]
+    return body[:start] + (rest.lstrip(" \t") if rest.strip() else "") + body[end:]
+
+
+def _without_key(body: str, key_end: int) -> str:
+    start, end = body.rfind("\n", 0, key_end) + 1, body.find("\n", key_end) + 1
+    return body[:start] + body[end:] if _BARE_KEY.match(body[start:end]) else body
+
+
+def _without_block(behind: str) -> str:
+    """Return what follows a front matter that is empty now: as it was before one was put before it."""
+    text = behind.partition("\n")[2]
+    if text.startswith("\n"):
+        return text[1:]
+    is_name = text.startswith("# ") and text.count("\n") == 1 and text.endswith("\n")
+    return "" if is_name else text
+
+
+def _is_flow(value: yaml.Node) -> bool:
+    return isinstance(value, yaml.SequenceNode) and bool(value.flow_style)
+
+
+def _items(value: yaml.Node) -> list[yaml.ScalarNode]:
+    items = value.value if isinstance(value, yaml.SequenceNode) else [value]
+    if not all(isinstance(one, yaml.ScalarNode) for one in items):
+        raise AliasEditError(f"{KEY} is no list of names: mend it by hand")
+    return list(items)
+
+
+def _dash(body: str, item: yaml.ScalarNode) -> str:
+    """Return what stands before an item on its line."""
+    start = item.start_mark.index
+    dash = body[body.rfind("\n", 0, start) + 1 : start]
+    if not _ITEM.match(dash):
+        raise AliasEditError("the list of aliases is written unusually: edit it by hand")
+    return dash
+
+
+def _lines(alias: str) -> str:
+    return f"{KEY}:\n  - {_written(alias)}\n"
+
+
+def _written(alias: str) -> str:
+    is_plain = _PLAIN.match(alias) and alias.lower() not in _WORDS
+    return alias if is_plain else json.dumps(alias, ensure_ascii=False)
+
+
+MAX_PAGE_NAME: Final = 200
+"""Signs of the name of an entity."""
+_HEADING_BYTES: Final = 4096
+"""So far behind the front matter the first heading is looked for."""
+
+
+def is_entity_page(path: str) -> bool:
+    """Tell whether a document is the page of an entity."""
+    return path.startswith(PAGES) and "/" not in path[len(PAGES) :]
+
+
+def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:
+    """Read the page of an entity, UTF-8 that ends in `PADDING`; None for any other document.
+
+    Its name is its first heading, else that of the file.
+    """
+    if not is_entity_page(path):
+        return None
+    front, size = front_matter_bytes(data), len(data) - len(PADDING)
+    values = front_matter(data[: min(4 * FRONT_MATTER_CHARS, size)].decode("utf-8", "replace")).values
+    # a heading that reflect wrote is no name
+    own = generated_in(data, front).blanked(data)
+    body = own[front : min(front + _HEADING_BYTES, size)].decode("utf-8", "replace")
+    return EntityPage(path, _heading(body) or path[len(PAGES) : -len(SUFFIX)], aliases_of(values))
+
+
+def _heading(body: str) -> str:
+    """Return the title of the first heading, empty if there is none or it is too long for a name."""
+    lines = (line.strip("\ufeff \t\r") for line in body.split("\n"))
+    titles = (line.lstrip("#").strip().rstrip("#").strip() for line in lines if line.startswith(("# ", "## ")))
+    title = " ".join(next(titles, "").split())
+    return title if len(title) <= MAX_PAGE_NAME else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AliasPlace:
+    """A name that is, or is to be, an alias of an entity, whose page is at `path`."""
+
+    alias: str
+    entity: str
+    path: RelativePath
+    is_there: bool = False
+    """Whether it is one already."""
+
+
+def merging(book: Book, name: str, into: str) -> AliasPlace:
+    """Return where `name` becomes an alias of `into`; raise ValueError, which says what is in the way."""
+    alias, entity = _checked(name), _checked(into)
+    slug, target = slug_of(alias), slug_of(entity)
+    if slug == target:
+        raise ValueError(f"{alias!r} and {entity!r} are one name already")
+    claimed = _claims(book, slug)
+    if target in claimed and len(claimed) == 1:
+        return AliasPlace(alias, _name(book, target, entity), _path(book, target), is_there=True)
+    if claimed:
+        raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)} already: split it first")
+    if above := _claims(book, target):
+        raise ValueError(f"{entity!r} is itself an alias of {_listed(book, above)}: merge into that")
+    if below := [one for page in _pages(book, slug) for one in page]:
+        raise ValueError(f"{alias!r} has aliases of its own ({', '.join(below)}): split them first")
+    if target not in book.pages and target not in book.by_entity:
+        raise ValueError(f"no memory and no page names {entity!r}")
+    return AliasPlace(alias, _name(book, target, entity), _path(book, target))
+
+
+def splitting(book: Book, name: str) -> AliasPlace:
+    """Return of which entity a name is an alias; raise ValueError if of none, or of several."""
+    alias = _checked(name)
+    claimed = _claims(book, slug_of(alias))
+    if not claimed:
+        raise ValueError(f"{alias!r} is no alias of an entity")
+    if len(claimed) > 1:
+        raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)}: take it out of one page by hand")
+    return AliasPlace(alias, _name(book, claimed[0], alias), _path(book, claimed[0]), is_there=True)
+
+
+def _checked(name: str) -> str:
+    plain = " ".join(name.removeprefix("@").split())
+    try:
+        RetainedLine(Kind.NOTE, "named", (plain,))
+    except ValueError as exc:
+        raise ValueError(f"{name[:MAX_NAME]!r} is no name: {exc}") from exc
+    if not plain.isprintable():
+        raise ValueError(f"{name[:MAX_NAME]!r} is no name: it holds signs that nobody sees")
+    return plain
+
+
+def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
+    """Return the entities whose pages give a name as an alias, in order."""
+    return sorted(
+        of for of, page in book.pages.items() if of != slug and slug in {slug_of(one) for one in page.aliases}
+    )
+
+
+def _pages(book: Book, slug: EntitySlug) -> list[tuple[str, ...]]:
+    page = book.pages.get(slug)
+    return [page.aliases] if page else []
+
+
+def _name(book: Book, slug: EntitySlug, written: str) -> str:
+    """Return the name of the page of an entity; where there is none, as most lines write it."""
+    if page := book.pages.get(slug):
+        return page.name
+    memories = (book.memories[one] for one in book.by_entity.get(slug, ()))
+    names = Counter(name for one in memories for name in one.line.entities if slug_of(name) == slug)
+    return min(names, key=lambda name: (-names[name], name), default=written)
+
+
+def _path(book: Book, slug: EntitySlug) -> RelativePath:
+    page = book.pages.get(slug)
+    return RelativePath(page.path if page else entity_page(slug))
+
+
+def _listed(book: Book, slugs: list[EntitySlug]) -> str:
+    return " and ".join(repr(book.pages[slug].name) for slug in slugs)

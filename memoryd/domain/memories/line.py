@@ -1,0 +1,432 @@
+"""What a retained line says about itself, in brackets behind its kind: `(c=0.95, at=2025-11-27, pin)`.
+
+The retained line: one bullet that states a memory, read and written.
+
+    - KIND[(key=value, …)] [@Entity …]: text
+        further lines of the same memory are indented
+
+What does not read as one is prose, and is never guessed into a memory.
+"""
+
+import difflib
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Final
+
+from memoryd.domain.memories.entities import EntitySlug, slug_of
+from memoryd.domain.memories.kinds import (
+    Kind,
+    MemoryId,
+    Network,
+    ShortId,
+    kind_named,
+    memory_id,
+    network_of,
+    usual_importance,
+    written_kind,
+)
+from memoryd.domain.memories.near_misses import NearMiss, nearly, nearly_line
+
+
+class Provenance(StrEnum):
+    """Who said what a memory states."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    IMPORT = "import"
+
+
+BY_PEOPLE: Final = frozenset({None, Provenance.USER})
+"""Of what a person says, or wrote by hand."""
+
+MAX_VALUES: Final = 64
+"""Of one key."""
+MAX_TAGS: Final = 1_000
+"""Signs of all tags of a line, so that what is written stays within what is read."""
+_SHORT_ID: Final = re.compile(r"[0-9a-f]{8}\Z")
+_SHARE: Final = re.compile(r"(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?\Z")
+_DAY_OR_MONTH: Final = re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?\Z")
+_WORD: Final = re.compile(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
+_COMMA: Final = re.compile("[,，]")
+_EQUALS: Final = re.compile("[=＝]")
+_BETWEEN_VALUES: Final = re.compile(r"[\s;+]+")
+_RANGE: Final = ".."
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """The attributes of a retained line; None and empty for what it does not say.
+
+    Raise ValueError for what no line can say: a share outside of 0 to 1, a date that no calendar has, an id that is
+    none, a word with a blank or a comma in it.
+    """
+
+    confidence: float | None = None
+    importance: float | None = None
+    at: str = ""
+    """Event time as written: `2025-11-27`, `2025-11`, or two of them with `..` between."""
+    scope: str = ""
+    supports: tuple[ShortId, ...] = ()
+    contradicts: tuple[ShortId, ...] = ()
+    supersedes: tuple[ShortId, ...] = ()
+    provenance: Provenance | None = None
+    tags: tuple[str, ...] = ()
+    is_pinned: bool = False
+
+    def __post_init__(self) -> None:
+        for name, share in (("c", self.confidence), ("i", self.importance)):
+            if share is not None and not 0 <= share <= 1:
+                raise ValueError(f"{name} is a number from 0 to 1, as in {name}=0.9")
+        if self.at:
+            written_span(self.at)
+        for name, ids in (
+            ("supports", self.supports),
+            ("contradicts", self.contradicts),
+            ("supersedes", self.supersedes),
+        ):
+            _check_each(ids, _SHORT_ID, f"{name} names memories by the first eight signs of their ids, as 1a2b3c4d")
+        _check_each((self.scope,) if self.scope else (), _WORD, "a scope is one word, as agent:main")
+        _check_each(self.tags, _WORD, "tags are single words with blanks between")
+        if sum(map(len, self.tags)) > MAX_TAGS:
+            raise ValueError(f"tags have {MAX_TAGS:,} signs together at most")
+
+
+def parse_attributes(text: str) -> Attributes:
+    """Read what stands between the brackets; raise ValueError, which says what is wrong, for what is not understood.
+
+    Keys stand in any order and case, values without quotes. Several ids or tags have blanks between, or their key
+    stands several times; any other key stands once.
+    """
+    said: dict[str, list[str]] = {}
+    for part in _COMMA.split(text):
+        if part.strip():
+            key, value = _parsed(part)
+            said.setdefault(key, []).append(value)
+    many = {"supports", "contradicts", "supersedes", "tags"}
+    twice = [key for key, values in said.items() if len(values) > 1 and key not in many]
+    if twice:
+        raise ValueError(f"{twice[0]} stands twice")
+    fields: dict[str, object] = {_KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in said.items()}
+    return Attributes(**fields)  # type: ignore[arg-type]  # each key has the reader of its field
+
+
+def render_attributes(attributes: Attributes) -> str:
+    """Return the attributes as `parse_attributes` reads them, in one order; empty if there are none."""
+    parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _written(getattr(attributes, name)))]
+    return ", ".join(
+        [*(part for part in parts if not part.startswith(_PIN)), *([_PIN] if attributes.is_pinned else [])]
+    )
+
+
+def reweighed(text: str, *, importance: float | None = None, is_pinned: bool | None = None) -> str:
+    """Return what stands between the brackets with another importance or pin, None: as it is; the rest as written."""
+    parts = _COMMA.split(text) if text.strip() else []
+    seams = [*_COMMA.findall(text), ""]
+    given = {"i": None if importance is None else f"i={_written(float(importance))}", _PIN: _PIN if is_pinned else None}
+    if importance is None:
+        del given["i"]
+    if is_pinned is None:
+        del given[_PIN]
+    kept: list[str] = []
+    for part, seam in zip(parts, seams, strict=False):
+        key = _EQUALS.split(part, maxsplit=1)[0].strip().lower()
+        if key not in given:
+            kept.append(part + seam)
+        elif (said := given.pop(key)) is not None:
+            kept.append(part[: len(part) - len(part.lstrip())] + said + seam)
+    left = "".join(kept).strip().rstrip(",，").rstrip()
+    return ", ".join(filter(None, [left, *filter(None, given.values())]))
+
+
+def written_span(at: str) -> tuple[date, date]:
+    """Return the first and last day of an event time as `at=` has it; raise ValueError if it is none."""
+    first, has_end, last = at.partition(_RANGE)
+    days = _days(first), _days(last if has_end else first)
+    if days[1][1] < days[0][0]:
+        raise ValueError(f"at={at} ends before it begins")
+    return days[0][0], max(days[0][1], days[1][1]) if has_end else days[0][1]
+
+
+def _days(text: str) -> tuple[date, date]:
+    match = _DAY_OR_MONTH.match(text)
+    try:
+        if match is None:
+            raise ValueError
+        year, month, day = int(match["year"]), int(match["month"]), match["day"]
+        if day is not None:
+            return (date(year, month, int(day)),) * 2
+        return date(year, month, 1), date(year, month, monthrange(year, month)[1])
+    except ValueError:
+        raise ValueError("at is a day, a month or two days: 2025-11-27, 2025-11, 2025-11-27..2025-12-01") from None
+
+
+def _parsed(part: str) -> tuple[str, str]:
+    """Return key and value of one attribute; raise ValueError with the key that may be meant."""
+    pieces = _EQUALS.split(part, maxsplit=1)
+    key = pieces[0].strip().lower()
+    if key == _PIN and len(pieces) == 1:
+        return _PIN, ""
+    if key not in _KEYS or key == _PIN:
+        raise ValueError(_meant(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
+    if len(pieces) == 1 or not pieces[1].strip():
+        raise ValueError(f"{key} has no value, as in {key}=…")
+    return key, pieces[1].strip()
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(word[:40], names, 1, 0.6) or [name for name in names if word[:1] == name[:1]][:1]
+    shown = word if len(word) <= 40 else f"{word[:40]}…"
+    return f"{shown!r} is none of {', '.join(names)}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _share(text: str) -> float:
+    if not _SHARE.match(text):
+        raise ValueError(f"{text[:40]!r} is no number from 0 to 1, as 0.9")
+    return float(text)
+
+
+def _at(text: str) -> str:
+    return "".join(text.split())
+
+
+def _ids(text: str) -> tuple[ShortId, ...]:
+    return tuple(ShortId(word) for word in _words(text.lower()))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, _BETWEEN_VALUES.split(text)))
+
+
+def _provenance(text: str) -> Provenance:
+    try:
+        return Provenance(text.lower())
+    except ValueError:
+        raise ValueError(_meant(text.lower(), list(Provenance))) from None
+
+
+def _check_each(words: tuple[str, ...], pattern: re.Pattern[str], rule: str) -> None:
+    if len(words) > MAX_VALUES or not all(map(pattern.match, words)):
+        raise ValueError(rule)
+
+
+def _written(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return ""
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return " ".join(value) if isinstance(value, tuple) else str(value)
+
+
+_PIN: Final = "pin"
+_KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+    "c": ("confidence", _share),
+    "i": ("importance", _share),
+    "at": ("at", _at),
+    "scope": ("scope", str),
+    "supports": ("supports", _ids),
+    "contradicts": ("contradicts", _ids),
+    "supersedes": ("supersedes", _ids),
+    "from": ("provenance", _provenance),
+    "tags": ("tags", _words),
+    _PIN: ("is_pinned", lambda _: True),
+}
+
+
+MAX_TEXT: Final = 16_384
+"""Signs of what one memory says; more is a note of its own."""
+MAX_NAME: Final = 200
+"""Signs of the name of an entity."""
+MAX_ENTITIES: Final = 64
+MAX_ATTRIBUTES: Final = 4096
+"""Signs between the brackets behind a kind."""
+INDENT: Final = "    "
+_MARK: Final = re.compile(r"[ \t]*+[-*+](?=[ \t])")
+_KIND: Final = re.compile(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
+_HEAD: Final = re.compile(
+    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|supersedes|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
+    re.IGNORECASE,
+)
+"""How a head begins that names no kind."""
+_OPENS: Final = re.compile(r"\s*+[(（]")
+_CLOSES: Final = re.compile("[)）]")
+_ENTITY: Final = re.compile(
+    rf"[\s,，、]*+[@＠](?:[\[［](?P<words>[^\[\]［］]{{1,{MAX_NAME}}}+)[\]］]"
+    rf"|(?P<name>[^\s@＠:：,，、()（）\[\]［］]{{1,{MAX_NAME}}}+))"
+)
+_COLON: Final = re.compile(r"\s*+[:：]")
+_PLAIN_NAME: Final = re.compile(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
+_NO_NAME: Final = re.compile(r"[\[\]［］]")
+_LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
+_STANDS_APART: Final = re.compile(r"```|~~~|<!--")
+"""What, at the beginning of a line, would open code or a comment, and hide what stands behind the memory."""
+_RULE_SIGNS: Final = "-*+_=|#>~` \t"
+
+
+@dataclass(frozen=True, slots=True)
+class RetainedLine:
+    """What one bullet states.
+
+    The text is kept in the lines it is written in, without blanks around them and without empty ones; a line that
+    would open code or a comment goes on behind the one before it. Raise ValueError if nothing is said or more than
+    `MAX_TEXT`, or for an entity that no line can name.
+    """
+
+    kind: Kind
+    text: str
+    entities: tuple[str, ...] = ()
+    """As written, in order."""
+    attributes: Attributes = field(default=Attributes())
+    slugs: tuple[EntitySlug, ...] = field(init=False, compare=False, repr=False)
+    """Those of its entities, each once, sorted."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _told(self.text))
+        object.__setattr__(self, "entities", tuple(" ".join(name.split()) for name in self.entities))
+        if not self.text:
+            raise ValueError("nothing is said behind the colon")
+        if len(self.text) > MAX_TEXT:
+            raise ValueError(f"a memory has {MAX_TEXT:,} signs at most; what is longer is prose")
+        if len(self.entities) > MAX_ENTITIES:
+            raise ValueError(f"a memory is about {MAX_ENTITIES} entities at most")
+        for name in self.entities:
+            if not name or len(name) > MAX_NAME or _NO_NAME.search(name):
+                raise ValueError(f"an entity has a name of at most {MAX_NAME} signs without square brackets")
+        # asked for of each memory that a question looks at
+        object.__setattr__(self, "slugs", tuple(sorted({slug_of(name) for name in self.entities})))
+
+    @property
+    def network(self) -> Network:
+        return network_of(self.kind)
+
+    @property
+    def importance(self) -> float:
+        given = self.attributes.importance
+        return usual_importance(self.kind) if given is None else given
+
+    @property
+    def id(self) -> MemoryId:
+        return memory_id(scope=self.attributes.scope, slugs=self.slugs, at=self.attributes.at, text=self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class LineHead:
+    """Where the head of a bullet stands in its text.
+
+    The kind stands from `start` to `end`, which are the same where none is written; `inside` is what stands between
+    the brackets behind it, None without brackets, and `outside` the brackets with it. `has_colon`: a head is there.
+    """
+
+    start: int
+    end: int
+    inside: tuple[int, int] | None = None
+    outside: tuple[int, int] = (0, 0)
+    has_colon: bool = True
+
+
+def head_of(text: str, *, usual_kind: Kind | None = None) -> LineHead:
+    """Return the head of a bullet that states a memory, as `parse_line` reads it."""
+    mark = _MARK.match(text)
+    body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
+    start = len(text) - len(body)
+    kind = _KIND.match(body)
+    named = kind_named(kind[0]) if kind else None
+    if kind and named and isinstance(_headed(body, kind.end(), named), RetainedLine):
+        return _bracketed(body, start, kind.end())
+    if usual_kind is not None and _HEAD.match(body) and isinstance(_headed(body, 0, usual_kind), RetainedLine):
+        return _bracketed(body, start, 0)
+    return LineHead(start, start, has_colon=False)
+
+
+def parse_line(text: str, *, usual_kind: Kind | None = None) -> RetainedLine | NearMiss | None:
+    """Read one bullet with its indented lines; its mark may be missing. None if it is prose.
+
+    `usual_kind` is what a page gives to bullets that name no kind: then any bullet that says something is a memory.
+    What was meant for a memory and is none is a NearMiss, which says what is wrong with it.
+    """
+    mark = _MARK.match(text)
+    body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
+    kind = _KIND.match(body)
+    named = kind_named(kind[0]) if kind else None
+    found = _headed(body, kind.end(), named) if kind and named else None
+    if found is None and usual_kind is not None:
+        return (_headed(body, 0, usual_kind) if _HEAD.match(body) else None) or _unheaded(body, usual_kind)
+    return found or nearly_line(body)
+
+
+def render(line: RetainedLine) -> str:
+    """Return the bullet of a memory in its one canonical spelling, without a line end behind it."""
+    said = render_attributes(line.attributes)
+    head = written_kind(line.kind) + (f"({said})" if said else "")
+    names = "".join(f" @{name}" if _PLAIN_NAME.match(name) else f" @[{name}]" for name in line.entities)
+    return f"- {head}{names}: " + line.text.replace("\n", f"\n{INDENT}")
+
+
+def _bracketed(body: str, start: int, at: int) -> LineHead:
+    head = body.partition("\n")[0]
+    opens = _OPENS.match(head, at)
+    closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES) if opens else None
+    if opens is None or closes is None:
+        return LineHead(start, start + at)
+    inside, outside = (opens.end(), closes.start()), (opens.start(), closes.end())
+    return LineHead(start, start + at, (start + inside[0], start + inside[1]), (start + outside[0], start + outside[1]))
+
+
+def _headed(body: str, at: int, kind: Kind) -> RetainedLine | NearMiss | None:
+    """Read what follows the kind, which ends at `at`; None if it is not the head of a memory."""
+    end = body.find("\n")
+    head = body if end < 0 else body[:end]
+    attributes: Attributes | ValueError = Attributes()
+    if opens := _OPENS.match(head, at):
+        closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES)
+        if closes is None:
+            return None
+        attributes, at = _attributes(head[opens.end() : closes.start()]), closes.end()
+    entities: list[str] = []
+    while found := _ENTITY.match(head, at):
+        entities.append(found["words"] or found["name"])
+        at = found.end()
+    colon = _COLON.match(head, at)
+    if colon is None:
+        return None
+    if isinstance(attributes, ValueError):
+        return nearly(body, str(attributes))
+    return _line(kind, body[colon.end() :], entities, attributes, body)
+
+
+def _line(kind: Kind, text: str, entities: list[str], attributes: Attributes, body: str) -> RetainedLine | NearMiss:
+    try:
+        return RetainedLine(kind, text, tuple(entities), attributes)
+    except ValueError as exc:
+        return nearly(body, str(exc))
+
+
+def _attributes(text: str) -> Attributes | ValueError:
+    try:
+        return parse_attributes(text)
+    except ValueError as exc:
+        return exc
+
+
+def _unheaded(body: str, kind: Kind) -> RetainedLine | NearMiss | None:
+    """Take all of a bullet for what it says, unless it is a rule, or was meant to have a head."""
+    if not body.strip(_RULE_SIGNS + "\r\n"):
+        return None
+    miss = nearly_line(body)
+    return miss if miss and miss.is_meant else _line(kind, body, [], Attributes(), body)
+
+
+def _told(text: str) -> str:
+    lines = [stripped for line in _LINE_ENDS.split(text) if (stripped := line.strip())]
+    told: list[str] = []
+    for line in lines:
+        if told and _STANDS_APART.match(line):
+            told[-1] += f" {line}"
+        else:
+            told.append(line)
+    return "\n".join(told)

@@ -1,0 +1,1 @@
+"""What reflect makes of memories: opinions, pages, and proposals that a person decides."""

@@ -1,0 +1,283 @@
+"""Explicit edits of the core file: each leaves every other line as it was, or raises ValueError that says why not.
+
+What reflect proposes for the core file: durable facts in, lines that a newer fact supersedes out.
+
+Each line is a proposal of its own, so that a person may take one and leave another.
+
+Lines of the core file that state what holds no longer: word for word, or an earlier value of a fact.
+
+A line states an earlier value if it says what an older version says but for case, emphasis and the entity before it,
+with that version's values. One that may be of several facts, or that says what holds today, is left alone.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.changes.diffs import unified_diff
+from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.kinds import Kind, MemoryId
+from memoryd.domain.memories.reflect.pages import SharedMemories
+from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposedChange
+from memoryd.domain.memories.versions import FactSkeleton, fact_skeleton
+
+_SHOWN: Final = 80
+
+
+def appended(text: str, added: str) -> str:
+    """Return a text with lines at its end, which has a line break behind it if it had one, or was empty."""
+    body = text.removesuffix("\n")
+    end = "\n" if not text or text.endswith("\n") else ""
+    return (f"{body}\n" if body else "") + _lines(added) + end
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    """Return a text with `new` for its only `old`; where nothing is left of a line, it goes."""
+    old = _plain(old)
+    if not old.strip():
+        raise ValueError("nothing is named that is to be replaced")
+    count = text.count(old)
+    if count != 1:
+        told = "does not stand there" if not count else f"stands there {count} times"
+        raise ValueError(f"{_quoted(old)} {told}; give a text that stands there once")
+    at = text.index(old)
+    before, behind = text[:at], text[at + len(old) :]
+    is_whole_line = (not before or before.endswith("\n")) and behind.startswith("\n")
+    return before + (behind[1:] if not new and is_whole_line else _plain(new) + behind)
+
+
+def inserted(text: str, added: str, *, after: str) -> str:
+    """Return a text with lines below the only line that reads `after`, blanks around it aside."""
+    wanted = _plain(after).strip()
+    lines = text.split("\n")
+    places = [at for at, line in enumerate(lines) if line.strip() == wanted]
+    if not wanted or len(places) != 1:
+        told = f"stands there {len(places)} times" if places else "does not stand there"
+        raise ValueError(f"the line {_quoted(wanted)} {told}; give a line that stands there once")
+    return "\n".join([*lines[: places[0] + 1], *_lines(added).split("\n"), *lines[places[0] + 1 :]])
+
+
+def _lines(added: str) -> str:
+    kept = _plain(added).strip("\n")
+    if not kept.strip():
+        raise ValueError("nothing is given that is to be added")
+    return kept
+
+
+def _plain(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("the text holds a byte that no text has")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _quoted(text: str) -> str:
+    first = text.strip().split("\n")[0]
+    return repr(first if len(first) <= _SHOWN else f"{first[:_SHOWN]}…")
+
+
+DURABLE: Final = frozenset({Kind.WORLD, Kind.ENTITY, Kind.FACT, Kind.RELATIONSHIP, Kind.PREFERENCE})
+"""Kinds of what holds for long; what is pinned may be of any."""
+MIN_IMPORTANCE: Final = 0.8
+OFTEN_DAYS: Final = 3
+"""Days on which a memory must have been stated to be durable by that alone."""
+MAX_LINES: Final = 12
+"""Lines that one run proposes, the most important first."""
+MAX_LINE_CHARS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFile:
+    """The file that every session sees, and how many characters it may have; a missing one is empty."""
+
+    path: RelativePath
+    text: str
+    max_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoreChanges:
+    """What is proposed; `left_out` counts facts for which the file has no room."""
+
+    changes: tuple[ProposedChange, ...]
+    left_out: int = 0
+
+
+def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> CoreChanges:
+    """Return what is proposed for the core file, of facts recorded since a day; stale lines are looked at always."""
+    stale = tuple(_stale(core, shared))
+    room = core.max_chars - len(core.text)
+    changes: list[ProposedChange] = []
+    left_out = 0
+    said = folded(core.text)
+    # a fact that takes the place of a stale line is proposed with it
+    fresh = {memory for one in stale for memory in one.memories[:1]}
+    for memory in sorted(filter(is_durable, _current(shared, since)), key=_most_important):
+        line = core_line(memory)
+        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in said:
+            continue
+        if len(line) + 1 > room:
+            left_out += 1
+            continue
+        room -= len(line) + 1
+        changes.append(_added(core, memory, line))
+    return CoreChanges((*stale, *changes), left_out)
+
+
+def is_durable(memory: Memory) -> bool:
+    """Tell whether a memory is worth a line that every session sees: pinned, important, or said on several days.
+
+    What is of one time only is not, unless somebody pinned it.
+    """
+    line = memory.line
+    if line.attributes.is_pinned:
+        return True
+    is_of_a_time = any(source.event is not None for source in memory.sources)
+    if line.kind not in DURABLE or is_of_a_time or len(line.text) > MAX_LINE_CHARS:
+        return False
+    days = {source.day for source in memory.sources}
+    return line.importance >= MIN_IMPORTANCE or len(days) >= OFTEN_DAYS
+
+
+def core_line(memory: Memory) -> str:
+    """Return the bullet of a memory in the core file: its entities, unless its text names them, and its text."""
+    text = " ".join(memory.line.text.split())
+    named = [name for name in memory.line.entities if slug_of(name) not in folded(text)]
+    return f"- {', '.join(named)}: {text}" if named else f"- {text}"
+
+
+def _current(shared: SharedMemories, since: date) -> Iterable[Memory]:
+    return (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
+
+
+def _most_important(memory: Memory) -> tuple[bool, float, int, MemoryId]:
+    return not memory.line.attributes.is_pinned, -memory.line.importance, -len(memory.sources), memory.id
+
+
+def _added(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
+    days = len({source.day for source in memory.sources})
+    if memory.line.attributes.is_pinned:
+        reason = "it is pinned"
+    elif memory.line.importance >= MIN_IMPORTANCE:
+        reason = f"its importance is {memory.line.importance:g}"
+    else:
+        reason = f"it was said on {days} days"
+    source = memory.sources[0]
+    why = f"{source.path}#L{source.start_line} states a fact for every session: {reason}."
+    diff = unified_diff(core.path, core.text, with_line(core.text, line))
+    return ProposedChange(ProposalKind.CORE_IN, core.path, why, diff, (memory.id,))
+
+
+def with_line(text: str, line: str) -> str:
+    """Return a text with a bullet at its end, apart from what is no list."""
+    body = text.rstrip("\n")
+    if not body:
+        return f"{line}\n"
+    gap = "" if BULLET.match(body.rpartition("\n")[2]) else "\n"
+    return f"{body}\n{gap}{line}\n"
+
+
+def _stale(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
+    """Yield a change for each line that says what a newer memory supersedes: the newer one in its place."""
+    lines, said = core.text.split("\n"), folded(core.text)
+    for stale in stale_lines(core.text, shared, core_line):
+        current = stale.current
+        instead = [] if folded(current.line.text) in said else [core_line(current)]
+        made = "\n".join([*lines[: stale.at], *instead, *lines[stale.at + 1 :]])
+        source = current.sources[0]
+        place = f"{source.path}#L{source.start_line}"
+        why = f"{place} supersedes this line." if stale.is_verbatim else f"{place} has a newer value of this fact."
+        diff = unified_diff(core.path, core.text, made)
+        yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, stale.older.id))
+
+
+BULLET: Final = re.compile(r"\A[ \t]*[-*+][ \t]+")
+_EMPHASIS: Final = re.compile(r"[*_`]+")
+_MOST_LINES: Final = 1_000
+"""Of the core file that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaleLine:
+    """A line, 0-based, the memory that it states, and the one that holds now."""
+
+    at: int
+    older: Memory
+    current: Memory
+    is_verbatim: bool
+
+
+def stale_lines(text: str, shared: SharedMemories, spoken: Callable[[Memory], str]) -> Iterator[StaleLine]:
+    """Yield the bullets of a text that are out of date; `spoken` says how a memory is written there."""
+    bullets = [(at, line) for at, line in enumerate(text.split("\n")[:_MOST_LINES]) if BULLET.match(line)]
+    pairs = list(_superseded(shared)) if bullets else []
+    verbatim = {said: pair for pair in pairs for said in (folded(spoken(pair[0])), folded(pair[0].line.text))}
+    by_value = _by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
+    for at, line in bullets:
+        pair = verbatim.get(folded(line))
+        found = pair or _valued(line, by_value)
+        if found is not None:
+            yield StaleLine(at, *found, is_verbatim=pair is not None)
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared: without its bullet, its case, its layout and its last stop."""
+    bare = BULLET.sub("", text) if "\n" not in text else text
+    return " ".join(unicodedata.normalize("NFC", bare).casefold().split()).rstrip(".。")
+
+
+_Pair = tuple[Memory, Memory]
+"""An older memory, and the one that holds now."""
+
+
+def _superseded(shared: SharedMemories) -> Iterator[_Pair]:
+    """Yield each memory that is out of date with the newest of its line, however many lie between them."""
+    for newest in sorted(shared.before.keys() - shared.outdated):
+        seen: set[MemoryId] = set()
+        waiting = list(shared.before[newest])
+        while waiting:
+            older = waiting.pop()
+            if older not in seen:
+                seen.add(older)
+                waiting += shared.before.get(older, ())
+                yield shared.memories[older], shared.memories[newest]
+
+
+def _by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
+    found: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
+    for older, current in pairs if asked else ():
+        skeleton = _skeleton(older.line.text)
+        # a value that was given up and came back is the current one
+        if skeleton in asked and skeleton is not None and skeleton != _skeleton(current.line.text):
+            found[skeleton].append((older, current))
+    return found
+
+
+def _valued(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _Pair | None:
+    """Return the fact whose earlier value a line states; None where it is of none, or of several."""
+    found = {
+        current.id: (older, current)
+        for skeleton, names in _readings(line)
+        for older, current in by_value.get(skeleton, ())
+        if not names or {slug_of(name) for name in names} == set(older.slugs)
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _readings(line: str) -> Iterator[tuple[FactSkeleton, tuple[str, ...]]]:
+    """Yield what a bullet says: as a whole, and behind the entities before its first colon."""
+    bare = _EMPHASIS.sub("", BULLET.sub("", line))
+    head, colon, rest = bare.partition(":")
+    for text, names in ((bare, ()), (rest, tuple(head.split(", ")) if colon else ())):
+        skeleton = _skeleton(text)
+        if skeleton is not None and skeleton.words:
+            yield skeleton, names
+
+
+def _skeleton(text: str) -> FactSkeleton | None:
+    return fact_skeleton(_EMPHASIS.sub("", text))

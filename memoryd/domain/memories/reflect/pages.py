@@ -1,0 +1,314 @@
+"""What reflect puts on the pages of `bank/`: of each entity, of the world, of what was done, and of opinions.
+
+The same memories give the same pages: their order is canonical, and no clock is read. Only memories that are for all
+agents of the workspace stand on pages, for everybody on it can read them.
+
+What a page would lose, and when that is too much: a part of the memories may merely be unreadable today.
+
+An entry is lost when no line states its memory any more. One that a line of the same file took the place of was
+edited. What was forgotten, or stands in a file that is private by now, has to go, and is no loss.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Protocol
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
+from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, PageSource, citations_in, cut
+from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
+from memoryd.domain.memories.scopes import GLOBAL
+from memoryd.domain.memories.versions import superseded
+from memoryd.domain.ranking.filters import date_in_name
+
+WORLD: Final = RelativePath("bank/world.md")
+EXPERIENCE: Final = RelativePath("bank/experience.md")
+OPINIONS: Final = RelativePath("bank/opinions.md")
+MAX_OF_ENTITY: Final = 60
+"""Entries of one section of the page of an entity."""
+MAX_OF_BANK: Final = 200
+"""Entries of `world.md`, `experience.md` and `opinions.md`."""
+MAX_EVIDENCE: Final = 5
+"""Memories that are told for an opinion, and against it."""
+MAX_BEFORE: Final = 5
+"""Earlier versions of one fact."""
+
+
+class BeliefEvidence(Protocol):
+    """A memory that speaks for an opinion, or against it."""
+
+    @property
+    def evidence(self) -> MemoryId: ...
+
+
+class HeldBelief(Protocol):
+    """How an opinion stands: confidence 0 to 1, the day that moved it last, and what speaks for and against it."""
+
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def last_updated(self) -> date | None: ...
+    @property
+    def supporting(self) -> Sequence[BeliefEvidence]: ...
+    @property
+    def opposing(self) -> Sequence[BeliefEvidence]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemories:
+    """The memories that are for all agents of a workspace, the newest first, and which of them are out of date."""
+
+    memories: Mapping[MemoryId, Memory]
+    before: Mapping[MemoryId, tuple[MemoryId, ...]]
+    """What each supersedes, newer to older."""
+    outdated: frozenset[MemoryId]
+    beliefs: Mapping[MemoryId, HeldBelief]
+
+    def confidence(self, memory: Memory) -> float:
+        """Return the confidence of an opinion; 0.5 where none is written."""
+        if belief := self.beliefs.get(memory.id):
+            return belief.confidence
+        written = memory.line.attributes.confidence
+        return 0.5 if written is None else written
+
+
+def is_shared(memory: Memory) -> bool:
+    """Tell whether a memory is for all agents of the workspace: it names no scope, or `global`, on whichever line."""
+    return all(source.line.attributes.scope in ("", GLOBAL) for source in memory.sources)
+
+
+def shared_memories(book: Book, beliefs: Mapping[MemoryId, HeldBelief]) -> SharedMemories:
+    """Return what may stand on pages; versions are told of these alone."""
+    found = sorted(filter(is_shared, book.memories.values()), key=_newest_first)
+    before = superseded(found)
+    outdated = frozenset(older for each in before.values() for older in each)
+    return SharedMemories({one.id: one for one in found}, before, outdated, beliefs)
+
+
+def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
+    """Return all pages, those of entities by their paths; an entity that is no longer named keeps an empty one."""
+    about: defaultdict[EntitySlug, list[Memory]] = defaultdict(list)
+    for memory in shared.memories.values():
+        for slug in sorted({book.aliases.get(slug, slug) for slug in memory.slugs}):
+            about[slug].append(memory)
+    slugs = {*about, *(book.aliases.get(slug, slug) for slug in book.pages)}
+    files = {page.path.lower(): page.path for page in book.pages.values()}
+    by_path: defaultdict[str, list[EntitySlug]] = defaultdict(list)
+    for slug in sorted(slugs):
+        # a page may have another title than its file: both name the entity, and the page is written once
+        own = entity_page(slug)
+        by_path[book.pages[slug].path if slug in book.pages else files.get(own.lower(), own)].append(slug)
+    entities = [
+        _entity_page(book, shared, RelativePath(path), named, [one for slug in named for one in about[slug]])
+        for path, named in sorted(by_path.items())
+    ]
+    return (*entities, *_bank_pages(shared))
+
+
+def _entity_page(
+    book: Book, shared: SharedMemories, path: RelativePath, slugs: Sequence[EntitySlug], memories: Sequence[Memory]
+) -> GeneratedPage:
+    told = sorted({one.id: one for one in memories}.values(), key=_newest_first)
+    sections = [
+        _section(shared, heading, [one for one in told if one.line.network is network], path, MAX_OF_ENTITY)
+        for network, heading in _HEADINGS.items()
+    ]
+    titles = [book.pages[slug].name for slug in slugs if slug in book.pages]
+    title = titles[0] if titles else _spelling(slugs[0], told)
+    return GeneratedPage(path, title, _seen(told), tuple(filter(None, sections)))
+
+
+def _bank_pages(shared: SharedMemories) -> Iterable[GeneratedPage]:
+    memories = list(shared.memories.values())
+    for path, title, network in (
+        (WORLD, "World", Network.WORLD),
+        (EXPERIENCE, "Experience", Network.EXPERIENCE),
+    ):
+        told = [one for one in memories if one.line.network is network]
+        section = _section(shared, _HEADINGS[network], told, path, MAX_OF_BANK)
+        yield GeneratedPage(path, title, "", (section,) if section else ())
+    beliefs = [one for one in memories if is_belief(one.kind) and one.id not in shared.outdated]
+    yield GeneratedPage(OPINIONS, "Opinions", "", (_opinions(shared, beliefs),) if beliefs else ())
+
+
+def _section(
+    shared: SharedMemories, heading: str, memories: Sequence[Memory], path: RelativePath, most: int
+) -> PageSection | None:
+    """Return current memories with what they supersede below them; None where there are none.
+
+    A page does not repeat what a person wrote on it.
+    """
+    current = [one for one in memories if one.id not in shared.outdated and not _stands_on(one, path)]
+    entries, left_out = cut([_entry(shared, one) for one in current], most)
+    return PageSection(heading, entries, left_out) if entries else None
+
+
+def _entry(shared: SharedMemories, memory: Memory) -> PageEntry:
+    earlier = [shared.memories[one] for one in shared.before.get(memory.id, ())]
+    told = _told_day(memory)
+    if is_belief(memory.kind):
+        told = f"{told}, confidence {shared.confidence(memory):.2f}"
+    below = tuple(_plain(one, f"until then{_told_day(one)}") for one in earlier[:MAX_BEFORE])
+    return _plain(memory, told.removeprefix(", "), below)
+
+
+def _opinions(shared: SharedMemories, memories: Sequence[Memory]) -> PageSection:
+    entries = [_opinion(shared, one) for one in sorted(memories, key=lambda one: (one.slugs, *_newest_first(one)))]
+    kept, left_out = cut(entries, MAX_OF_BANK)
+    return PageSection("Opinions", kept, left_out)
+
+
+def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
+    belief = shared.beliefs.get(memory.id)
+    updated = (belief.last_updated if belief else None) or _day(memory)
+    names = " ".join(f"@{name}" for name in memory.line.entities)
+    told = ", ".join(filter(None, (f"{shared.confidence(memory):.2f}", str(updated or ""), names)))
+    below: list[PageEntry] = []
+    if belief is not None:
+        below += _evidence(shared, "for", belief.supporting, memory.id)
+        below += _evidence(shared, "against", belief.opposing, memory.id)
+    return _plain(memory, told, tuple(below))
+
+
+def _evidence(shared: SharedMemories, word: str, steps: Iterable[BeliefEvidence], but: MemoryId) -> Iterable[PageEntry]:
+    ids = dict.fromkeys(step.evidence for step in steps)
+    # what is for one agent alone moves the opinion, and is not told to the others
+    told = [shared.memories[one] for one in ids if one in shared.memories and one != but]
+    for memory in sorted(told, key=_newest_first)[:MAX_EVIDENCE]:
+        yield _plain(memory, f"{word}{_told_day(memory)}")
+
+
+def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
+    sources = tuple(
+        PageSource(RelativePath(source.path), source.start_line, source.end_line) for source in memory.sources
+    )
+    return PageEntry(memory.id, told, memory.line.text, sources, below)
+
+
+def _stands_on(memory: Memory, path: RelativePath) -> bool:
+    return any(source.path == path for source in memory.sources)
+
+
+def _seen(memories: Sequence[Memory]) -> str:
+    if not memories:
+        return ""
+    days = [source.day for one in memories for source in one.sources if date_in_name(source.path)]
+    count = f"{len(memories)} {'memory' if len(memories) == 1 else 'memories'}."
+    return f"First seen {min(days)}, last seen {max(days)}; {count}" if days else f"Seen in {count}"
+
+
+def _spelling(slug: EntitySlug, memories: Iterable[Memory]) -> str:
+    """Return the name of an entity as it is mostly written."""
+    written = Counter(name for one in memories for name in one.line.entities if slug_of(name) == slug)
+    return min(written, key=lambda name: (-written[name], name), default=str(slug))
+
+
+def _day(memory: Memory) -> date | None:
+    """Return the newest day in the name of a document that states a memory; None where none has one.
+
+    When a line without a date was first seen is known to the ledger alone, and pages do not hang on that.
+    """
+    return max((source.day for source in memory.sources if date_in_name(source.path)), default=None)
+
+
+def _told_day(memory: Memory) -> str:
+    day = _day(memory)
+    return "" if day is None else f", {day}"
+
+
+def _newest_first(memory: Memory) -> tuple[int, str]:
+    """Sort what has a date before what has none."""
+    day = _day(memory)
+    return (0 if day is None else -day.toordinal()), memory.id
+
+
+_HEADINGS: Final = {
+    Network.WORLD: "Facts",
+    Network.OPINION: "Opinions",
+    Network.EXPERIENCE: "What was done",
+    Network.OBSERVATION: "Observations",
+}
+
+
+MOST_LOST: Final = 0.25
+"""Share of the entries of a page that one run may take away."""
+FEW: Final = 2
+"""Entries that may go, whatever their share: of a small page a person takes one line out, and that is its half."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedFiles:
+    """Files that are cited and not in the index: `gone` from the disk, or `private`, there and not to be read."""
+
+    gone: frozenset[str] = frozenset()
+    private: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StatedMemories:
+    """The short ids of all memories that may stand on pages, with the paths of the lines that state each."""
+
+    paths: dict[ShortId, frozenset[str]]
+
+
+def stated_by(shared: SharedMemories) -> StatedMemories:
+    """Return what still stands."""
+    return StatedMemories(
+        {short_id(one.id): frozenset(source.path for source in one.sources) for one in shared.memories.values()}
+    )
+
+
+def why_refused(
+    block: str, page: GeneratedPage, stated: StatedMemories, files: CitedFiles, forgotten: Set[ShortId] = frozenset()
+) -> str:
+    """Return why a block may not make way for what the page is to say now; empty if it may."""
+    cited: defaultdict[ShortId, set[str]] = defaultdict(set)
+    for citation in citations_in(block):
+        cited[citation.memory].add(citation.path)
+    gone = sorted({path for memory, paths in cited.items() for path in _dropped(memory, paths, stated, files)})
+    if gone and not cited.keys() <= forgotten:
+        others = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        return f"it cites {gone[0]}{others}, which is no longer there"
+    lost = [
+        memory
+        for memory, paths in cited.items()
+        if memory not in stated.paths and memory not in forgotten and not paths & files.private
+    ]
+    count = len(lost) - _edited(lost, cited, page)
+    if count > max(FEW, MOST_LOST * len(cited)):
+        return f"it would lose {count} of its {len(cited)} entries"
+    return ""
+
+
+def _dropped(memory: ShortId, paths: set[str], stated: StatedMemories, files: CitedFiles) -> set[str]:
+    """Return the files that are gone and that no other one took the place of, as a renamed one does."""
+    missing = paths & files.gone
+    moved = stated.paths.get(memory, frozenset()) - paths
+    return missing if len(missing) > len(moved) else set()
+
+
+def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
+    """Count the lost entries in whose files a line stands now that the page did not tell before."""
+    new: Counter[str] = Counter()
+    for entry in _entries(page):
+        if short_id(entry.memory) not in cited:
+            new.update({source.path for source in _once(entry)})
+    edited = 0
+    for memory in lost:
+        path = next((path for path in sorted(cited[memory]) if new[path]), None)
+        if path is not None:
+            new[path] -= 1
+            edited += 1
+    return edited
+
+
+def _entries(page: GeneratedPage) -> list[PageEntry]:
+    tops = [entry for section in page.sections for entry in section.entries]
+    return [one for top in tops for one in (top, *top.below)]
+
+
+def _once(entry: PageEntry) -> tuple[PageSource, ...]:
+    return entry.sources[:1]

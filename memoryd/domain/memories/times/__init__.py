@@ -1,0 +1,1 @@
+"""Times as people write them, in English and Chinese, as spans of days."""

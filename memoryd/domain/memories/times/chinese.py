@@ -1,0 +1,211 @@
+"""Times as Chinese tells them relative to a day: `昨天`, `上周三`, `三天前`, `上个月27号`, `去年五月`."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from memoryd.domain.memories.times.mentions import (
+    CHINESE_SEASON,
+    Calendar,
+    Lean,
+    TimeMention,
+    chinese_season,
+    mentioned,
+    mentioned_date,
+)
+from memoryd.domain.memories.times.spans import (
+    DaySpan,
+    Unit,
+    in_year,
+    month_of,
+    one_day,
+    shifted,
+    unit_away,
+    units_back,
+    week_of,
+    weekend_of,
+    year_of,
+)
+from memoryd.domain.text.dates import eastern_number
+
+_SMALL: Final = "[一二两兩三四五六七八九十廿]{1,3}"
+_NUMBER: Final = rf"(?:[0-9]{{1,4}}|{_SMALL})"
+_NO_NUMBER: Final = "(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
+_UNITS: Final = {
+    "天": Unit.DAY,
+    "日": Unit.DAY,
+    "周": Unit.WEEK,
+    "週": Unit.WEEK,
+    "星期": Unit.WEEK,
+    "礼拜": Unit.WEEK,
+    "月": Unit.MONTH,
+    "年": Unit.YEAR,
+}
+_UNIT: Final = "(?P<unit>天|周|週|个?星期|个?礼拜|个月|年)"
+_WEEK: Final = "(?:周|週|星期|礼拜|禮拜)"
+_WEEKDAYS: Final = "一二三四五六日天"
+
+_NAMED_DAY: Final = re.compile("大前[天日]|前[天日]|昨[天日晚夜]|今[天日晚早晨]|明[天日晚早晨]|大后天|后天|大後天|後天")
+_DAYS_AWAY: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "後": 2, "大后": 3, "大後": 3}
+_WEEK_DAY: Final = re.compile(
+    rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?个?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
+)
+_UNIT_NEXT_TO: Final = re.compile(
+    rf"(?P<which>上上|下下|上|下|这|這|本)一?个?(?:(?P<week>{_WEEK})|(?P<month>月)(?:的?(?P<day>[0-9]{{1,2}}|{_SMALL})[日号號])?)"
+    "|(?P<year>大前年|前年|去年|今年|明年|后年)(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
+    rf"(?:(?P<in_day>[0-9]{{1,2}}|{_SMALL})[日号號])?)?"
+)
+_SENSE: Final = {"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "下": 1, "下下": 2}
+_YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+_UNITS_AGO: Final = re.compile(
+    rf"{_NO_NUMBER}(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|左|台)"
+)
+_PAST_UNITS: Final = re.compile(rf"(?:最近|过去|過去|近|这|這)(?:的|这|這)?(?P<count>{_NUMBER}){_UNIT}(?!前|后|後)")
+_BARE_MONTH: Final = re.compile(
+    "(?<![0-9年个個的月〇零○一二三四五六七八九十廿.])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月"
+    f"(?:份|(?![0-9{_WEEKDAYS}十亮饼球光票供]))(?![0-9])"
+)
+_BARE_YEAR: Final = re.compile(
+    r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!前|后|後|\s?的?\s?[0-9一二三四五六七八九十])"
+)
+_DAYS_OF_MONTH: Final = re.compile(
+    r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
+    rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
+)
+_BARE_DAY: Final = re.compile(
+    rf"(?<![0-9月个個第一二三四五六七八九十廿])(?P<day>[0-9]{{1,2}}|{_SMALL})[号號日]"
+    "(?P<shown>(?=的?(?:左右|前[后後]|那[一几]?天|[之以][前后後]|以来|以來|起|早上|上午|中午|下午|晚上|凌晨|[-–—~〜到至])))?"
+    "(?P<asked>(?=发生|發生|有什么|有什麼|有没有|是什么|做|干|去|来|我|你|他|她|大家|要|会|會))?(?![楼樓线線院门門房店馆館室])"
+)
+"""`27号`, which names no month, and may be the number of a house: what stands around it must say that it is a day."""
+_OPENS_DAY: Final = re.compile("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
+_FUTURE: Final = re.compile("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
+_PAST: Final = re.compile("了|过|過|昨|去了|来过")
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+
+
+def holds_chinese(text: str) -> bool:
+    """Tell whether a text has Chinese characters in it."""
+    return not text.isascii() and _HAN.search(text) is not None
+
+
+def chinese_lean(text: str) -> Lean:
+    """Tell whether a text speaks of what was or what will be, by its particles."""
+    if _PAST.search(text):
+        return Lean.PAST
+    return Lean.FUTURE if _FUTURE.search(text) else Lean.NEAREST
+
+
+def chinese_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield the times that a text names relative to a day, without a year, or by a month or year alone."""
+    for rule, mentions in _RULES:
+        for match in rule.finditer(text):
+            yield from mentions(match, calendar)
+
+
+def _named_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    yield from mentioned(match.span(), one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]])))
+
+
+def _week_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    which, day = match["which"], match["day"]
+    begins = match.start()
+    if which is None and _COUNTED.match(match.string[max(0, begins - 1) : begins]):
+        return
+    week = week_of(shifted(calendar.day, 7 * _SENSE[which or "本"]))
+    if day == "末":
+        yield TimeMention(*match.span(), weekend_of(week.first) if which else calendar.weekend())
+        return
+    number = min(_WEEKDAYS.index(day), 6)
+    found = shifted(week.first, number) if which else calendar.weekday(number, calendar.lean)
+    yield TimeMention(*match.span(), one_day(found), is_weekday=True)
+
+
+def _unit_next_to(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    if match["year"]:
+        yield from mentioned(match.span(), _in_near_year(match, calendar))
+        return
+    away = _SENSE[match["which"]]
+    if match["week"]:
+        yield from mentioned(match.span(), unit_away(calendar.day, away, Unit.WEEK))
+    else:
+        month = month_of(calendar.day.year, calendar.day.month + away)
+        number = None if match["day"] is None else eastern_number(match["day"])
+        yield from mentioned(match.span(), month and in_year(month.first.year, month.first.month, number))
+
+
+def _in_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    year = calendar.day.year + _YEARS_AWAY[match["year"]]
+    if match["in_month"] is None:
+        return year_of(year)
+    month = eastern_number(match["in_month"])
+    day = None if match["in_day"] is None else eastern_number(match["in_day"])
+    return in_year(year, month, day) if 1 <= month <= 12 else None
+
+
+def _units_ago(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    unit, sense = _unit(match), -1 if match["sense"] == "前" else 1
+    if match["count"] == "半":
+        if unit is Unit.YEAR:
+            yield from mentioned(match.span(), unit_away(calendar.day, 6 * sense, Unit.MONTH))
+        return
+    yield from mentioned(match.span(), unit_away(calendar.day, sense * _count(match["count"]), unit))
+
+
+def _past_units(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    yield from mentioned(match.span(), units_back(calendar.day, _count(match["count"]), _unit(match)))
+
+
+def _bare_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    month = eastern_number(match["month"])
+    if 1 <= month <= 12:
+        yield from mentioned_date(match.span(), calendar, month, None)
+
+
+def _bare_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    is_asked = match["asked"] is not None and _OPENS_DAY.match(before)
+    if match["shown"] is None and before not in ("到", "至") and not is_asked:
+        return
+    is_past = chinese_lean(match.string) is Lean.PAST
+    if (found := calendar.day_of_month(eastern_number(match["day"]), is_past=is_past)) is not None:
+        yield TimeMention(*match.span(), found)
+
+
+def _bare_year(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    yield from mentioned(match.span(), year_of(int(match["year"])))
+
+
+def _days_of_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    month, first, last = (eastern_number(match[name]) for name in ("month", "first", "last"))
+    if not 1 <= month <= 12 or last < first:
+        return
+    near = mentioned_date(match.span(), calendar, month, first)
+    begins = in_year(int(match["year"]), month, first) if match["year"] else next((one.span for one in near), None)
+    ends = begins and in_year(begins.first.year, month, last)
+    if begins and ends:
+        yield TimeMention(*match.span(), DaySpan(begins.first, ends.last))
+
+
+def _unit(match: re.Match[str]) -> Unit:
+    return _UNITS[match["unit"].removeprefix("个")]
+
+
+def _count(text: str) -> int:
+    return eastern_number(text.replace("两", "二").replace("兩", "二"))
+
+
+_COUNTED: Final = re.compile("[0-9一二两兩三四五六七八九十半几]")
+"""Before `周三` it makes weeks of it: 两周三次."""
+_RULES: Final = (
+    (_NAMED_DAY, _named_day),
+    (_WEEK_DAY, _week_day),
+    (_UNIT_NEXT_TO, _unit_next_to),
+    (_UNITS_AGO, _units_ago),
+    (_PAST_UNITS, _past_units),
+    (_DAYS_OF_MONTH, _days_of_month),
+    (_BARE_MONTH, _bare_month),
+    (_BARE_YEAR, _bare_year),
+    (_BARE_DAY, _bare_day),
+    (CHINESE_SEASON, chinese_season),
+)

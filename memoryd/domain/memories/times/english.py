@@ -1,0 +1,314 @@
+"""Times as English tells them relative to a day: `yesterday`, `last Wednesday`, `two weeks ago`, `since May`.
+
+Texts are in plain spelling. No pattern repeats what could be read in two ways, so that each is one pass.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from memoryd.domain.memories.times.mentions import (
+    ENGLISH_SEASON,
+    Calendar,
+    Lean,
+    TimeMention,
+    english_season,
+    mentioned,
+    mentioned_date,
+)
+from memoryd.domain.memories.times.spans import (
+    DaySpan,
+    Unit,
+    in_year,
+    month_of,
+    one_day,
+    shifted,
+    unit_away,
+    units_back,
+    weekend_of,
+    year_of,
+)
+from memoryd.domain.text.dates import month_named
+
+_WORDS: Final = "a an one two three four five six seven eight nine ten eleven twelve couple"
+_COUNTS: Final = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}
+_COUNT: Final = rf"(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
+_UNIT: Final = "(?P<unit>day|week|month|year)s?"
+_MONTH: Final = (
+    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+)
+_WEEKDAY: Final = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_SHORT_WEEKDAY: Final = "(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
+_YEAR: Final = "(?:19|20)[0-9]{2}"
+_ENDS: Final = r"(?!\w|[.,:/-][0-9])"
+_FLAGS: Final = re.ASCII | re.IGNORECASE
+
+_NAMED_DAY: Final = re.compile(
+    r"\b(?:the\s)?day\s(?P<far>before\syesterday|after\stomorrow)\b"
+    r"|\b(?P<near>yesterday|today|tomorrow|tonight|last\snight|this\s(?:morning|afternoon|evening))\b",
+    _FLAGS,
+)
+_DAYS_AWAY: Final = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
+_UNIT_NEXT_TO: Final = re.compile(
+    r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
+    rf"(?!\s(?:of|in)\s{_MONTH}\b)",
+    _FLAGS,
+)
+_NEAR_WEEKEND: Final = re.compile(
+    r"\b(?:(?:over|on|at|during|for|since|until|till|by|before|after|around)\s)?the\sweekend\b"
+    r"(?!\s(?:before|after|of|edition|paper|house|home|shift|trip|course|ticket|market|rate)\b|-)",
+    _FLAGS,
+)
+"""Without a word before it, it is a time only where it stands at an end or before what somebody does: `_GOES_ON`."""
+_GOES_ON: Final = re.compile(
+    r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
+    _FLAGS,
+)
+_BEFORE_LAST: Final = re.compile(r"\bthe\s(?P<unit>week|month|year|weekend)\sbefore\slast\b", _FLAGS)
+_UNITS_AGO: Final = re.compile(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow|earlier|later)\b", _FLAGS)
+_IN_UNITS: Final = re.compile(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
+_PAST_UNITS: Final = re.compile(
+    rf"\b(?:(?:the|these|in|for|over|during)\s(?:the\s)?)?(?P<which>last|past|previous|next|coming)\s{_COUNT}\s{_UNIT}\b",
+    _FLAGS,
+)
+_WEEKDAYS: Final = re.compile(
+    rf"\b(?:(?P<which>last|past|this|next|coming|on|every|each|since|until|till|by|before|after|from)\s)?"
+    rf"(?:(?P<name>{_WEEKDAY})|(?P<short>{_SHORT_WEEKDAY}))\b(?!-)",
+    _FLAGS,
+)
+_REPEATED: Final = frozenset({"every", "each"})
+_BARE_MONTH: Final = re.compile(
+    rf"\b(?P<which>(?:week|beginning|start|middle|end)\s(?:of|in)|last|this|next|in|during|since|until|till|before|after|around|early|mid|late)[\s-](?P<name>{_MONTH})\b"
+    r"(?!\.?\s?[0-9]|-)(?P<end>\.?(?=\s*(?:[^\w\s]|\Z)))?",
+    _FLAGS,
+)
+_IS_WORD_TOO: Final = frozenset({"may", "march", "mar"})
+_MONTHS: Final = re.compile(
+    rf"\b(?P<between>between|from)?\s?(?P<first>{_MONTH})\.?\s?(?P<to>-|–|—|\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b)\s?"
+    rf"(?P<second>{_MONTH})\b\.?(?:,?\s(?P<year>{_YEAR}){_ENDS})?(?!\.?\s?[0-9])",
+    _FLAGS,
+)
+_DAYS_OF_MONTH: Final = re.compile(
+    rf"(?<![\w./:-])(?:(?P<one>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
+    rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<before>{_MONTH})\b"
+    rf"|(?P<behind>{_MONTH})\b\.?\s(?P<three>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
+    rf"(?P<four>[0-9]{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[./-][0-9]|\s?%|\s?(?:am|pm|{_MONTH})\b))"
+    rf"(?:,?\s(?P<year>{_YEAR}){_ENDS})?",
+    _FLAGS,
+)
+_YEARS: Final = re.compile(
+    rf"\b(?:in|during|since|until|till|before|after|early|mid|late|spring|summer|autumn|fall|winter|(?:the\s)?year)(?:\sof)?[\s-]"
+    rf"(?P<year>{_YEAR})(?=\s*(?:[^\w\s.,:/%°$€£+-]|[.,](?![0-9])|\Z)"
+    r"|\s(?:and|or|but|we|i|you|he|she|they|it|the|my|our|his|her|their|when|to|was|were|did|with|at|on|for|as|there|by)\b)",
+    _FLAGS,
+)
+_ISO_MONTH: Final = re.compile(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
+_ENDS_DAY: Final = (
+    r"(?=\s*(?:[^\w\s-]|\Z)|\s(?:with|at|for|did|was|were|is|will|when|we|i|you|he|she|they|and|or|but)\b)"
+)
+_DAY_OF_IT: Final = re.compile(
+    r"\b(?:(?P<word>on|around|about|near|circa|since|until|till|by|before|after|from|week\sof|weekend\sof)\s)?"
+    rf"(?P<it>the\s(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)(?:\sof\s(?P<which>last|this|next)\smonth\b|{_ENDS_DAY}))",
+    _FLAGS,
+)
+_DAYS_OF_IT: Final = re.compile(
+    r"\b(?:between|from)\s(?P<it>the\s(?P<one>[0-9]{1,2})(?:st|nd|rd|th)\s(?:and|to|until|till|through)\s(?:the\s)?"
+    rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th){_ENDS_DAY})",
+    _FLAGS,
+)
+"""`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
+_SENSE: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
+
+_FUTURE: Final = re.compile(
+    r"\b(?:will|won't|shall|going\sto|plans?|planned|due|must|needs?\sto|appointment|upcoming|tomorrow|next)\b|'ll\b",
+    _FLAGS,
+)
+_PAST: Final = re.compile(
+    r"\b(?:was|were|had|did|didn't|went|came|saw|met|got|said|made|took|told|gave|bought|brought|found|left|ate|ran|wrote|paid|spent|drove|flew|\w{2,20}ed)\b",
+    _FLAGS,
+)
+
+
+def english_lean(text: str) -> Lean:
+    """Tell whether a text speaks of what was or what will be, by its verbs."""
+    if _FUTURE.search(text):
+        return Lean.FUTURE
+    return Lean.PAST if _PAST.search(text) else Lean.NEAREST
+
+
+def english_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield the times that a text names relative to a day, without a year, or by a month or year alone."""
+    small = text.lower()
+    for rule, mentions, signs in _RULES:
+        if any(sign in small for sign in signs):
+            for match in rule.finditer(text):
+                yield from mentions(match, calendar)
+
+
+def _named_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    said = " ".join((match["far"] or match["near"]).lower().split())
+    yield from mentioned(match.span(), one_day(shifted(calendar.day, _DAYS_AWAY.get(said, 0))))
+
+
+def _unit_next_to(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    away, unit = _SENSE[match["which"].lower()], match["unit"].lower()
+    if unit == "weekend":
+        yield from mentioned(match.span(), weekend_of(shifted(calendar.day, 7 * away)))
+    else:
+        yield from mentioned(match.span(), unit_away(calendar.day, away, Unit(unit)))
+
+
+def _near_weekend(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    start = match.end() - len("the weekend")
+    if start > match.start() or _GOES_ON.match(match.string, match.end()):
+        yield TimeMention(start, match.end(), calendar.weekend())
+
+
+def _before_last(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    if match["unit"].lower() == "weekend":
+        yield TimeMention(*match.span(), weekend_of(shifted(calendar.day, -14)))
+        return
+    yield from mentioned(match.span(), unit_away(calendar.day, -2, Unit(match["unit"].lower())))
+
+
+def _units_ago(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    sense = match["sense"].lower()
+    if sense in ("ago", "from now"):
+        count = _count(match) * (-1 if sense == "ago" else 1)
+        yield from mentioned(match.span(), unit_away(calendar.day, count, Unit(match["unit"].lower())))
+
+
+def _in_units(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    yield from mentioned(match.span(), unit_away(calendar.day, _count(match), Unit(match["unit"].lower())))
+
+
+def _past_units(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    unit, count = Unit(match["unit"].lower()), _count(match)
+    if _SENSE[match["which"].lower()] < 0:
+        yield from mentioned(match.span(), units_back(calendar.day, count, unit))
+    elif (end := unit_away(calendar.day, count, unit)) is not None:
+        yield from mentioned(match.span(), DaySpan(calendar.day, end.last))
+
+
+def _weekdays(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    which, name = (match["which"] or "").lower(), match["name"] or match["short"]
+    is_short = match["name"] is None
+    if which in _REPEATED or (is_short and (not which or not name[0].isupper())):
+        return
+    number = _WEEKDAYS_BY_NAME.index(name[:3].lower())
+    start = match.start() if which in _SENSE or which == "on" else match.start("name" if not is_short else "short")
+    if which == "this":
+        found = shifted(calendar.day, number - calendar.day.weekday())
+    else:
+        found = calendar.weekday(number, _LEANS.get(which, calendar.lean))
+    yield TimeMention(start, match.end(), one_day(found), is_weekday=True)
+
+
+def _bare_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    name, which = match["name"], match["which"].lower()
+    if name.lower() in _IS_WORD_TOO and not name[0].isupper() and match["end"] is None:
+        return
+    month = month_named(name)
+    if which not in _SENSE:
+        yield from mentioned_date((match.start("name"), match.end()), calendar, month, None)
+        return
+    away = _SENSE[which]
+    year = calendar.day.year
+    if away < 0 and month >= calendar.day.month:
+        year -= 1
+    elif away > 0 and month <= calendar.day.month:
+        year += 1
+    yield from mentioned(match.span(), in_year(year, month, None))
+
+
+def _months(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield a range of months, which needs more than a word between two names: a year, or a word before them."""
+    if match["year"] is None and match["between"] is None:
+        return
+    first, second = month_named(match["first"]), month_named(match["second"])
+    if match["year"] is not None:
+        ends = in_year(int(match["year"]), second, None)
+        begins = in_year(int(match["year"]) - (first > second), first, None)
+    else:
+        near = list(mentioned_date(match.span(), calendar, first, None))
+        begins = near[0].span if near else None
+        ends = begins and in_year(begins.first.year + (first > second), second, None)
+    if begins and ends:
+        yield TimeMention(*match.span(), DaySpan(begins.first, ends.last))
+
+
+def _days_of_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    month = month_named(match["before"] or match["behind"])
+    first, last = int(match["one"] or match["three"]), int(match["two"] or match["four"])
+    if last < first:
+        return
+    if match["year"] is not None:
+        found = in_year(int(match["year"]), month, first)
+    else:
+        found = next((one.span for one in mentioned_date(match.span(), calendar, month, first)), None)
+    ends = found and in_year(found.first.year, month, last)
+    if found and ends:
+        yield TimeMention(*match.span(), DaySpan(found.first, ends.last))
+
+
+def _years(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    yield from mentioned((match.start("year"), match.end("year")), year_of(int(match["year"])))
+
+
+def _iso_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    yield from mentioned(match.span(), in_year(int(match["year"]), int(match["month"]), None))
+
+
+def _day_of_it(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    number, which = int(match["day"]), (match["which"] or "").lower()
+    if not (which or match["word"]):
+        return
+    if which:
+        month = month_of(calendar.day.year, calendar.day.month + _SENSE[which])
+        found = month and in_year(month.first.year, month.first.month, number)
+    else:
+        found = calendar.day_of_month(number, is_past=english_lean(match.string) is Lean.PAST)
+    if found is not None:
+        # what stands before it says more of a question than that it is a day
+        start = match.start() if match["word"] and match["word"].lower() == "on" else match.start("it")
+        yield TimeMention(start, match.end(), found)
+
+
+def _days_of_it(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    begins = calendar.day_of_month(int(match["one"]), is_past=english_lean(match.string) is Lean.PAST)
+    ends = begins and in_year(begins.first.year, begins.first.month, int(match["two"]))
+    if begins and ends and begins.first <= ends.first:
+        yield TimeMention(*match.span("it"), DaySpan(begins.first, ends.last))
+
+
+def _count(match: re.Match[str]) -> int:
+    said = match["count"].lower()
+    return _COUNTS[said] if said in _COUNTS else int(said)
+
+
+_WEEKDAYS_BY_NAME: Final = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_LEANS: Final = dict.fromkeys(("last", "past", "since"), Lean.PAST) | dict.fromkeys(
+    ("next", "coming", "until", "till", "by"), Lean.FUTURE
+)
+_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_OF_UNITS: Final = ("day", "week", "month", "year")
+_RULES: Final = (
+    (_NAMED_DAY, _named_day, ("day", "tomorrow", "night", "this")),
+    (_UNIT_NEXT_TO, _unit_next_to, ("week", "month", "year")),
+    (_NEAR_WEEKEND, _near_weekend, ("the weekend",)),
+    (ENGLISH_SEASON, english_season, ("spring", "summer", "autumn", "fall", "winter")),
+    (_BEFORE_LAST, _before_last, ("before last",)),
+    (_UNITS_AGO, _units_ago, ("ago", "from now")),
+    (_IN_UNITS, _in_units, _OF_UNITS),
+    (_PAST_UNITS, _past_units, _OF_UNITS),
+    (_DAYS_OF_MONTH, _days_of_month, _NAMES),
+    (_MONTHS, _months, _NAMES),
+    (_WEEKDAYS, _weekdays, _WEEKDAYS_BY_NAME),
+    (_BARE_MONTH, _bare_month, _NAMES),
+    (_DAY_OF_IT, _day_of_it, ("the ",)),
+    (_DAYS_OF_IT, _days_of_it, ("the ",)),
+    (_YEARS, _years, ("19", "20")),
+    (_ISO_MONTH, _iso_month, ("-0", "-1")),
+)
+"""Each with the rule, what it makes of a match, and what of a text must be there for it: looked for much faster."""

@@ -1,0 +1,262 @@
+"""When something was, as a text tells it: spans of days, in English and Chinese, relative to the day it was written.
+
+A number alone is no year, a date that no calendar has is none, and a year that is missing is the one nearest to the
+day. In doubt nothing is said: a time that was guessed finds what nobody asked for.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import islice
+from typing import Final
+
+from memoryd.domain.memories.line import RetainedLine, written_span
+from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
+from memoryd.domain.memories.times.english import english_lean, english_times
+from memoryd.domain.memories.times.mentions import (
+    Calendar,
+    Lean,
+    TimeMention,
+    mentioned,
+    mentioned_date,
+    part_of_month,
+    without_places,
+    without_repeated,
+)
+from memoryd.domain.memories.times.spans import DaySpan, in_year, shifted, week_of, weekend_of
+from memoryd.domain.text.dates import placed_dates
+from memoryd.domain.text.words import normalised
+
+MOST_SPANS: Final = 16
+"""Of one text."""
+MOST_SIGNS: Final = 20_000
+"""Of a text that are looked at: a memory that is longer tells its times at the beginning."""
+AROUND: Final = 3
+"""Days on both sides of what is asked about with `around`."""
+FURTHEST_AHEAD: Final = 60
+"""Days: a question about what was means last year's date, if the nearest one lies further ahead."""
+_WEEK_DAYS: Final = 7
+LONGEST_EVENT: Final = 45
+"""Days: times further apart are several events, of which the first one counts."""
+
+_TO: Final = re.compile(r"\s*(?:-|–|—|~|〜|\bto\b|\buntil\b|\btill\b|\bthrough\b|一?直?到|至)\s*\Z", re.IGNORECASE)
+_AND: Final = re.compile(r"\s*(?:\band\b|和|与|與|跟)\s*\Z", re.IGNORECASE)
+_OPENS: Final = re.compile(r"\bbetween\s(?:the\s)?\Z", re.IGNORECASE)
+_BETWEEN: Final = re.compile(r"\s*之?间|\s*之?間")
+_FROM: Final = re.compile(r"(?:\bfrom\s(?:the\s)?|自从?|從|从)\Z", re.IGNORECASE)
+_SINCE: Final = re.compile(r"(?:\b(?:ever\s)?since\s(?:the\s)?|自从?)\Z", re.IGNORECASE)
+_SINCE_IT: Final = re.compile(
+    r"\s*(?:以来|以來|起|开始|開始|至今|到现在|到現在)|\s(?:onwards?|on)\b(?!\s\w)", re.IGNORECASE
+)
+_AFTER: Final = re.compile(r"\b(?:after|following)\s(?:the\s)?\Z", re.IGNORECASE)
+_AFTER_IT: Final = re.compile("(?:之|以)[后後]|[后後](?![天来续面])")
+_BEFORE: Final = re.compile(r"\b(?:before|prior\sto|earlier\sthan)\s(?:the\s)?\Z", re.IGNORECASE)
+_BEFORE_IT: Final = re.compile("(?:之|以)前|前(?![天后後面年几]|一[天日周])")
+_UNTIL: Final = re.compile(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截止)\Z", re.IGNORECASE)
+_AROUND: Final = re.compile(
+    r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z", re.IGNORECASE
+)
+_AROUND_IT: Final = re.compile("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
+_SHIFT: Final = re.compile(
+    r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z",
+    re.IGNORECASE,
+)
+_COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_WEEK_OF: Final = re.compile(r"\bweek\s(?:of|around)\s(?:the\s)?\Z", re.IGNORECASE)
+_WEEKEND_OF: Final = re.compile(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z", re.IGNORECASE)
+_WEEK_OF_IT: Final = re.compile("的?[那这這][一个]?(?:周|週|星期|礼拜)")
+_LOOK_BACK, _LOOK_AHEAD = 40, 12
+_MAY_HOLD_WEEKDAYS: Final = re.compile("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]", re.IGNORECASE)
+_MAY_HOLD_DATES: Final = re.compile("[0-9月월]")
+_DAY_AND_DATE: Final = re.compile(r"\s*[,(（]?\s*(?:the\s)?\Z", re.IGNORECASE)
+_QUESTION_FUTURE: Final = re.compile(
+    r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将", re.IGNORECASE
+)
+
+
+def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
+    """Return the distinct spans of days that a text of this day names, in order, the first `MOST_SPANS` of them.
+
+    What is `since` a day goes on to the day of the text, what is `until` one begins there.
+    """
+    plain = without_repeated(without_places(_plain(text)))
+    lean = (chinese_lean if holds_chinese(plain) else english_lean)(plain) if _MAY_HOLD_WEEKDAYS.search(plain) else 0
+    found = (_stretched(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
+    return tuple(islice(dict.fromkeys(found), MOST_SPANS))
+
+
+def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
+    """Return when what a line states was so: its `at`, else what its text says, relative to the day it stands under.
+
+    Several times within `LONGEST_EVENT` days are one event, of others the first counts. None if it says nothing, or
+    nothing that can be told without a day.
+    """
+    if line.attributes.at:
+        return DaySpan(*written_span(line.attributes.at))
+    spans = spans_in(line.text, day) if day is not None else ()
+    if not spans:
+        return None
+    hull = _hull(spans)
+    return hull if (hull.last - hull.first).days <= LONGEST_EVENT else spans[0]
+
+
+def asked_span(question: str, today: date) -> DaySpan | None:
+    """Return the days that a question asks about; None if it names no time.
+
+    `since`, `after`, `before` and `until` leave an end open: `date.min` or `date.max`. `around` takes three days on
+    both sides. A weekday is the one that has been, and a date without a year is not far ahead, unless the question
+    is about what will be.
+    """
+    plain = without_repeated(_plain(question))
+    lean = Lean.FUTURE if _QUESTION_FUTURE.search(plain) else Lean.PAST
+    mentions = islice(_mentions(plain, Calendar(today, lean, ahead=None if lean > 0 else FURTHEST_AHEAD)), MOST_SPANS)
+    spans = [_asked(plain, one) for one in mentions]
+    if not spans:
+        return None
+    open_ones = [span for span in spans if span.is_open]
+    if open_ones:
+        first, last = max(span.first for span in open_ones), min(span.last for span in open_ones)
+        return DaySpan(first, last) if first <= last else _hull(open_ones)
+    return _hull(spans)
+
+
+def _plain(text: str) -> str:
+    return normalised(text[:MOST_SIGNS]).replace("..", " – ")
+
+
+def _mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield what a text names, longest first where two overlap, neighbours joined to ranges."""
+    found = sorted(_all(plain, calendar), key=lambda one: (one.start, -one.end))
+    apart: list[TimeMention] = []
+    for one in found:
+        if apart and one.start < apart[-1].end:
+            if one.end - one.start > apart[-1].end - apart[-1].start:
+                apart[-1] = one
+        else:
+            apart.append(one)
+    yield from _joined(plain, apart, calendar)
+
+
+def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
+    for start, end, written in placed_dates(plain) if _MAY_HOLD_DATES.search(plain) else ():
+        end -= len(plain[start:end]) - len(plain[start:end].rstrip())
+        if written.year is None:
+            yield from mentioned_date((start, end), calendar, written.month, written.day)
+        else:
+            yield from mentioned((start, end), in_year(written.year, written.month, written.day))
+    yield from english_times(plain, calendar)
+    if holds_chinese(plain):
+        yield from chinese_times(plain, calendar)
+
+
+def _joined(plain: str, apart: Sequence[TimeMention], calendar: Calendar) -> Iterator[TimeMention]:
+    held: TimeMention | None = None
+    for one in apart:
+        joined = None if held is None else _join(plain, held, one, calendar)
+        if held is not None and joined is None:
+            yield held
+        held = joined or one
+    if held is not None:
+        yield held
+
+
+def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calendar) -> TimeMention | None:
+    """Return the range of two neighbours, or the date of `Friday, Nov 28`; None if they are two times."""
+    gap = plain[first.end : second.start]
+    if len(gap) > _LOOK_AHEAD:
+        return None
+    if first.is_weekday and not second.is_weekday and _DAY_AND_DATE.match(gap):
+        return replace(second, start=first.start)
+    if not (_TO.match(gap) or (_AND.match(gap) and _is_between(plain, first, second))):
+        return None
+    begins, ends = _same_years(first, second)
+    if ends.last < begins.first and first.is_weekday and second.is_weekday:
+        begins, ends = _in_one_week(begins, ends, calendar)
+    if ends.last < begins.first:
+        return None
+    return TimeMention(first.start, second.end, DaySpan(begins.first, ends.last))
+
+
+def _in_one_week(begins: DaySpan, ends: DaySpan, calendar: Calendar) -> tuple[DaySpan, DaySpan]:
+    """Return two weekdays, the first of which was found behind the second, in order: in the nearer week that fits."""
+    back = DaySpan(shifted(begins.first, -_WEEK_DAYS), shifted(begins.last, -_WEEK_DAYS))
+    ahead = DaySpan(shifted(ends.first, _WEEK_DAYS), shifted(ends.last, _WEEK_DAYS))
+    is_nearer = (calendar.day - ends.last) <= (begins.first - calendar.day)
+    is_past = is_nearer if calendar.lean is Lean.NEAREST else calendar.lean is Lean.PAST
+    return (back, ends) if is_past else (begins, ahead)
+
+
+def _same_years(first: TimeMention, second: TimeMention) -> tuple[DaySpan, DaySpan]:
+    """Give a date without a year that of its neighbour, or the one that makes the range run forwards."""
+    begins, ends = first.span, second.span
+    if second.yearless and (found := in_year(begins.first.year, *second.yearless)):
+        ends = found if found.last >= begins.first else in_year(begins.first.year + 1, *second.yearless) or ends
+    elif first.yearless and (found := in_year(ends.last.year, *first.yearless)):
+        begins = found if found.first <= ends.last else in_year(ends.last.year - 1, *first.yearless) or begins
+    return begins, ends
+
+
+def _is_between(plain: str, first: TimeMention, second: TimeMention) -> bool:
+    before = plain[max(0, first.start - _LOOK_BACK) : first.start]
+    return _OPENS.search(before) is not None or _BETWEEN.match(plain, second.end) is not None
+
+
+def _around_it(plain: str, one: TimeMention) -> tuple[str, str]:
+    """Return what stands right before and behind a mention."""
+    return plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
+
+
+def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
+    """Return the span that a mention has in a text of this day."""
+    around, after = _around_it(plain, one)
+    before, part, behind = part_of_month(around, one.span, after)
+    span = _moved(before, part)
+    if (_SINCE.search(before) or _SINCE_IT.match(behind)) and span.first <= day:
+        return DaySpan(span.first, day)
+    if _UNTIL.search(before) and day <= span.last:
+        return DaySpan(min(day, span.first), span.last)
+    return span
+
+
+def _asked(plain: str, one: TimeMention) -> DaySpan:
+    """Return the span that a question means by a mention."""
+    around, after = _around_it(plain, one)
+    before, part, behind = part_of_month(around, one.span, after)
+    span = _moved(before, part)
+    if span != part:
+        return span
+    if _WEEK_OF.search(before) or _WEEK_OF_IT.match(behind):
+        return week_of(span.first)
+    if _WEEKEND_OF.search(before):
+        return weekend_of(span.first)
+    if _AROUND.search(before) or _AROUND_IT.match(behind):
+        return DaySpan(shifted(span.first, -AROUND), shifted(span.last, AROUND))
+    if _SINCE.search(before) or _SINCE_IT.match(behind):
+        return DaySpan(span.first, date.max)
+    if _BEFORE.search(before) or _BEFORE_IT.match(behind):
+        return DaySpan(date.min, shifted(span.first, -1))
+    if _AFTER.search(before) or _AFTER_IT.match(behind):
+        return DaySpan(shifted(span.last, 1), date.max)
+    if _UNTIL.search(before):
+        return DaySpan(date.min, span.last)
+    return DaySpan(span.first, date.max) if _FROM.search(before) and not _is_range(one) else span
+
+
+def _is_range(one: TimeMention) -> bool:
+    return one.span.first != one.span.last
+
+
+def _moved(before: str, span: DaySpan) -> DaySpan:
+    """Return the span of `three days before Nov 27`."""
+    match = _SHIFT.search(before)
+    if match is None:
+        return span
+    said = match["count"].lower()
+    days = (_COUNTS[said] if said in _COUNTS else int(said)) * (7 if match["unit"].lower() == "week" else 1)
+    days = -days if match["sense"].lower() == "before" else days
+    return DaySpan(shifted(span.first, days), shifted(span.last, days))
+
+
+def _hull(spans: Sequence[DaySpan]) -> DaySpan:
+    return DaySpan(min(span.first for span in spans), max(span.last for span in spans))

@@ -1,0 +1,124 @@
+"""What a core block keeps from chats of several people, told apart in whatever is recalled for them.
+
+Pins are what is shown of somebody everywhere but there. The same words in a summary, on a page or in a note, and the
+number or address of a pin in other words, are kept back with it. So is what memoryd wrote of a conversation: its turns
+are told to those alone who took part.
+
+Which lines of a note are for somebody else: they stand under a scope that does not reach whoever reads.
+
+Which lines of a page that reflect wrote must not be told any more: they rest on what became private, or is gone.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.changes.forgetting import is_of_session
+from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.generated import citations_in, generated_in
+from memoryd.domain.memories.kinds import MemoryId, ShortId
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_sections, scoped_spans
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.markdown import front_matter_bytes
+
+_NUMBER: Final = re.compile(r"\d[\d\s().-]{5,40}[\dXx]")
+_ADDRESS: Final = re.compile(r"[^\s@<>]{1,64}@[^\s@<>]{1,120}\.\w{2,24}")
+_LAST_DIGITS: Final = 7
+"""By which two ways to write a number, with a country or without, are known as one."""
+_MARKS: Final = ".!?。！？ "
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFromGroups:
+    """Pinned memories, what they say, and the numbers and addresses in it; and summaries and ends of sessions."""
+
+    pins: frozenset[MemoryId]
+    of_sessions: frozenset[MemoryId]
+    said: tuple[SaidWords, ...]
+    identifiers: frozenset[str]
+
+    def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
+        """Tell whether something may not be told: a pin, what says the same, text of the core file, or of a session."""
+        if memory in self.pins or memory in self.of_sessions or path in CORE_FILES:
+            return True
+        return any(one.stand_in(text) for one in self.said) or not self.identifiers.isdisjoint(_identifiers(text))
+
+
+def kept_from_groups(memories: Iterable[Memory]) -> KeptFromGroups:
+    """Return what is kept back of memories, and because of the pins among them."""
+    memories = list(memories)
+    pins = [memory for memory in memories if any(one.line.attributes.is_pinned for one in memory.sources)]
+    texts = [source.line.text for memory in pins for source in memory.sources]
+    return KeptFromGroups(
+        frozenset(memory.id for memory in pins),
+        frozenset(memory.id for memory in memories if is_of_session(memory.line)),
+        tuple(SaidWords(text) for text in dict.fromkeys(text.strip().rstrip(_MARKS) for text in texts)),
+        frozenset(found for text in texts for found in _identifiers(text)),
+    )
+
+
+def _identifiers(text: str) -> set[str]:
+    numbers = ("".join(filter(str.isalnum, found)) for found in _NUMBER.findall(text))
+    return {number[-_LAST_DIGITS:].lower() for number in numbers if len(number) >= _LAST_DIGITS} | {
+        found.lower() for found in _ADDRESS.findall(text)
+    }
+
+
+_SIGN = b"scope"
+
+
+def lines_beyond(data: bytes, path: RelativePath, reach: MemoryReach) -> frozenset[int]:
+    """Return the numbers (from 1) of the lines of a note, UTF-8 that ends in `PADDING`, that must not be told.
+
+    What names a scope that cannot be read is for nobody but the owner.
+    """
+    if reach.is_owner or not is_of_memories(path) or _SIGN not in data.lower():
+        return frozenset()
+    spans = memory_sections(data, path).scoped
+    hidden = (span for span in spans if not reach.admits(span.scope))
+    lines = data.split(b"\n")
+    return frozenset(
+        line for span in hidden for line in range(span.first_line, span.last_line + 1) if lines[line - 1].strip()
+    )
+
+
+def told_text(text: str, path: RelativePath, reach: MemoryReach) -> str:
+    """Return part of a note with nothing on the lines that must not be told; the lines stay where they are.
+
+    Of what stands above the part nothing is known: it is the second look, for what was cut before it was known.
+    """
+    if not is_of_memories(path) or _SIGN.decode() not in text.lower():
+        return text
+    spans = [one for one in scoped_spans(padded(text), usual=PAGES.get(path)) if not reach.admits(one.scope)]
+    if not spans:
+        return text
+    lines = text.split("\n")
+    for span in spans:
+        lines[span.first_line - 1 : span.last_line] = [""] * (span.last_line - span.first_line + 1)
+    return "\n".join(lines)
+
+
+def generated_beyond(data: bytes, may_tell: Callable[[ShortId], bool]) -> frozenset[int]:
+    """Return the numbers (from 1) of those lines of a page, UTF-8 that ends in `PADDING`.
+
+    A line that names memories is told if all of them may be. What names none was made of all that stand beside it: it
+    is told while all of these are, but for headings.
+    """
+    hidden: set[int] = set()
+    for start, end in generated_in(data, front_matter_bytes(data)).ranges:
+        first = data.count(b"\n", 0, start) + 1
+        lines = data[start:end].decode("utf-8", "replace").rstrip("\n").split("\n")
+        hidden |= {first + at for at in _beyond(lines, may_tell)}
+    return frozenset(hidden)
+
+
+def _beyond(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
+    named = {at: [one.memory for one in citations_in(line)] for at, line in enumerate(lines)}
+    beyond = {at for at, memories in named.items() if not all(may_tell(one) for one in memories)}
+    if beyond:
+        beyond |= {at for at, memories in named.items() if not memories and not lines[at].startswith(("#", "<!--"))}
+    return beyond

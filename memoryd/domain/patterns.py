@@ -1,0 +1,429 @@
+"""Patterns in gitignore syntax, matched by `wildcards`.
+
+What matches is what git matches (gitignore(5), and wildmatch where the manual is silent), save that characters count,
+not bytes, that names which look the same (Unicode NFC) are the same, and that a line which would hide nothing for a
+slip of the pen (`Patterns`) hides what was meant as well.
+
+What a glob of the configuration matches, by its text alone: what it matched is known after it has vanished.
+
+Wildcards, matched in time that grows with the pattern and never explodes.
+
+A pattern is run over all places of a path at once: the places reached so far are the bits of one number, and each
+character, `?`, class or star of the pattern moves them with a few operations. A regular expression would go back and
+try again, for hours if the pattern was written to make it.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Final
+
+_ANY_DEPTH: Final = "**"
+_SIGNS: Final = frozenset("*?[")
+
+
+def is_glob(path: str) -> bool:
+    """Tell whether a path holds a sign that stands for others."""
+    return not _SIGNS.isdisjoint(path)
+
+
+def fixed_part(pattern: str) -> str:
+    """Return the folder below which everything lies that an absolute pattern matches."""
+    parts = pattern.split("/")
+    first = next((number for number, part in enumerate(parts) if is_glob(part)), len(parts) - 1)
+    return "/".join(parts[:first]) or "/"
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Tell whether `glob.glob(pattern, recursive=True)` would list this absolute path if it were there."""
+    rules = pattern.split("/")
+    states = _with_skips({0}, rules)
+    for part in path.split("/"):
+        taken = {at for at in states if at < len(rules) and _admits(rules[at], part)}
+        states = _with_skips({at if rules[at] == _ANY_DEPTH else at + 1 for at in taken}, rules)
+    return len(rules) in states
+
+
+def _admits(rule: str, part: str) -> bool:
+    if part.startswith(".") and not rule.startswith("."):
+        return False
+    return rule == _ANY_DEPTH or fnmatchcase(part, rule)
+
+
+def _with_skips(states: Iterable[int], rules: list[str]) -> set[int]:
+    """Add the places behind each `**`, which may stand for nothing."""
+    found = set(states)
+    for at in range(len(rules)):
+        if at in found and rules[at] == _ANY_DEPTH:
+            found.add(at + 1)
+    return found
+
+
+class Places:
+    """The characters of a text as sets of places: bit i of `at(c)` says that character i is `c`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.end = 1 << len(text)
+
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for index, character in enumerate(self.text):
+            found[character] = found.get(character, 0) | 1 << index
+        return found
+
+    def at(self, character: str) -> int:
+        """Return where this character stands."""
+        return self._at.get(character, 0)
+
+    def inside(self, ranges: Sequence[tuple[str, str]]) -> int:
+        """Return where a character of one of the ranges stands."""
+        return sum(
+            places
+            for character, places in self._at.items()
+            if any(first <= character <= last for first, last in ranges)
+        )
+
+    @cached_property
+    def within(self) -> int:
+        """Where any character but `/` stands."""
+        return (self.end - 1) & ~self.at("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """This character."""
+
+    character: str
+
+    def step(self, reached: int, text: Places) -> int:
+        return (reached & text.at(self.character)) << 1
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterClass:
+    """One character in (or, negated, outside) the ranges; `?` is what is outside of none. Never a `/`."""
+
+    ranges: tuple[tuple[str, str], ...] = ()
+    is_negated: bool = True
+
+    def step(self, reached: int, text: Places) -> int:
+        inside = text.inside(self.ranges)
+        return (reached & text.within & (~inside if self.is_negated else inside)) << 1
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """Any run of characters: within a name, or, if `crosses`, over `/` too."""
+
+    crosses: bool
+
+    def step(self, reached: int, text: Places) -> int:
+        if self.crosses:
+            return ((text.end << 1) - 1) & -(reached & -reached)
+        # the carry of the sum runs on from each place to the end of its name
+        return (((reached & text.within) + text.within) ^ text.within) | reached
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """`**/`: no folder, or any number of them."""
+
+    def step(self, reached: int, text: Places) -> int:
+        return reached | Literal("/").step(Star(crosses=True).step(reached, text), text)
+
+
+Token = Literal | CharacterClass | Star | Folders
+"""A piece of a pattern. `step` takes the places reached before it, as bits, and returns those reached behind it."""
+
+
+def reaches_end(tokens: Sequence[Token], text: Places, *, start: int = 0) -> bool:
+    """Tell whether a pattern matches the text from this place on to its end."""
+    reached = 1 << start
+    for token in tokens:
+        reached = token.step(reached, text)
+        if not reached:
+            return False
+    return bool(reached & text.end)
+
+
+MAX_PATTERNS = 1_000
+MAX_PATTERN_CHARS = 1_024
+_REMEMBERED = 100_000
+"""Paths whose answer is kept; then all are forgotten."""
+
+_UNFINISHED = "it ends in the middle of a class, or with a backslash"
+_UNSEEN = "\ufeff\u200b\u200c\u200d\u2060\u00ad"
+_QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»")
+_TAIL = re.compile(rf"[\s{_UNSEEN}]+$")
+_LEAD = re.compile(rf"^[\s{_UNSEEN}]+")
+_COMMENT = re.compile(r"\s+#.*$")
+_SPECIAL = frozenset("*?[\\")
+_BLANKS, _CONTROLS = " \t", "".join(map(chr, (*range(32), 127)))
+_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": _BLANKS,
+    "cntrl": _CONTROLS,
+    "digit": string.digits,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": string.ascii_letters + string.digits + string.punctuation + " ",
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A pattern that hides nothing because nobody can say what it means; lines count from 1."""
+
+    line: int
+    pattern: str
+    reason: str
+
+
+class _MalformedError(Exception):
+    """The pattern can match nothing; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line: the characters that must lead, then the tokens of the rest."""
+
+    lead: str
+    tokens: tuple[Token, ...]
+    is_negated: bool
+    is_folder: bool
+    is_name: bool
+    """Whether it is compared with the last name of a path only, and not with the whole."""
+
+    def matches(self, places: Places) -> bool:
+        if not self.tokens:
+            return places.text == self.lead
+        if not places.text.startswith(self.lead):
+            return False
+        return reaches_end(self.tokens, places, start=len(self.lead))
+
+
+class Patterns:
+    """The lines of an ignore file: the last one that matches decides, and below a hidden folder all is hidden.
+
+    A line that git reads to the letter, and that so hides nothing, may have been meant otherwise: `./x`, `a//b`, `"x"`,
+    `x # why`, `x` with an invisible tail, or the path in `folder`, where the file lies. It hides what either
+    reading hides.
+    """
+
+    def __init__(self, lines: Sequence[str], *, folder: str = "") -> None:
+        self._patterns: list[tuple[_Pattern, ...]] = []
+        """Of each line, all that it may mean."""
+        refused: list[Refused] = []
+        for number, line in enumerate(lines, 1):
+            pattern = _trimmed(line.lstrip("\ufeff"))
+            if not pattern or pattern.startswith("#"):
+                continue
+            try:
+                if len(self._patterns) >= MAX_PATTERNS:
+                    raise _MalformedError(f"more than {MAX_PATTERNS} patterns")
+                self._patterns.append(tuple(_parsed(pattern, folder)))
+            except _MalformedError as exc:
+                # one that was to bring something back hides no less by matching nothing
+                if not pattern.startswith("!"):
+                    refused.append(Refused(number, pattern[:80], str(exc)))
+        self.refused = tuple(refused)
+        self._answers: dict[str, bool] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._patterns or self.refused)
+
+    def hides(self, path: str) -> bool:
+        """Tell whether a path, whose parts stand between `/` and which ends in `/` if a folder's, is hidden."""
+        if not self._patterns:
+            return False
+        path = unicodedata.normalize("NFC", path)
+        return any(self._answer(part) for part in _from_the_top(path))
+
+    def _answer(self, path: str) -> bool:
+        """Tell whether a pattern hides this very path; `..` is a way, not a name."""
+        answer = self._answers.get(path)
+        if answer is None:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            answer = self._answers[path] = self._decided(path)
+        return answer
+
+    def _decided(self, path: str) -> bool:
+        whole = path.removesuffix("/")
+        name = whole.rpartition("/")[2]
+        if name in ("", "..", "."):
+            return False
+        in_whole, in_name = Places(whole), Places(name)
+        for pattern in (one for line in reversed(self._patterns) for one in line):
+            if pattern.is_folder and not path.endswith("/"):
+                continue
+            if pattern.matches(in_name if pattern.is_name else in_whole):
+                return not pattern.is_negated
+        return False
+
+
+def _from_the_top(path: str) -> Iterator[str]:
+    """Yield the folders above a path, outermost first, each with its `/`, then the path."""
+    at = path.find("/")
+    while 0 <= at < len(path) - 1:
+        yield path[: at + 1]
+        at = path.find("/", at + 1)
+    yield path
+
+
+def _trimmed(line: str) -> str:
+    """Return the line without its end and the spaces before it, unless a backslash keeps one."""
+    line = line.removesuffix("\r")
+    bare = line.rstrip(" ")
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return bare + " " if slashes % 2 and bare != line else bare
+
+
+def _parsed(pattern: str, folder: str) -> Iterator[_Pattern]:
+    if len(pattern) > MAX_PATTERN_CHARS:
+        raise _MalformedError(f"longer than {MAX_PATTERN_CHARS} characters")
+    yield _parse(unicodedata.normalize("NFC", pattern))
+    for other in _other_readings(pattern, folder):
+        with suppress(_MalformedError):
+            yield _parse(unicodedata.normalize("NFC", other))
+
+
+def _other_readings(pattern: str, folder: str) -> list[str]:
+    """Return what may have been meant besides the letter; what brings something back is taken by the letter alone."""
+    if pattern.startswith("!"):
+        return []
+    meant = [pattern]
+    for change in (_without_ends, _without_comment, _without_ends, _without_quotes, _with_plain_slashes):
+        meant += [changed for one in meant if (changed := change(one)) not in meant]
+    meant += [one.removeprefix(folder) for one in meant if folder and one.startswith(f"{folder}/")]
+    return [one for one in meant[1:] if one.strip("/") and one[0] not in "!#"]
+
+
+def _without_ends(pattern: str) -> str:
+    """Take off blanks and invisible characters at both ends, unless a backslash keeps the last."""
+    bare = _TAIL.sub("", pattern)
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return _LEAD.sub("", pattern if slashes % 2 else bare)
+
+
+def _without_comment(pattern: str) -> str:
+    return _COMMENT.sub("", pattern)
+
+
+def _without_quotes(pattern: str) -> str:
+    is_quoted = len(pattern) > 2 and pattern[0] + pattern[-1] in _QUOTES
+    return pattern[1:-1] if is_quoted else pattern
+
+
+def _with_plain_slashes(pattern: str) -> str:
+    """Write full-width slashes as slashes, several as one, and a leading `./` as `/`."""
+    plain = re.sub("/{2,}", "/", pattern.replace("\uff0f", "/"))
+    return re.sub(r"^(?:\./)+", "/", re.sub(r"/(?:\./)+", "/", plain))
+
+
+def _parse(pattern: str) -> _Pattern:
+    is_negated = pattern.startswith("!")
+    body = pattern[is_negated:]
+    is_folder = body.endswith("/")
+    body = body[: len(body) - is_folder]
+    is_name = "/" not in body
+    body = body.removeprefix("/")
+    lead = next((at for at, character in enumerate(body) if character in _SPECIAL), len(body))
+    tokens = tuple(_Scanner(body[lead:], is_name=is_name).tokens())
+    return _Pattern(body[:lead], tokens, is_negated, is_folder, is_name)
+
+
+class _Scanner:
+    """Reads the tokens of a pattern from its first special character on."""
+
+    def __init__(self, text: str, *, is_name: bool) -> None:
+        self._text = text
+        self._at = 0
+        self._is_name = is_name
+
+    def tokens(self) -> Iterator[Token]:
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if character == "*":
+                yield self._star()
+                continue
+            self._at += 1
+            if character == "?":
+                yield CharacterClass()
+            elif character == "[":
+                yield self._class()
+            else:
+                yield Literal(self._next() if character == "\\" else character)
+
+    def _next(self) -> str:
+        if self._at >= len(self._text):
+            raise _MalformedError(_UNFINISHED)
+        self._at += 1
+        return self._text[self._at - 1]
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _star(self) -> Token:
+        begin = self._at
+        while self._peek() == "*":
+            self._at += 1
+        rest = self._text[self._at :]
+        is_part = begin == 0 or self._text[begin - 1] == "/"
+        crosses = is_part and self._at - begin > 1 and (not rest or rest.startswith(("/", "\\/")))
+        if self._is_name or not crosses or not rest.startswith("/"):
+            return Star(crosses=crosses)
+        self._at += 1
+        return Folders()
+
+    def _class(self) -> CharacterClass:
+        """Read behind `[`. A `]` that comes first is a member, and so is a `-` at either end."""
+        is_negated = self._peek() in ("!", "^")
+        self._at += is_negated
+        ranges: list[tuple[str, str]] = []
+        before = self._member("", ranges)
+        while self._peek() != "]":
+            before = self._member(before, ranges)
+        self._at += 1
+        return CharacterClass(tuple(ranges), is_negated)
+
+    def _member(self, before: str, ranges: list[tuple[str, str]]) -> str:
+        """Add one member of a class, and return the character that a range might begin with."""
+        character = self._next()
+        if character == "-" and before and self._peek() not in ("", "]"):
+            last = self._next()
+            ranges.append((before, self._next() if last == "\\" else last))
+            return ""
+        if character == "[" and self._peek() == ":":
+            return self._named(ranges)
+        if character == "\\":
+            character = self._next()
+        ranges.append((character, character))
+        return character
+
+    def _named(self, ranges: list[tuple[str, str]]) -> str:
+        """Add the members of `[:name:]`; what only begins like it is a plain `[`."""
+        end = self._text.find("]", self._at + 1)
+        if end < 0:
+            raise _MalformedError(_UNFINISHED)
+        if end == self._at + 1 or self._text[end - 1] != ":":
+            ranges.append(("[", "["))
+            return "["
+        name = self._text[self._at + 1 : end - 1]
+        if name not in _CLASSES:
+            raise _MalformedError(f"there is no class [:{name}:]")
+        ranges.extend((one, one) for one in _CLASSES[name])
+        self._at = end + 1
+        return ""

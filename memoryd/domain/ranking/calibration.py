@@ -1,0 +1,329 @@
+"""How common words are in their language: what a few notes cannot tell, since in them every word is rare.
+
+The table is packed into a row for each term, in the order of the bytes of the terms: it takes half a megabyte of
+memory, where a dict takes four.
+
+What an answer is worth: how far its evidence rises above what strangers reach in the same notes.
+
+Words: the share of the question's weight that stands in one chunk, and how much that is beyond what one chunk of so
+many holds by chance. A word weighs by how few hold it, of these notes and of a background: chunks that nobody wrote, in
+which it stands as often as in its language, and which count less and less as the notes grow. Vectors: the best cosine
+in deviations of the question's noise, held against what the best of so many strangers reaches. Set on six retrieval
+sets, by the size of the workspace, with the answer, without it, and with questions that have nothing to do with the
+notes; docs/explanation/ranking.md has the figures.
+
+The noise of a question: what its cosines with notes that have nothing to do with it look like.
+
+Two sources tell: how near strangers come under this model at all, and the question's cosines with the notes themselves.
+The first is all there is on the first day, when one of five notes may be the answer; with each note the second weighs
+more. Both are put together as mean and variance of a normal distribution with its conjugate prior (normal and scaled
+inverse χ²; Gelman et al., Bayesian Data Analysis, 3rd edition, section 3.3).
+"""
+
+import math
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import accumulate
+from statistics import NormalDist
+from typing import Final
+
+from memoryd.domain.ranking.fusion import Noise, VectorMatches
+from memoryd.domain.text.words import is_unspaced
+
+CHUNK_WORDS: Final = 150
+"""Words, or pairs of characters, of a usual chunk."""
+_FIRST, _STEP = 33, 0.1
+"""The last byte of a row is this and more: one for each tenth of a natural logarithm that the term is rarer."""
+_LAST: Final = 255
+
+
+class Background:
+    """How often terms are among all words of their language; raises ValueError if `data` is no packed table."""
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self._rows = zlib.decompress(data)
+        except zlib.error as exc:
+            raise ValueError(f"this is no table of words: {exc}") from exc
+        starts = accumulate((len(row) + 1 for row in self._rows.split(b"\n")[:-1]), initial=0)
+        self._starts = array("I", starts)
+
+    def commonness(self, term: str) -> float:
+        """Return the chance that a usual chunk of the language holds a term of the index, 0 to 1; 0 for what is rare.
+
+        A term is in lower case and without accents. What is not in the table is rare; so are numbers and codes.
+        """
+        # of words that come by chance (Poisson), at least one
+        return -math.expm1(-CHUNK_WORDS * self._share(term.encode("utf-8", "surrogatepass")))
+
+    def _share(self, term: bytes) -> float:
+        at = bisect_left(self._starts, term, key=self._term)
+        if at == len(self._starts) or self._term(self._starts[at]) != term:
+            return 0.0
+        return math.exp(-(self._rows[self._starts[at] + len(term)] - _FIRST) * _STEP)
+
+    def _term(self, start: int) -> bytes:
+        end = self._rows.find(b"\n", start)
+        return self._rows[start : end - 1 if end > 0 else -1]
+
+
+def packed(shares: Mapping[str, float]) -> bytes:
+    """Return the table of terms and how often each is among all, above 0 and at most 1."""
+    rows = sorted((term.encode(), share) for term, share in shares.items())
+    return zlib.compress(b"\n".join(term + bytes([_sign(share)]) for term, share in rows), 9)
+
+
+def _sign(share: float) -> int:
+    return min(_LAST, _FIRST + round(-math.log(share) / _STEP))
+
+
+FULL_SHARE = 0.5
+"""So much of a question's weight in one chunk answers it."""
+FAIR_SHARE, FAIR_SURPLUS = 0.35, 5.0
+"""So much does when it is this much more than chance gives, in natural logarithms of probability."""
+FAINT_SHARE = 0.3
+"""Less than this is what strangers hold, too."""
+BACKGROUND_CHUNKS = 1_000
+"""So many chunks of the notes weigh as much as what is known of the language."""
+SKEPTICS = 20
+"""So many chunks more that do not hold a term are reckoned with, before a few that do make it usual."""
+UNKNOWN_PAIR = 0.5
+"""Of its weight counts a pair of signs that stands nowhere: in a script without spaces most such cross two words."""
+NOISE_CHANCE = 0.1
+"""Of so many unrelated questions the best stranger is taken for more than noise."""
+CLEAR_CHANCE = 0.001
+"""The same for an answer. Cosines with notes on like things have longer tails than a normal distribution."""
+RICH = 1_000
+"""Passages among which every usual word stands; in fewer, an unknown word says little."""
+_NORMAL = NormalDist()
+
+
+class Verdict(StrEnum):
+    """What a hit is worth, best first: it holds what was asked, it may, or nothing says so; an answer has the best."""
+
+    ANSWERABLE = "answerable"
+    WEAK = "weak"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Idf:
+    """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
+
+    chunks: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    """Terms that stand anywhere at all."""
+
+    def covered(self, terms: Collection[str]) -> float:
+        """Return what these terms weigh together."""
+        # in the order of the question: a set is ordered anew by every process, and the last digit of a sum with it, so
+        # that an answer at the edge of FULL_SHARE would be judged otherwise after a restart
+        return sum(weight for term, weight in self.weights.items() if term in terms)
+
+    def share(self, terms: Collection[str]) -> float:
+        """Return how much of the question's weight these terms are, 0 to 1."""
+        total = sum(self.weights.values())
+        return self.covered(terms) / total if total > 0 else float(bool(terms))
+
+    def tells(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
+        """Tell whether these terms are more of the question than strangers hold, too: at least this share."""
+        return self.covered(terms) > 0 and self.share(terms) >= least
+
+    def answers(self, terms: Collection[str]) -> bool:
+        """Tell whether a chunk with these terms answers the question by its words."""
+        share = self.share(terms)
+        surplus = self.covered(terms) - math.log(max(1, self.chunks))
+        return bool(terms) and (share >= FULL_SHARE or (share >= FAIR_SHARE and surplus >= FAIR_SURPLUS))
+
+
+def idf(chunks: int, counts: Mapping[str, int], commonness: Callable[[str], float] = lambda _term: 0.0) -> Idf:
+    """Weigh terms by how many of the chunks hold each: ln((N − n + ½)/(n + ½)), at least 0, as BM25 has it.
+
+    N and n count the background, too; `commonness` is the chance that one of its chunks holds a term, 0 to 1. It says
+    what is rare. What is usual these notes say themselves: no term weighs more than ln((1 − p)/p), p being the share of
+    the chunks beside its own that hold it, and of SKEPTICS that do not.
+    """
+    weights = {term: _weight(chunks, n, term, commonness(term)) for term, n in counts.items()}
+    return Idf(chunks, weights, frozenset(term for term, n in counts.items() if n))
+
+
+def _weight(chunks: int, holding: int, term: str, common: float) -> float:
+    all_chunks, with_term = chunks + BACKGROUND_CHUNKS, holding + BACKGROUND_CHUNKS * common
+    rarity = max(0.0, math.log((max(0.0, all_chunks - with_term) + 0.5) / (with_term + 0.5)))
+    if holding > 1:
+        others = holding - 1
+        return max(0.0, min(rarity, math.log((max(0, chunks - others) + SKEPTICS) / others)))
+    is_stray = not holding and not common and len(term) > 1 and is_unspaced(term)
+    return UNKNOWN_PAIR * rarity if is_stray else rarity
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """How telling each term of a question is, and which terms stand in each candidate, by chunk id."""
+
+    idf: Idf
+    terms: Mapping[int, frozenset[str]]
+
+    def terms_of(self, chunk: int) -> tuple[str, ...]:
+        """Return the terms that stand in a candidate, in the order of the question."""
+        held = self.terms.get(chunk, frozenset())
+        return tuple(term for term in self.idf.weights if term in held)
+
+
+def best_stranger(vectors: int, chance: float) -> float:
+    """Return the deviations that the best of so many unrelated vectors exceeds with this chance, 0 without any.
+
+    Of independent normal deviates (Šidák 1967); right for one as for a million, where √(2 ln n) is a bound for many.
+    """
+    return _NORMAL.inv_cdf((1 - chance) ** (1 / vectors)) if vectors else 0.0
+
+
+def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
+    """Return the deviations below which a hit that holds no word of the question is noise.
+
+    A model puts nonsense somewhere too. So the more passages there are that hold none of a question's words, the more
+    a hit must stand out.
+    """
+    strangeness = 0.0 if knows_a_word else min(1.0, vectors / RICH)
+    noise = best_stranger(vectors, NOISE_CHANCE)
+    return noise + strangeness * (clear_floor(vectors) - noise)
+
+
+def clear_floor(vectors: int) -> float:
+    """Return the deviations above which a hit answers by its meaning alone."""
+    return best_stranger(vectors, CLEAR_CHANCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
+
+    idf: Idf
+    noise: Noise
+    vectors: int
+    share: float
+    """Of the question's weight, in the best chunk."""
+    deviations: float | None
+    """The best cosine above the noise; None without vectors."""
+    vector_floor: float
+    """Deviations below which a hit without a word of the question is noise."""
+    clear_floor: float
+
+    def of(self, told: Collection[tuple[Collection[str], float | None]]) -> "Floors":
+        """Return the same floors with the best of these alone: the terms and the cosine of each chunk."""
+        best = max((cosine for _, cosine in told if cosine is not None), default=None)
+        return replace(
+            self,
+            share=max((self.idf.share(terms) for terms, _ in told), default=0.0),
+            deviations=None if best is None else self.noise.deviations(best),
+        )
+
+    def answers(self, terms: Collection[str], cosine: float | None) -> bool:
+        """Tell whether a chunk with these terms and this cosine answers the question, by its words or its meaning."""
+        if self.idf.answers(terms):
+            return True
+        return cosine is not None and self.vectors > 0 and self.noise.deviations(cosine) >= self.clear_floor
+
+    def is_noise(self, cosine: float | None) -> bool:
+        """Tell whether a meaning comes no nearer than that of strangers does."""
+        return cosine is None or self.noise.deviations(cosine) < self.vector_floor
+
+    def verdict(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
+        """Return what a chunk with these terms and this cosine is worth."""
+        if self.answers(terms, cosine):
+            return Verdict.ANSWERABLE
+        # where no vectors were compared, nobody can say that a few words are all there is; and what was found by the
+        # beginning of a name holds no whole word that could be weighed
+        least = 0.0 if self.deviations is None else FAINT_SHARE
+        has_telling_word = self.idf.tells(terms, least) if terms else is_literal
+        return Verdict.WEAK if has_telling_word or not self.is_noise(cosine) else Verdict.NONE
+
+    def nothing_in(self, terms: Collection[str], cosine: float | None) -> str:
+        """Say why a chunk with these terms and this cosine is worth nothing."""
+        deviations = None if cosine is None else self.noise.deviations(cosine)
+        words = _too_few("it", self.idf.share(terms)) or "it holds no telling word of the question"
+        return words + self._within("its meaning", deviations)
+
+    @property
+    def emptiness(self) -> str:
+        """Why hits of which none is worth anything are worth nothing."""
+        words = _too_few("the best hit", self.share) or "no hit holds a telling word of the question"
+        return words + self._within("the nearest meaning", self.deviations)
+
+    def _within(self, meaning: str, deviations: float | None) -> str:
+        if deviations is None:
+            return ""
+        return (
+            f", and {meaning} is within the noise: {deviations:.1f} deviations above the mean, where the best of "
+            f"unrelated notes reaches {self.vector_floor:.1f}"
+        )
+
+    @property
+    def weakness(self) -> str:
+        """Why hits of which none answers are only weak."""
+        words = f"the best hit holds {self.share:.0%} of what the question's words weigh (enough: {FULL_SHARE:.0%})"
+        if self.deviations is None:
+            return words
+        return (
+            f"{words}, and the nearest meaning stands {self.deviations:.1f} deviations above the noise "
+            f"(unrelated notes reach {self.vector_floor:.1f}, clear is {self.clear_floor:.1f})"
+        )
+
+
+def _too_few(holder: str, share: float) -> str:
+    """Say that words of this share tell too little, nothing if none of them tells anything."""
+    # what would be shown as 0 % is nothing; and where no word of a question tells, any of them is all of it
+    if not 0.005 <= share < FAINT_SHARE:
+        return ""
+    return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
+
+
+def floors(found: VectorMatches, statistics: TermStatistics) -> Floors:
+    """Measure the best of the evidence, and what it must rise above."""
+    best = max(found.cosines.values(), default=None)
+    return Floors(
+        idf=statistics.idf,
+        noise=found.noise,
+        vectors=found.compared,
+        # most candidates hold the same few terms
+        share=max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0),
+        deviations=None if best is None else found.noise.deviations(best),
+        vector_floor=vector_floor(found.compared, knows_a_word=bool(statistics.idf.known)),
+        clear_floor=clear_floor(found.compared),
+    )
+
+
+PRIOR_COUNT = 100
+"""So many passages of the notes weigh as much as what is known of strangers."""
+USUAL_COUNT, USUAL_DEVIATION = 20, 0.1
+"""The same for the usual deviation of cosines, all that is known before a model's strangers are."""
+
+
+@dataclass(frozen=True, slots=True)
+class CosineSample:
+    """How many cosines were looked at, their mean, and their variance (the mean square of what they are off it)."""
+
+    count: int
+    mean: float
+    variance: float
+
+
+def noise_of(sample: CosineSample, strangers: CosineSample | None) -> Noise:
+    """Return the noise of a question from its cosines with a sample of the notes, and with strangers if they are known.
+
+    Without either there is nothing to go by but the usual noise.
+    """
+    if strangers is None:
+        prior, weight, pull = CosineSample(0, sample.mean, USUAL_DEVIATION**2), USUAL_COUNT, 0.0
+    else:
+        prior, weight = strangers, PRIOR_COUNT
+        pull = weight * sample.count / (weight + sample.count) * (sample.mean - prior.mean) ** 2
+    total = weight + sample.count
+    mean = (weight * prior.mean + sample.count * sample.mean) / total
+    variance = (weight * prior.variance + sample.count * sample.variance + pull) / total
+    return Noise(mean, variance**0.5)

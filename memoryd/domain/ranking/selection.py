@@ -1,0 +1,373 @@
+"""Recency: dated notes fade by half-lives; what is meant to last does not.
+
+The formula is the one of the OpenClaw configuration reference: score × e^(−ln 2 / halfLife × age in days).
+
+Going deeper: what to do when the candidates that were looked at do not fill an answer as they should.
+
+A look reads some candidates and chooses hits from them. Copies fold, and one document or one kind of note may have too
+many places; then others are owed a chance. What is cheap comes first: to read more of what the arms gave, then to ask
+once for other documents, then to ask both arms for more. Noise fills places only until something better has them: it
+neither ends the search for that, nor is it looked for.
+
+Merging two ordered lists of hits that were found in two indexes: notes and conversations.
+
+Scores of two indexes do not compare: each measures words against its own best and its own rarity, and in a small index
+no word is rare. What compares is how much of the question a hit holds. So both lists are scored jointly, by
+
+    text weight × words + vector weight × meaning, times what age leaves.
+
+*Words* are, to four fifths, the share of the question's weight that stands in a hit, each term weighing what it weighs
+in both indexes together; the rest is BM25 against the best of its own list, which tells how often and how near each
+other the words stand. *Meaning* is how far a cosine rises above one noise for both, that of the index that compared
+more vectors. A hit of an engine that gives neither has its own score.
+
+The lists are merged head by head: the better verdict comes first, then the higher joint score, and noise behind all
+else; each list keeps its own order, which decay, folding and diversity made. docs/explanation/conversations.md has
+figures.
+
+How alike two texts are, by the words they share. What counts as a word follows the MMR of OpenClaw.
+
+Scripts without spaces count by single characters and by pairs of neighbours, all others by whole words: also those
+that are not written in Latin letters, which OpenClaw 2026.7 takes for empty texts.
+
+What happens to hits after their scores are merged: places are shared, diversity is sought, words are kept.
+
+Each function takes hits best first and returns positions in that order, so that any kind of hit can be ranked.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from memoryd.domain.documents import CORE_FILES, Source
+from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.ranking.fusion import Noise, Weights, standout
+from memoryd.domain.text.words import UNSPACED, normalised
+
+EVERGREEN_FOLDER = "bank/"
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """What age takes from a score: the factor, 0 to 1, and the whole days; None for what lasts."""
+
+    factor: float = 1.0
+    age_days: int | None = None
+
+
+def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:
+    """Return the decay of a document today, which is the day of `now` in its own zone."""
+    day = decay_day(path, source, mtime_ns, now.tzinfo or UTC)
+    age = age_in_days(day, now.date())
+    return Decay(decay_factor(age, half_life_days), None if day is None else age)
+
+
+def decay_factor(age_days: float, half_life_days: float) -> float:
+    """Return 0 to 1: 1 today and for the future, 0.5 after one half-life. A half-life not above 0 turns it off."""
+    if not half_life_days > 0:
+        return 1.0
+    return math.exp2(-max(0.0, age_days) / half_life_days)
+
+
+def decay_day(path: str, source: str, mtime_ns: int, zone: tzinfo = UTC) -> date | None:
+    """Return the day from which a document ages, None if it does not.
+
+    That is the date in its name; for a conversation, the day on which something was said last: it goes on for longer
+    than a name tells. `bank/`, the core file and notes without a date last.
+    """
+    if source == Source.SESSIONS:
+        return datetime.fromtimestamp(mtime_ns / 1e9, zone).date()
+    if path.startswith(EVERGREEN_FOLDER) or path in CORE_FILES:
+        return None
+    return date_in_name(path)
+
+
+def age_in_days(day: date | None, today: date) -> int:
+    """Return whole days from `day` to `today`; 0 for what does not age or lies ahead."""
+    return 0 if day is None else max(0, (today - day).days)
+
+
+DEEPER = 4
+"""By this grows what is asked for, so that few rounds reach everything."""
+
+
+class NextStep(StrEnum):
+    """What follows a look at the candidates."""
+
+    ANSWER = "answer"
+    READ_MORE = "read-more"
+    ASK_OTHERS = "ask-others"
+    """Ask for the best words of all documents but the one that has too many places."""
+    ASK_DEEPER = "ask-deeper"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFill:
+    """How far a look filled the answer, and what there is beyond it."""
+
+    hits: int
+    """Those that are no noise."""
+    has_room: bool
+    """Whether others may have places of copies or of notes that are alike."""
+    has_dominant: bool
+    """Whether one document has more than its share of the places."""
+    unread: int
+    """Candidates that might stand in the answer and were not read; noise only while there are places left for it."""
+    is_full: bool
+    """Whether an arm had more to give."""
+
+
+def next_step(fill: AnswerFill, limit: int, *, has_asked_others: bool, is_deepest: bool, is_late: bool) -> NextStep:
+    """Return what follows a look for `limit` hits.
+
+    `is_late` ends the questions to the arms, not the reading: what they gave is at hand, and half-read it would hide
+    the hits of other documents behind copies.
+    """
+    is_settled = fill.hits >= limit and not fill.has_dominant and not fill.has_room
+    if fill.unread and not is_settled:
+        return NextStep.READ_MORE
+    if not fill.is_full or is_late:
+        return NextStep.ANSWER
+    if fill.has_dominant and not has_asked_others:
+        # a document of hundreds of matching chunks fills every depth: to ask deeper would bring more of it
+        return NextStep.ASK_OTHERS
+    return NextStep.ASK_DEEPER if fill.has_room and not is_deepest else NextStep.ANSWER
+
+
+BM25_SHARE: Final = 0.2
+"""Of what words are worth."""
+_RANKS: Final = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Evident:
+    """What of a hit is compared with hits of another list; numbers of an arm are None where it did not find it.
+
+    `matching` is BM25 against the best of its list, 0 to 1; `score` is its own, 0 to 1, and `decay` what age leaves.
+    """
+
+    terms: Collection[str] = ()
+    matching: float | None = None
+    cosine: float | None = None
+    score: float = 0.0
+    decay: float = 1.0
+    verdict: Verdict | None = None
+    is_noise: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JointMeasure:
+    """By what hits of both lists are scored: the weight of each term and the noise of cosines, where they are known."""
+
+    weights: Weights
+    terms: Mapping[str, float] | None = None
+    noise: Noise | None = None
+
+    def score(self, hit: Evident) -> float:
+        """Return 0 to 1."""
+        if hit.matching is None and hit.cosine is None:
+            return hit.score
+        return hit.decay * (self.weights.text * self._words(hit) + self.weights.vector * self._meaning(hit.cosine))
+
+    def _words(self, hit: Evident) -> float:
+        if self.terms is None:
+            return hit.matching or 0.0
+        total = sum(self.terms.values())
+        held = sum(weight for term, weight in self.terms.items() if term in hit.terms)
+        share = held / total if total > 0 else float(bool(hit.terms))
+        return (1 - BM25_SHARE) * share + BM25_SHARE * (hit.matching or 0.0)
+
+    def _meaning(self, cosine: float | None) -> float:
+        if cosine is None:
+            return 0.0
+        return max(0.0, cosine) if self.noise is None else standout(cosine, self.noise)
+
+
+def joint_measure(floors: Sequence[Floors], weights: Weights) -> JointMeasure:
+    """Return by what hits of both lists are scored; `floors` are those of the lists that have some."""
+    if not floors:
+        return JointMeasure(weights)
+    terms: Counter[str] = Counter()
+    for one in floors:
+        terms.update(one.idf.weights)
+    compared = max(floors, key=lambda one: one.vectors)
+    return JointMeasure(weights, terms, compared.noise if compared.vectors else None)
+
+
+def merged(
+    first: Sequence[tuple[Item, Evident]], second: Sequence[tuple[Item, Evident]], measure: JointMeasure
+) -> list[Item]:
+    """Return the items of both lists, each list in its own order; of equals that of the first list comes first."""
+    order: list[Item] = []
+    left, right = list(first), list(second)
+    while left and right:
+        taken = right if _worth(right[0][1], measure) < _worth(left[0][1], measure) else left
+        order.append(taken.pop(0)[0])
+    return order + [item for item, _ in (*left, *right)]
+
+
+def _worth(hit: Evident, measure: JointMeasure) -> tuple[bool, int, float]:
+    """Sort what is no noise before noise, then by verdict, then by the joint score."""
+    rank = len(_RANKS) if hit.verdict is None else _RANKS[hit.verdict]
+    return hit.is_noise, rank, -measure.score(hit)
+
+
+Tokens = frozenset[str]
+
+_UNITS = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
+_ASCII_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+ALIKE = 0.9
+"""Share of all words of two texts that must stand in both."""
+MIN_SHARED_WORDS, MAX_OTHER_NUMBERS = 8, 2
+"""Texts that share at least so many words and differ in so few numbers alone are alike too: a counter, a date."""
+
+
+def tokens(text: str) -> Tokens:
+    """Return the distinct words of a text, in lower case."""
+    if text.isascii():
+        return frozenset(_ASCII_WORD.findall(text.lower()))
+    found: set[str] = set()
+    for unit in _UNITS.findall(normalised(text).lower()):
+        if _UNSPACED.match(unit):
+            found.update(unit)
+            found.update(unit[at : at + 2] for at in range(len(unit) - 1))
+        else:
+            found.add(unit)
+    return frozenset(found)
+
+
+def jaccard(first: Set[str], second: Set[str]) -> float:
+    """Return the share of common tokens, 0 to 1; two empty sets tell nothing and count as different."""
+    shared = len(first & second)
+    return shared / (len(first) + len(second) - shared) if shared else 0.0
+
+
+def is_alike(first: Tokens, second: Tokens) -> bool:
+    """Tell whether two texts differ in a few words alone, or in a number or two: they may tell two facts, and crowd."""
+    least = ALIKE * max(len(first), len(second)) - MAX_OTHER_NUMBERS
+    if not first or not second or min(len(first), len(second)) < least or len(first & second) < least:
+        # most pairs of many are told apart here
+        return False
+    if jaccard(first, second) >= ALIKE:
+        return True
+    others = first ^ second
+    is_counted = all(any(sign.isdigit() for sign in word) for word in others)
+    return is_counted and len(others) <= MAX_OTHER_NUMBERS and len(first & second) >= MIN_SHARED_WORDS
+
+
+FILE_SHARE = 5 / 6
+"""Most of an answer that one document may fill while others match too: five of six hits."""
+FAMILY_SHARE, MIN_FAMILY = 1 / 2, 2
+"""Most of an answer that notes may fill which are alike but for a word or a number: three of six hits, two of two."""
+WORTH_A_PLACE = 0.75
+"""Share of the score of the hit that it replaces; from 0.5 down, two answers in 150 are lost in long documents."""
+WORTH_FOR_ALIKE = 0.5
+"""The same where the hit says little more than those before it."""
+WORST_OF_BEST = 0.2
+"""MMR takes the least relevant hit for worth nothing, but never one above this share of the best.
+
+OpenClaw does so whatever its score is; among a few good hits, a copy then outranks the last one.
+"""
+_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A hit as those rules see it: its score, its words, its document, and the number of the notes it is alike with."""
+
+    score: float
+    tokens: Tokens = frozenset()
+    path: str = ""
+    family: int = 0
+
+
+def mmr(hits: Sequence[Contender], lambda_: float) -> list[int]:
+    """Return all positions, the next one being that with most of λ × relevance − (1 − λ) × similarity to those before.
+
+    Relevance is the score, stretched to 0..1 over the hits; similarity is Jaccard on their words; λ is held to 0..1;
+    the higher score wins a tie. Takes time by the square of the number of hits.
+    """
+    share = min(1.0, max(0.0, lambda_))
+    scores = [hit.score for hit in hits]
+    best = max(scores, default=0.0)
+    low = min([*scores, WORST_OF_BEST * best])
+    relevance = [(score - low) / (best - low) if best > low else 1.0 for score in scores]
+    nearest = [0.0] * len(hits)
+    left = sorted(range(len(hits)), key=lambda at: -scores[at])
+    chosen: list[int] = []
+    while left:
+        # rounded, so that the order of additions decides no tie: the higher score does, being further left
+        taken = max(left, key=lambda at: round(share * relevance[at] - (1 - share) * nearest[at], _DIGITS))
+        left.remove(taken)
+        chosen.append(taken)
+        for at in left if share < 1 else ():
+            nearest[at] = max(nearest[at], jaccard(hits[at].tokens, hits[taken].tokens))
+    return chosen
+
+
+def file_share(limit: int) -> int:
+    """Return how many of `limit` hits one document may have while others match."""
+    return max(1, math.ceil(limit * FILE_SHARE))
+
+
+def family_share(limit: int) -> int:
+    """Return how many of `limit` hits may be alike while others match."""
+    return max(MIN_FAMILY, math.ceil(limit * FAMILY_SHARE))
+
+
+def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] = ()) -> list[int]:
+    """Return all positions; hits beyond their document's or their family's share of `limit` places stand behind others.
+
+    They do so only for others that score at least WORTH_A_PLACE, or WORTH_FOR_ALIKE, of what they do. Those in `taken`
+    have places already.
+    """
+    paths = Counter(hit.path for hit in taken)
+    families = Counter(hit.family for hit in taken)
+    left = list(range(len(hits)))
+    first: list[int] = []
+    while left and len(taken) + len(first) < limit:
+        at = left[0]
+        if not _has_share(hits[at], paths, families, limit):
+            is_alike = families[hits[at].family] >= family_share(limit)
+            worth = (WORTH_FOR_ALIKE if is_alike else WORTH_A_PLACE) * hits[at].score
+            others = (other for other in left if hits[other].score >= worth)
+            at = next((other for other in others if _has_share(hits[other], paths, families, limit)), at)
+        left.remove(at)
+        paths[hits[at].path] += 1
+        families[hits[at].family] += 1
+        first.append(at)
+    return first + left
+
+
+def _has_share(hit: Contender, paths: Counter[str], families: Counter[int], limit: int) -> bool:
+    return paths[hit.path] < file_share(limit) and families[hit.family] < family_share(limit)
+
+
+def with_literal(order: Sequence[int], before: Sequence[int], literal: frozenset[int], limit: int) -> list[int]:
+    """Return the first `limit` of `order`, with every literal hit that would have been among them `before`.
+
+    Such a hit takes the last places from hits that hold no word of the question; the very best one, if none is left,
+    from any but the first.
+    """
+    kept = list(order[:limit])
+    owed = [hit for hit in before[:limit] if hit in literal and hit not in kept]
+    weak = [hit for hit in kept[1:] if hit not in literal]
+    for rank, hit in enumerate(owed):
+        if weak:
+            kept.remove(weak.pop())
+        elif rank == 0 and hit == before[0] and len(kept) > 1:
+            kept.pop()
+        else:
+            break
+        kept.append(hit)
+    return kept

@@ -1,0 +1,430 @@
+"""What is kept of a conversation: each question, the answers that matter, and where it lies when it has grown old.
+
+The main file: the reference's document of all sessions with its indexes, as a value and as text.
+
+`version, structure, sessions[].qa_sequence[], index.by_topic / by_recency / by_semantic_hash, metadata`. Indexes and
+totals are made from the sessions, whatever stood there. A session of more than 50 turns is a *stub*: it has no turns
+there, names its file, and its turns stand in the indexes all the same.
+
+The file of a session: the object that stands for it in `sessions[]` of the reference's document, a turn on a line.
+
+Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked,
+`end` where a memory is made of it when it is over, and `summed_up`, the last turn that a summary tells; in a turn
+`marked: true`, where its answer is.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from memoryd.domain.sessions.json_values import (
+    DamagedDocumentError,
+    ForeignDocumentError,
+    as_count,
+    as_list,
+    as_object,
+    as_seq,
+    as_share,
+    as_text,
+    as_time,
+    dumps,
+    loads,
+    others,
+    told_time,
+)
+from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, SessionId, Turn
+
+THRESHOLD: Final = 0.6
+ARCHIVE_AFTER: Final = timedelta(days=30)
+MAX_BYTES: Final = 256 << 20
+"""Of all files of one workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """From which significance on an answer is kept, which topics always are, and when a session goes to the archive."""
+
+    threshold: float = THRESHOLD
+    interests: frozenset[str] = frozenset()
+    archive_after: timedelta = ARCHIVE_AFTER
+
+    def is_kept(self, significance: float, topics: Collection[str]) -> bool:
+        """Tell whether an answer is kept: more significant than the threshold, or about something of interest."""
+        interests = {interest.lower() for interest in self.interests}
+        return significance > self.threshold or any(topic.lower() in interests for topic in topics)
+
+    def is_old(self, last_activity: datetime, now: datetime) -> bool:
+        """Tell whether a session goes to the archive: nobody has said anything in it for so long."""
+        return now - last_activity > self.archive_after
+
+    def pruned(self, session: Session, *, drops_marked: bool = False) -> Session:
+        """Return the session without the answers that are not kept; every question stays, and what a person marked.
+
+        With `drops_marked` marked answers have no more worth than others.
+        """
+        return replace(session, turns=tuple(self._pruned(turn, drops_marked) for turn in session.turns))
+
+    def _pruned(self, turn: Turn, drops_marked: bool) -> Turn:
+        if self.is_kept(turn.significance, turn.topics) or (turn.is_marked and not drops_marked):
+            return turn
+        return replace(turn, answer=None, is_marked=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much there is: of all turns those whose answer is kept are `ratio`, to two digits; 0 if there is none."""
+
+    turns: int = 0
+    answers: int = 0
+
+    @property
+    def ratio(self) -> float:
+        return round(self.answers / self.turns, 2) if self.turns else 0.0
+
+
+def totals(counted: Iterable[tuple[int, int]]) -> Totals:
+    """Add up pairs of turns and kept answers."""
+    turns = answers = 0
+    for some_turns, some_answers in counted:
+        turns, answers = turns + some_turns, answers + some_answers
+    return Totals(turns, answers)
+
+
+VERSION: Final = 1
+STRUCTURE: Final = "sequence-indexed-qa"
+MAX_TURNS: Final = 50
+"""A session of more turns is a stub."""
+
+_TOP: Final = frozenset({"version", "structure", "sessions", "index", "metadata"})
+_INDEX: Final = frozenset({"by_topic", "by_recency", "by_semantic_hash"})
+_METADATA: Final = frozenset({"total_qa_pairs", "stored_answers", "compression_ratio", "last_updated"})
+_STUB: Final = frozenset(
+    {"session_id", "created", "agent", "key", "remember", "end", "file", "turns", "stored_answers", "last_activity"}
+) | {"qa_sequence"}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMark:
+    """What the indexes say of a turn; its topics in order."""
+
+    seq: int
+    question_hash: str = ""
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStub:
+    """A session that stands in a file of its own: what is known without reading it. `session` has no turns."""
+
+    session: Session
+    file: str
+    """Relative to the folder of the main file."""
+    turns: int
+    answers: int
+    last_activity: datetime
+    marks: tuple[TurnMark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QaDocument:
+    """All sessions, and what others wrote beside them."""
+
+    entries: tuple[Session | SessionStub, ...] = ()
+    extra: Extra = field(default_factory=dict)
+    index_extra: Extra = field(default_factory=dict)
+    metadata_extra: Extra = field(default_factory=dict)
+
+
+def entry_of(session: Session) -> Session | SessionStub:
+    """Return how a session stands in the main file."""
+    if len(session.turns) <= MAX_TURNS:
+        return session
+    bare = replace(session, turns=())
+    last = session.last_activity
+    return SessionStub(
+        bare, f"sessions/{session.id}.json", len(session.turns), session.answers, last, marks_of(session)
+    )
+
+
+def marks_of(entry: Session | SessionStub) -> tuple[TurnMark, ...]:
+    """Return what the indexes say of the turns of a session, those of which they say nothing left out."""
+    if isinstance(entry, SessionStub):
+        return entry.marks
+    marks = (TurnMark(turn.seq, turn.question_hash, tuple(sorted(set(turn.topics)))) for turn in entry.turns)
+    return tuple(mark for mark in marks if mark.question_hash or mark.topics)
+
+
+def parse_document(data: bytes) -> QaDocument:
+    """Return the document of the main file; raises ForeignDocumentError or DamagedDocumentError."""
+    value = loads(data)
+    if not isinstance(value, dict) or value.get("structure") != STRUCTURE:
+        raise ForeignDocumentError(f"its structure is not {STRUCTURE}")
+    if value.get("version") != VERSION:
+        raise ForeignDocumentError(f"its version is {value.get('version')!r}, and {VERSION} is what we know")
+    index = as_object(value.get("index", {}), "index")
+    metadata = as_object(value.get("metadata", {}), "metadata")
+    rows = as_list(value.get("sessions"), "sessions")
+    stubs = {row.get("session_id") for row in rows if isinstance(row, dict) and "file" in row}
+    marks = _marks_by_session(index, stubs)
+    entries = tuple(_entry(row, f"sessions[{at}]", marks) for at, row in enumerate(rows))
+    ids = [_session(entry).id for entry in entries]
+    if len(set(ids)) < len(ids):
+        raise DamagedDocumentError("sessions has a session twice")
+    return QaDocument(entries, others(value, _TOP), others(index, _INDEX), others(metadata, _METADATA))
+
+
+def render_document(document: QaDocument, rendered: Mapping[SessionId, str] | None = None) -> str:
+    """Return the text of the main file; `rendered` holds what `render_session` gave for some of the sessions."""
+    known = rendered or {}
+    rows = (_told_entry(entry, known) for entry in document.entries)
+    sessions = ",\n".join(rows)
+    index = {**_told_index(document.entries), **{key: dumps(one) for key, one in document.index_extra.items()}}
+    parts = {
+        "version": str(VERSION),
+        "structure": dumps(STRUCTURE),
+        "sessions": f"[\n{sessions}\n]" if sessions else "[]",
+        "index": "{" + ",\n".join(f"{dumps(key)}: {text}" for key, text in index.items()) + "}",
+        "metadata": dumps({**_told_metadata(document.entries), **document.metadata_extra}),
+        **{key: dumps(one) for key, one in document.extra.items()},
+    }
+    return "{\n" + ",\n".join(f"{dumps(key)}: {text}" for key, text in parts.items()) + "\n}\n"
+
+
+def _session(entry: Session | SessionStub) -> Session:
+    return entry.session if isinstance(entry, SessionStub) else entry
+
+
+def _last(entry: Session | SessionStub) -> datetime:
+    return entry.last_activity
+
+
+def _told_entry(entry: Session | SessionStub, rendered: Mapping[SessionId, str]) -> str:
+    if isinstance(entry, Session):
+        return rendered.get(entry.id) or render_session(entry)
+    told = {
+        "file": entry.file,
+        "turns": entry.turns,
+        "stored_answers": entry.answers,
+        "last_activity": told_time(entry.last_activity),
+    }
+    # the keys of a stub stand before the empty sequence, which readers of the reference's shape expect
+    return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(told)[1:-1]}, "qa_sequence": []}}'
+
+
+def _told_index(entries: Sequence[Session | SessionStub]) -> Mapping[str, str]:
+    by_topic: defaultdict[str, list[str]] = defaultdict(list)
+    by_hash: defaultdict[str, list[str]] = defaultdict(list)
+    for entry in entries:
+        name = dumps(_session(entry).id)
+        for mark in marks_of(entry):
+            place = f'{{"session": {name}, "seq": {mark.seq}}}'
+            for topic in mark.topics:
+                by_topic[topic].append(place)
+            if mark.question_hash:
+                by_hash[mark.question_hash].append(place)
+    return {
+        "by_topic": _told_map((topic, _told_list(places)) for topic, places in sorted(by_topic.items())),
+        "by_recency": _told_list(_recent(entries)),
+        # the reference has an object for a hash of one turn
+        "by_semantic_hash": _told_map(
+            (name, places[0] if len(places) == 1 else _told_list(places)) for name, places in by_hash.items()
+        ),
+    }
+
+
+def _told_map(rows: Iterable[tuple[str, str]]) -> str:
+    told = ",\n".join(f"{dumps(key)}: {text}" for key, text in rows)
+    return f"{{\n{told}\n}}" if told else "{}"
+
+
+def _told_list(places: Iterable[str]) -> str:
+    return f"[{', '.join(places)}]"
+
+
+def _recent(entries: Sequence[Session | SessionStub]) -> Iterable[str]:
+    """Yield the last turn of each session that has one, the newest first."""
+    for entry in sorted(entries, key=_last, reverse=True):
+        marks = entry.turns if isinstance(entry, Session) else entry.marks
+        if marks:
+            place = {"session": _session(entry).id, "seq": marks[-1].seq, "timestamp": told_time(entry.last_activity)}
+            yield dumps(place)
+
+
+def _told_metadata(entries: Sequence[Session | SessionStub]) -> Mapping[str, object]:
+    whole = totals(counted(entry) for entry in entries)
+    last = max(map(_last, entries), default=None)
+    return {
+        "total_qa_pairs": whole.turns,
+        "stored_answers": whole.answers,
+        "compression_ratio": whole.ratio,
+        "last_updated": told_time(last) if last else None,
+    }
+
+
+def counted(entry: Session | SessionStub) -> tuple[int, int]:
+    """Return how many turns a session has, and how many answers are kept."""
+    return (entry.turns, entry.answers) if isinstance(entry, SessionStub) else (len(entry.turns), entry.answers)
+
+
+def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]]) -> Session | SessionStub:
+    row = as_object(value, where)
+    if "session_id" not in row or "qa_sequence" not in row:
+        raise DamagedDocumentError(f"{where} has no session_id with a qa_sequence")
+    if "file" not in row or row["qa_sequence"]:
+        return session_of(row, f"{where}.")
+    head = {
+        key: one
+        for key, one in row.items()
+        if key not in _STUB or key in ("session_id", "created", "agent", "key", "end")
+    }
+    kept = {**head, "remember": row.get("remember", True), "qa_sequence": []}
+    session = session_of(kept, f"{where}.")
+    return SessionStub(
+        session=session,
+        file=as_text(row["file"], f"{where}.file"),
+        turns=as_count(row.get("turns"), f"{where}.turns"),
+        answers=as_count(row.get("stored_answers"), f"{where}.stored_answers"),
+        last_activity=as_time(row.get("last_activity"), f"{where}.last_activity"),
+        marks=marks.get(session.id, ()),
+    )
+
+
+def _marks_by_session(index: Mapping[str, object], stubs: Container[object]) -> Mapping[str, tuple[TurnMark, ...]]:
+    """Return what the indexes say of the turns of each stub."""
+    hashes: dict[tuple[str, int], str] = {}
+    tags: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for name, places in as_object(index.get("by_semantic_hash", {}), "index.by_semantic_hash").items():
+        for place in places if isinstance(places, list) else [places]:
+            hashes[_place(place)] = name
+    for topic, places in as_object(index.get("by_topic", {}), "index.by_topic").items():
+        for place in as_list(places, "index.by_topic"):
+            tags[_place(place)].append(topic)
+    found: defaultdict[str, list[TurnMark]] = defaultdict(list)
+    for session, seq in sorted(place for place in {*hashes, *tags} if place[0] in stubs):
+        place = session, seq
+        found[session].append(TurnMark(seq, hashes.get(place, ""), tuple(sorted(tags.get(place, ())))))
+    return {session: tuple(marks) for session, marks in found.items()}
+
+
+def _place(value: object) -> tuple[str, int]:
+    row = as_object(value, "a place of the index")
+    return as_text(row.get("session"), "session of a place"), as_seq(row.get("seq"), "seq of a place")
+
+
+_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "end", "summed_up", "qa_sequence"})
+_TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags", "marked"})
+
+_END: Final = "\n]}"
+
+
+def parse_session(data: bytes) -> Session:
+    """Return the session of a file; raises ForeignDocumentError for what is no session, or DamagedDocumentError."""
+    value = loads(data)
+    if not isinstance(value, dict) or "session_id" not in value or "qa_sequence" not in value:
+        raise ForeignDocumentError("it has no session_id with a qa_sequence")
+    return session_of(value, "")
+
+
+def render_session(session: Session, before: tuple[Session, str] | None = None) -> str:
+    """Return the object of a session, without an end of line.
+
+    `before` is an earlier state with its text: where only a turn was added, the rest of the text is taken from there.
+    """
+    if before is not None and _is_one_longer(before[0], session):
+        return f"{before[1].removesuffix(_END)},\n{dumps(_told_turn(session.turns[-1]))}{_END}"
+    turns = ",\n".join(dumps(_told_turn(turn)) for turn in session.turns)
+    head = dumps({**session_head(session), **session.extra})[:-1]
+    return f'{head}, "qa_sequence": [\n{turns}{_END}' if turns else f'{head}, "qa_sequence": []}}'
+
+
+def session_head(session: Session) -> Mapping[str, object]:
+    """Return the keys of a session that are no turns."""
+    ours = {"agent": session.agent, "key": session.key}
+    return {
+        "session_id": session.id,
+        "created": told_time(session.created),
+        **{name: value for name, value in ours.items() if value},
+        **({} if session.is_remembered else {"remember": False}),
+        **({"end": session.end.value} if session.end else {}),
+        **({"summed_up": session.summed_up} if session.summed_up else {}),
+    }
+
+
+def session_of(value: Mapping[str, object], where: str) -> Session:
+    """Return the session of an object; `where` names its place in what is raised."""
+    rows = as_list(value["qa_sequence"], f"{where}qa_sequence")
+    turns = tuple(_turn(row, f"{where}qa_sequence[{at}]") for at, row in enumerate(rows))
+    if any(one.seq >= other.seq for one, other in pairwise(turns)):
+        raise DamagedDocumentError(f"{where}qa_sequence is not in the order of seq")
+    return Session(
+        id=SessionId(as_text(value["session_id"], f"{where}session_id")),
+        created=as_time(value.get("created"), f"{where}created"),
+        turns=turns,
+        agent=as_text(value.get("agent", ""), f"{where}agent"),
+        key=as_text(value.get("key", ""), f"{where}key"),
+        is_remembered=_flag(value.get("remember", True), f"{where}remember"),
+        end=_end(value.get("end", ""), f"{where}end"),
+        summed_up=as_seq(value["summed_up"], f"{where}summed_up") if "summed_up" in value else 0,
+        extra=others(value, _SESSION),
+    )
+
+
+def _is_one_longer(before: Session, session: Session) -> bool:
+    """Tell whether a session has a turn more, and nothing else has changed; compares turns by identity."""
+    if not before.turns or len(session.turns) != len(before.turns) + 1:
+        return False
+    is_same = all(one is other for one, other in zip(before.turns, session.turns, strict=False))
+    return is_same and replace(before, turns=()) == replace(session, turns=())
+
+
+def _turn(value: object, where: str) -> Turn:
+    row = as_object(value, where)
+    answer = row.get("a")
+    return Turn(
+        seq=as_seq(row.get("seq"), f"{where}.seq"),
+        question=as_text(row.get("q"), f"{where}.q"),
+        timestamp=as_time(row.get("timestamp"), f"{where}.timestamp"),
+        answer=None if answer is None else as_text(answer, f"{where}.a"),
+        significance=as_share(row.get("a_significance", 0), f"{where}.a_significance"),
+        tokens=_texts(row.get("q_tokens", []), f"{where}.q_tokens"),
+        question_hash=as_text(row.get("q_hash", ""), f"{where}.q_hash"),
+        topics=_texts(row.get("topic_tags", []), f"{where}.topic_tags"),
+        is_marked=_flag(row.get("marked", False), f"{where}.marked"),
+        extra=others(row, _TURN),
+    )
+
+
+def _end(value: object, where: str) -> SessionEnd:
+    try:
+        return SessionEnd(as_text(value, where))
+    except ValueError as exc:
+        raise DamagedDocumentError(f"{where} is none of open, owed, told") from exc
+
+
+def _flag(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise DamagedDocumentError(f"{where} is neither true nor false")
+    return value
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    return tuple(as_text(one, f"{where}[{at}]") for at, one in enumerate(as_list(value, where)))
+
+
+def _told_turn(turn: Turn) -> Mapping[str, object]:
+    return {
+        "seq": turn.seq,
+        "q": turn.question,
+        "q_tokens": turn.tokens,
+        "q_hash": turn.question_hash,
+        "a": turn.answer,
+        # a whole number as the reference writes it: 0
+        "a_significance": int(turn.significance) if turn.significance.is_integer() else turn.significance,
+        "timestamp": told_time(turn.timestamp),
+        **({"topic_tags": turn.topics} if turn.topics else {}),
+        **({"marked": True} if turn.is_marked else {}),
+        **turn.extra,
+    }

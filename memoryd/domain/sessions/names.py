@@ -1,0 +1,122 @@
+"""What a person may mean who names a conversation: by path, by citation, or by the bare name of session or file.
+
+Name sessions so that the name is a safe file name everywhere, and tells a person which conversation it was.
+
+A name is `<channel>-<peer>-<date>`, from the session key. Where a part of the key cannot stand in it as it is
+(capitals, signs, too long) eight digits of the key's hash tell it from the others; where the name is taken, by an
+earlier session of the day or by a key that differs in agent or chat type alone, a number does. The session itself
+holds its key.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+from itertools import count
+from typing import Final
+
+from memoryd.domain.citations import Citation, is_conversation, parse, transcript_path, turns_path
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.turns import SessionId
+from memoryd.domain.text.sanitizing import harmless_text
+
+_SUFFIX = ".jsonl"
+
+
+def meant_paths(name: str, agent: str) -> tuple[RelativePath, ...]:
+    """Return the paths that a name may stand for, of one agent; a citation is taken for the whole conversation."""
+    path = cited_lines(name).path
+    if is_conversation(path):
+        return (RelativePath(path),)
+    if "/" in path or not path:
+        return ()
+    file = path if path.endswith(_SUFFIX) else f"{path}{_SUFFIX}"
+    return turns_path(safe_id(path)), transcript_path(agent, file)
+
+
+def cited_lines(text: str) -> Citation:
+    """Return the citation that a text is, the text as a path where it is none."""
+    try:
+        return parse(text.strip())
+    except ValueError:
+        return Citation(text.strip())
+
+
+def is_of(path: str, agent: str) -> bool:
+    """Tell whether a conversation may be this agent's, by its path alone."""
+    return not path.startswith("sessions/") or path.split("/")[1] == agent
+
+
+IDLE: Final = timedelta(hours=6)
+"""A session ends after so long a rest."""
+MAX_BYTES: Final = 160
+"""Of a name in UTF-8: file systems allow 255, and suffixes and temporary names stand behind it."""
+
+_AGENT: Final = re.compile(r"agent:[^:]*:(?=.)", re.DOTALL)
+_CHAT_TYPES: Final = frozenset({"direct", "dm", "group", "channel"})
+_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
+"""Names of devices on Windows, which reach their folders through network disks, too."""
+_DIGEST: Final = 8
+
+
+def is_over(last_activity: datetime, now: datetime, idle: timedelta = IDLE) -> bool:
+    """Tell whether a session has ended; never where the clock went back."""
+    return now - last_activity >= idle
+
+
+def safe_id(name: str) -> SessionId:
+    """Return a name as it may stand in a file system, the name itself if it may; the same for the same name always.
+
+    It holds small letters of any script, digits, `_` and `-`, no more than 160 bytes of UTF-8, and is no reserved name.
+    """
+    slug = _slug(name, MAX_BYTES)
+    is_same = slug == name != "" and _RESERVED.match(slug) is None
+    return SessionId(slug if is_same else _marked(slug, name))
+
+
+def named_id(name: str) -> SessionId:
+    """Return the name of a session as a caller tells it: as `safe_id`, with no secret that stands in it."""
+    return safe_id(harmless_text(name))
+
+
+def session_id(key: str, day: date, is_free: Callable[[SessionId], bool]) -> SessionId:
+    """Return the name of a new session with a session key on a day.
+
+    `is_free` tells whether a name is of no session yet; the second session of a day gets `-2`, and so on.
+    """
+    return next(name for name in _candidates(key, day) if is_free(name))
+
+
+def _candidates(key: str, day: date) -> Iterator[SessionId]:
+    told = _told(key)
+    slug = _slug("-".join(told), MAX_BYTES - 24)
+    # the key is told back only if each part stands in the name as it is
+    name = slug if slug == "-".join(told) and slug else _marked(slug, key)
+    for number in count(1):
+        yield safe_id(f"{name}-{day:%Y%m%d}" + (f"-{number}" if number > 1 else ""))
+
+
+def _told(key: str) -> list[str]:
+    """Return the parts of a session key that tell a person something: channel and peer."""
+    parts = [part for part in _AGENT.sub("", unicodedata.normalize("NFC", key), count=1).split(":") if part]
+    if len(parts) > 2 and parts[1] in _CHAT_TYPES:
+        del parts[1]
+    return parts
+
+
+def _slug(name: str, max_bytes: int) -> str:
+    small = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+    signs = (sign if sign in "_-" or unicodedata.category(sign)[0] in "LNM" else "-" for sign in small)
+    # a cut may leave a hyphen at the end
+    return _cut(re.sub("-{2,}", "-", "".join(signs)).strip("-_"), max_bytes).strip("-_")
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    return text.encode("utf-8", "replace")[:max_bytes].decode("utf-8", "ignore")
+
+
+def _marked(slug: str, name: str) -> str:
+    """Return a slug with the hash of what it was made from."""
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return "-".join(filter(None, (_cut(slug, MAX_BYTES - _DIGEST - 1).strip("-_"), digest)))

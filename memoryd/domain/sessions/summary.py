@@ -1,0 +1,229 @@
+"""What a conversation was about, in its own words: the sentences of it that matter most. No model is asked.
+
+Questions and kept answers give sentences as they were said, in the language of the session, in their order, within
+`CHARS`; what matters is told by the rules of significance. The same session gives the same text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import groupby
+from typing import Final
+
+from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
+from memoryd.domain.sessions.making_turns import (
+    context_density,
+    emotional_weight,
+    is_answered,
+    user_action,
+    without_formulas,
+)
+from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.text.sanitizing import harmless_text
+
+CHARS: Final = 400
+"""Of all sentences with their labels, the name of the session not counted."""
+SHORT_CHARS: Final = 200
+"""Of what was asked, where nothing of it is significant."""
+LEAST_TURNS: Final = 2
+"""A shorter session is found by its own turn, word for word: a memory of it would only say it twice."""
+_SENTENCE_CHARS: Final = 160
+_CHINESE: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_SIGN: Final = re.compile(r"\w")
+_AGREED: Final = re.compile(
+    r"\b(?:we(?:'ll| will| decided| agreed)|i(?:'ll| will| decided| chose)|let'?s|decided|agreed|settled on"
+    r"|go(?:ing)? with|from now on|the plan is)\b"
+    r"|决定|定了|说好|就用|就这么|选(?:了|择)|改用|以后都|方案是|我们(?:会|要|就)",
+    re.IGNORECASE,
+)
+_LATER: Final = re.compile(
+    r"\b(?:to-?do|later|tomorrow|next (?:week|time|month)|not yet|still (?:need|have to|open|missing)|remind me"
+    r"|open question|need(?:s)? to|have to|waiting for|follow up|unresolved)\b"
+    r"|待办|还没|尚未|以后再|明天|下周|下次|记得|提醒我|需要|等.{1,8}回复|没解决|未决",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(
+    r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z|\A(?:what|who|whose|where|why|how|which)(?:['’]s)?\b(?!ever)", re.IGNORECASE
+)
+_ANNOUNCES: Final = (":", "：", "=", "?", "？")
+_BETWEEN_SHORT: Final = " · "
+
+
+class Said(IntEnum):
+    """What a sentence does."""
+
+    TOLD = 0
+    ASKED = 1
+    ANSWERED = 2
+    DECIDED = 3
+    OPEN = 4
+
+
+_LABELS: Final = ("Said: ", "Asked: ", "Answered: ", "Decided: ", "Open: ")
+_CHINESE_LABELS: Final = ("说：", "问：", "答：", "决定：", "未决：")
+_WEIGHTS: Final = (0.0, 0.1, 0.1, 0.4, 0.3)
+"""What a sentence is worth by what it does, beside 0 to 1 for what it says and for its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """A sentence of a session, in the order in which it was said, with what it is worth."""
+
+    seq: int
+    place: int
+    said: Said
+    text: str
+    worth: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """The sentences of a summary, in the order in which they were said."""
+
+    sentences: tuple[SummarySentence, ...] = ()
+    turns: int = 0
+    """How many turns it was chosen from."""
+    is_chinese: bool = False
+    is_short: bool = False
+    """Whether nothing of it is significant, so that it tells shortly what was asked."""
+
+    def titled(self, session: SessionId) -> str:
+        """Return the text with the name of its session, so that two sessions never say the same; empty likewise."""
+        head = f"会话 {session}：" if self.is_chinese else f"Session {session}: "
+        return f"{head}{self.text}" if self.text else ""
+
+    @property
+    def text(self) -> str:
+        """The sentences, each kind with its label; empty if there is none."""
+        labels, between = (_CHINESE_LABELS, "") if self.is_chinese else (_LABELS, " ")
+        between = _BETWEEN_SHORT if self.is_short else between
+        runs = groupby(self.sentences, key=lambda one: one.said)
+        return between.join(f"{labels[said]}{between.join(one.text for one in run)}" for said, run in runs)
+
+
+def session_summary(
+    session: Session, *, after: int = 0, is_left_out: Callable[[str], bool] = lambda _sentence: False
+) -> SessionSummary:
+    """Return what a session was about behind the turn `after`.
+
+    Sentences for which `is_left_out` holds, which is asked of them as they were said, are not taken.
+    """
+    turns = [turn for turn in session.turns if turn.seq > after]
+    found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
+    is_chinese = _is_chinese(turns)
+    if not any(one.said > Said.ASKED for one in found):
+        return _short(turns, is_left_out, is_chinese=is_chinese)
+    return SessionSummary(tuple(_chosen(found, is_chinese)), len(turns), is_chinese)
+
+
+def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chinese: bool) -> SessionSummary:
+    """Return what was asked in turns that hold nothing significant, else what was said, in its order."""
+    found = [one for turn in turns for one in _sentences_of(turn, False, is_left_out, is_short=True)]
+    said = Said.ASKED if any(one.said is Said.ASKED for one in found) else Said.TOLD
+    short = SessionSummary((), len(turns), is_chinese, is_short=True)
+    for one in found:
+        longer = replace(short, sentences=(*short.sentences, one))
+        if one.said is said and not _repeats(one, short.sentences) and len(longer.text) <= SHORT_CHARS:
+            short = longer
+    return short
+
+
+def told_of(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """Return the sentences of question and answer that may be told, each on one line, split as capture splits them.
+
+    What a sentence that is left out announces, as "My passphrase is:" and "What is my PIN?", is left out with it.
+    """
+    asked, is_announced = _told(turn.question, is_left_out, is_announced=False)
+    return asked, _told(turn.answer or "", is_left_out, is_announced=is_announced)[0]
+
+
+def sentences_of_turn(turn: Turn) -> list[str]:
+    """Return all sentences of question and answer, as they are asked about."""
+    asked, answered = told_of(turn, lambda _sentence: False)
+    return [*asked, *answered]
+
+
+def _told(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
+    """Return the sentences that may be told, and whether the last one announces what may not."""
+    told = []
+    for sentence in (" ".join(one.text.split()) for one in spoken_sentences(text)):
+        is_out = is_announced or is_left_out(sentence)
+        is_announced = is_out and sentence.endswith(_ANNOUNCES)
+        if not is_out:
+            told.append(sentence)
+    return told, is_announced
+
+
+def _sentences_of(
+    turn: Turn, is_last: bool, is_left_out: Callable[[str], bool], *, is_short: bool = False
+) -> Iterator[SummarySentence]:
+    """Yield the sentences of a turn that may be told, questions of few words only where it is to be short."""
+    is_open = is_last and not is_answered(turn)
+    questions, answers = told_of(turn, is_left_out)
+    asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in questions]
+    for place, (sentence, said) in enumerate((*asked, *((one, Said.ANSWERED) for one in answers))):
+        text = _clipped(sentence)
+        if text and _says_something(sentence, is_short=is_short and said is Said.ASKED):
+            yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
+
+
+def _done_by(sentence: str, *, is_open: bool) -> Said:
+    if _ASKS.search(sentence):
+        return Said.OPEN if is_open else Said.ASKED
+    if _AGREED.search(sentence):
+        return Said.DECIDED
+    return Said.OPEN if _LATER.search(sentence) else Said.TOLD
+
+
+def _worth(turn: Turn, sentence: str, said: Said) -> float:
+    told = sentence.lower()
+    parts = (user_action(told), context_density(told, (), ()), emotional_weight(told, ""))
+    return turn.significance / 2 + max(parts) / 2 + _WEIGHTS[said]
+
+
+def _says_something(sentence: str, *, is_short: bool) -> bool:
+    """Tell whether more stands in a sentence than a greeting or the politeness of every assistant."""
+    least = 1 if is_short else 4 if _CHINESE.search(sentence) else 12
+    return len(_SIGN.findall(without_formulas(sentence))) >= least
+
+
+def _chosen(found: Sequence[SummarySentence], is_chinese: bool) -> list[SummarySentence]:
+    """Return the sentences that are worth most and fit, in order; an answer comes with what it answers."""
+    chosen: list[SummarySentence] = []
+    for one in sorted(found, key=lambda one: (-one.worth, one.seq, one.place)):
+        if _repeats(one, chosen):
+            continue
+        wanted = sorted([*chosen, *_asked_by(one, found, chosen), one], key=lambda other: (other.seq, other.place))
+        if len(SessionSummary(tuple(wanted), is_chinese=is_chinese).text) <= CHARS:
+            chosen = wanted
+    return chosen
+
+
+def _asked_by(
+    one: SummarySentence, found: Iterable[SummarySentence], chosen: Sequence[SummarySentence]
+) -> list[SummarySentence]:
+    """Return the question that a sentence answers, where it is there and not chosen yet."""
+    if one.said is not Said.ANSWERED or any(other.seq == one.seq and other.said is Said.ASKED for other in chosen):
+        return []
+    asked = (other for other in found if other.seq == one.seq and other.said is Said.ASKED)
+    return [other for other in list(asked)[:1] if not _repeats(other, chosen)]
+
+
+def _repeats(one: SummarySentence, chosen: Iterable[SummarySentence]) -> bool:
+    return any(one.text.casefold() == other.text.casefold() for other in chosen)
+
+
+def _clipped(sentence: str) -> str:
+    """Return a sentence that says something, cut where it is long; empty for any other."""
+    if not _LETTER.search(sentence):
+        return ""
+    told = harmless_text(sentence)
+    return told if len(told) <= _SENTENCE_CHARS else f"{told[: _SENTENCE_CHARS - 1].rstrip()}…"
+
+
+def _is_chinese(turns: Sequence[Turn]) -> bool:
+    text = "".join(turn.question for turn in turns)
+    letters = len(_LETTER.findall(text))
+    return letters > 0 and len(_CHINESE.findall(text)) * 2 >= letters

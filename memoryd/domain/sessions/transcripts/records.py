@@ -1,0 +1,200 @@
+"""Take a message out of a record: its text, and its blocks by their types.
+
+Read when something was said, as programs write it: RFC 3339, or seconds or milliseconds since 1970.
+
+Make what was said fit to be kept: harmless, without secrets, on one line, no longer than a person reads.
+
+Which files of a folder are transcripts, by their names: those that grow, and archives of those that were closed.
+
+What one line of a transcript comes to: something that was said, or nothing, and why.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from memoryd.domain.documents import is_hidden
+from memoryd.domain.redaction import redacted
+from memoryd.domain.sessions.turns import AHEAD, EARLIEST, LATEST
+from memoryd.domain.text.sanitizing import with_cuts, without_cuts
+
+_FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""No program that keeps transcripts is as old: a time before it is a clock that nobody set."""
+_SECONDS_BELOW: Final = 1e11
+"""A smaller number counts seconds, not milliseconds: as milliseconds it would be before March 1973."""
+
+
+def first_time(*records: Mapping[str, object]) -> datetime | None:
+    """Return the first `timestamp` of the records that makes sense, None if there is none."""
+    for record in records:
+        if (time := as_instant(record.get("timestamp"))) is not None:
+            return time
+    return None
+
+
+def as_instant(value: object) -> datetime | None:
+    """Return an instant from 2000 to before 2262 with its zone, UTC where none is told; None for anything else."""
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            time = EARLIEST + timedelta(milliseconds=value * 1000 if value < _SECONDS_BELOW else value)
+        else:
+            return None
+        return time if _FIRST <= time < LATEST else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def believed(time: datetime | None, now: datetime) -> datetime | None:
+    """Return when something was said, None if that is more than a day after `now`: as of a turn that is reported."""
+    return time if time is not None and time <= now + AHEAD else None
+
+
+MAX_CHARS: Final = 1 << 18
+"""So much of one utterance is kept: longer ones are files that were pasted."""
+MAX_RAW_CHARS: Final = 1 << 20
+"""So much of one message is looked at, with all that programs put around it."""
+_MARGIN: Final = 4096
+
+
+def folded(text: str) -> str:
+    """Return a text on one line: each run of white space, line separators of Unicode too, is one space."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, max_chars: int) -> str:
+    """Return the beginning of a text, cut at an end of a line or else a word, so that no half of a secret stays.
+
+    Where neither comes in the last 4,096 characters these are left out whole.
+    """
+    if len(text) <= max_chars:
+        return text
+    least = max(0, max_chars - _MARGIN)
+    end = max(text.rfind("\n", least, max_chars), least)
+    if end == least:
+        end = max(text.rfind(" ", least, max_chars), least)
+    return text[:end]
+
+
+def spoken_text(text: str) -> str:
+    """Return what is kept of a text: harmless, redacted, folded; at most `MAX_CHARS` characters."""
+    masked = without_cuts(shortened(with_cuts(text), MAX_CHARS))
+    one_line = folded(masked)
+    # folding joins lines: a command and its password may have stood on two
+    return one_line if one_line == masked else redacted(one_line)
+
+
+SUFFIX: Final = ".jsonl"
+_INSTANT: Final = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d{3})?Z"
+_ARCHIVE: Final = re.compile(rf".+\.jsonl\.(?:reset|deleted)\.{_INSTANT}", re.DOTALL)
+"""What OpenClaw calls a session that was begun anew, or deleted: said all the same."""
+_DERIVED: Final = re.compile(
+    r".+\.(?:trajectory|checkpoint\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl", re.DOTALL | re.IGNORECASE
+)
+"""What it makes of a session beside it: the same words once more."""
+
+
+def is_transcript_name(name: str) -> bool:
+    """Tell whether a file of this name is a transcript; backups, checkpoints and trajectories are none."""
+    if is_hidden(name) or _DERIVED.fullmatch(name):
+        return False
+    return (name.endswith(SUFFIX) and len(name) > len(SUFFIX)) or _ARCHIVE.fullmatch(name) is not None
+
+
+def session_of(name: str) -> str:
+    """Return the name of the session whose transcript, or archive of one, a file is."""
+    return name.split(SUFFIX)[0]
+
+
+class TranscriptFormat(StrEnum):
+    """Whose transcript it is."""
+
+    OPENCLAW = "openclaw"
+    CLAUDE_CODE = "claude-code"
+
+
+class Speaker(StrEnum):
+    """Who said it, as the indexed text names them."""
+
+    USER = "User"
+    ASSISTANT = "Assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What somebody said in one line of a transcript: harmless, redacted, white space folded, never empty."""
+
+    speaker: Speaker
+    text: str
+    time: datetime | None = None
+    """With its zone; None where the line tells none that makes sense."""
+    is_cut: bool = False
+    """Whether more was said than is kept of one utterance."""
+
+    @property
+    def line(self) -> str:
+        """The line of indexed text: `User: …`."""
+        return f"{self.speaker}: {self.text}"
+
+
+class LeftOut(StrEnum):
+    """Why a line says nothing."""
+
+    NO_MESSAGE = "no message"
+    """A header, a tool's result, an event, an empty line."""
+    DROPPED = "dropped"
+    """A message that no person and no model said: generated, silent, of a side chain."""
+    UNREADABLE = "unreadable"
+    """No JSON object, or a message without the form of one."""
+    TOO_MANY_VALUES = "too many values"
+    """More than are parsed: each costs many times the bytes that it has in its line."""
+
+
+_SPEAKERS: Final = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
+
+
+def speaker_of(role: object) -> Speaker | None:
+    """Return who has a role, None for tools, systems and what is no role."""
+    return _SPEAKERS.get(role) if isinstance(role, str) else None
+
+
+def text_blocks(content: object) -> list[str] | None:
+    """Return the texts of a message's content: the one of a string, or of its text blocks; None if it is neither.
+
+    No more than `MAX_RAW_CHARS` characters of each, and of all together.
+    """
+    if isinstance(content, str):
+        return [shortened(content, MAX_RAW_CHARS)]
+    if not isinstance(content, list):
+        return None
+    texts, left = [], MAX_RAW_CHARS
+    for text in _texts(content):
+        if left <= 0:
+            break
+        texts.append(shortened(text, left))
+        left -= len(text)
+    return texts
+
+
+def _texts(content: list[object]) -> Iterator[str]:
+    for block in content:
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def inner(record: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """Return an object inside of a record, an empty one if there is none."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def uttered(speaker: Speaker, text: str) -> Utterance | LeftOut:
+    """Return what is kept of a text, or that nothing of it is."""
+    kept = spoken_text(text)
+    return Utterance(speaker, kept, is_cut=len(text) > MAX_CHARS) if kept else LeftOut.DROPPED

@@ -1,0 +1,200 @@
+"""What a text says, apart from how it is laid out: two texts whose gist is equal are copies of each other.
+
+White space, the marks of Markdown and footers of mail programs say nothing. Whatever might is kept, so that in doubt
+two texts are two: case, digits and signs, tabs, lists and their nesting, boxes of tasks, struck-out words, links, code.
+
+A text taken apart into headings, paragraphs, items and rows: what is wrapped is one, what is apart stays so.
+
+What says nothing is left out: rules, empty items and rows of a form, footers of mail programs. The depth of a heading
+is told from the shallowest of the text, and any bullet is one mark.
+"""
+
+import re
+from itertools import islice
+
+from memoryd.domain.text.words import WRAP, is_secret, one_sign, unwrapped, without_emphasis
+
+_BEGINNING = 400
+_NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
+_HOLD = "\ue000"
+"""Stands for a piece of code while the text around it is laid out."""
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
+_CODE = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:[^\n]*\n)*? {0,3}(?P=fence)[^\n]*$"
+    r"|(?P<ticks>`+)(?!`)[^`\n]+(?P=ticks)(?!`)",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(r" {0,3}> ?")
+_QUOTED_WORD = re.compile(r" {0,3}>[\s>]*[-*#\"'“‘(\[]*\s*[^\W\d_]")
+"""A quotation; a number behind the sign would be compared."""
+
+
+def gist(text: str, headings: str = "") -> str:
+    """Return what a text below `headings` (titles joined with " > ") says; empty if it holds no word.
+
+    Titles that stand in the text itself are not told twice; those above it are, for they say whose facts it tells.
+    """
+    plain = _unquoted(text.replace("\r\n", "\n").strip("\n"))
+    if _HOLD in plain or len(_FENCE.findall(plain)) % 2:
+        return f"{headings}\n{text}"
+    codes = [match[0] for match in _CODE.finditer(plain)] if "`" in plain or "~~~" in plain else []
+    held = one_sign(_CODE.sub(_HOLD, plain) if codes else plain)
+    said = unwrapped("\n".join(blocks_of(held)))
+    if not is_secret(held):
+        said = without_emphasis(said)
+    if not codes and not any(map(str.isalnum, said)) and said.isascii():
+        return ""
+    above = [title for title in headings.split(" > ") if title and not _stands_in(title, held)]
+    pieces = iter(codes)
+    return "\n".join([*above, "", re.sub(_HOLD, lambda _: next(pieces), said)])
+
+
+def outline(text: str) -> tuple[str, str]:
+    """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
+    told = one_sign(text)
+    begin = islice(filter(str.isalnum, told[:_BEGINNING]), 2)
+    # a dozen times as fast as a pattern, and every candidate of a question is looked at
+    digits = told.encode("utf-8", "surrogatepass").translate(None, _NO_DIGITS)
+    return "".join(begin).lower(), digits.decode("ascii")
+
+
+def _stands_in(title: str, text: str) -> bool:
+    return any(line.lstrip("# \t").startswith(title) for line in text.split("\n"))
+
+
+def _unquoted(text: str) -> str:
+    """Return the text without the quotation marks of lines, if all of it is quoted; else they say who says what."""
+    lines = text.split("\n")
+    told = [line for line in lines if line.strip() and not HEADING.match(line)]
+    while told and _QUOTED_WORD.match(told[0]) and all(map(_QUOTED.match, told)):
+        lines = [line if HEADING.match(line) else _QUOTED.sub("", line, count=1) for line in lines]
+        told = [line for line in lines if line.strip() and not HEADING.match(line)]
+    return "\n".join(lines)
+
+
+HEADING = re.compile(r"#{1,6}\s+")
+_ITEM = re.compile(r"(?P<mark>[-*+•])\s+(?P<is_word>(?:\[[ xX]\]\s+)?[*_\"'(\[~]*[^\W\d_])?|[0-9]{1,9}[.)]\s")
+_PLUS = re.compile(r"^\s*\+\s", re.MULTILINE)
+_UNDERLINE = re.compile(r"=+|-{2,}")
+_UNFILLED = re.compile(r"[-*+_=|:#>•\s]*(?:\[ ?\])?[-_=|:\s]*")
+"""Rules, empty items and boxes, rows and headings of a form that nobody filled in."""
+_SPACES = re.compile(r"[^\S\t]+")
+"""All but tabs, which part columns."""
+_ENDS = (".", "!", "?", "。")
+"""Where a sentence ends, a new paragraph says no more than a space."""
+_DEVICE = (
+    r"(?:iphone|ipad|ipod|mac|macbook|android|(?:samsung )?galaxy|samsung|pixel|huawei|xiaomi|blackberry"
+    r"|(?:小米|华为|苹果|安卓)?手机|小米|华为)(?: (?:pro|max|plus|mini|air|ultra))*"
+)
+_FOOTER = re.compile(
+    rf"sent from my (?:mobile|{_DEVICE})(?: phone| device| tablet)?\.?|sent from my phone\.?"
+    rf"|get outlook for (?:ios|android|mac)\.?"
+    rf"|sent from (?:mail|outlook) for (?:windows|ios|mac|android)\.?|sent with proton ?mail secure email\.?"
+    rf"|von meinem {_DEVICE} gesendet\.?|envoyé de mon {_DEVICE}\.?|skickat från min {_DEVICE}\.?"
+    rf"|(?:发自|發自|来自)我的 ?{_DEVICE}。?|从我的 ?{_DEVICE} ?发送。?|发送自我的 ?{_DEVICE}。?|{_DEVICE}から送信"
+    r"|(?:with )?(?:best|kind|warm) regards[,.!]?|yours (?:sincerely|faithfully)[,.]?|mit freundlichen grüßen[,.]?"
+    r"|此致[,。]?|敬礼[!。]?|此致 ?敬礼[!。]?|顺颂商祺[!。]?|祝好[!。]?"
+    r"|please consider the environment before printing this e-?mail\.?",
+    re.IGNORECASE,
+)
+
+
+def blocks_of(text: str) -> list[str]:
+    """Return the parts of a text, each on one line, in order; WRAP stands where one goes over several lines."""
+    return _Layout(has_pluses=bool(_PLUS.search(text))).blocks(text)
+
+
+class _Layout:
+    def __init__(self, *, has_pluses: bool) -> None:
+        self._has_pluses = has_pluses
+        self._blocks: list[str] = []
+        self._headings: list[tuple[int, int]] = []
+        self._signs: list[str] = []
+        self._open: list[str] = []
+        self._mark: str | None = None
+        self._goes_on = False
+        self._indents: list[int] = []
+
+    def blocks(self, text: str) -> list[str]:
+        for line in text.split("\n"):
+            self._add(line)
+        self._close()
+        shallowest = min((level for _, level in self._headings), default=0)
+        for at, level in self._headings:
+            self._blocks[at] = f"{'#' * (level - shallowest + 1)} {self._blocks[at]}"
+        return self._blocks
+
+    def _add(self, line: str) -> None:
+        told = line.strip()
+        if self._open and _UNDERLINE.fullmatch(told):
+            self._close(level=1 if told[0] == "=" else 2)
+        elif _UNFILLED.fullmatch(told) or _FOOTER.fullmatch(told):
+            self._close()
+            self._signs += [told] if len(told) == 1 else []
+        elif match := HEADING.match(told):
+            self._start(told[match.end() :], "")
+            self._close(level=match[0].count("#"))
+            self._indents = []
+        else:
+            self._add_words(line, told)
+
+    def _add_words(self, line: str, told: str) -> None:
+        spread = line.expandtabs(4)
+        indent = len(spread) - len(spread.lstrip())
+        if match := _ITEM.match(told):
+            item = self._item(line.lstrip().rstrip(" "), match)
+            self._start(item, "\t" * self._depth(indent))
+        elif told.startswith("|"):
+            self._start(told, "")
+        elif "\t" in line or self._is_code(indent):
+            self._close()
+            self._tell(line.rstrip(" "))
+        else:
+            self._continue(told, indent)
+
+    def _is_code(self, indent: int) -> bool:
+        """Tell whether a line begins so far in that it is code, also within an item, whose mark takes two places."""
+        within = max((each + 2 for each in self._indents if each < indent), default=0)
+        return not self._open and indent >= within + 4
+
+    def _continue(self, told: str, indent: int) -> None:
+        """Add a line of a paragraph, which belongs to the items that it is indented below."""
+        if not self._open:
+            self._indents = [each for each in self._indents if each < indent]
+            self._mark = "\t" * len(self._indents) or None
+        self._open.append(told)
+
+    def _start(self, told: str, mark: str) -> None:
+        self._close()
+        self._open, self._mark = [told], mark
+
+    def _close(self, *, level: int = 0) -> None:
+        if self._open:
+            told = WRAP.join(_SPACES.sub(" ", line) for line in self._open)
+            self._tell(f"{self._mark or ''}{told}", level=level, is_prose=self._mark is None and not level)
+        self._open, self._mark = [], None
+
+    def _tell(self, block: str, *, level: int = 0, is_prose: bool = False) -> None:
+        # a sign alone is an empty item where nothing stands below it; else it may belong to the number there
+        if self._signs and not level:
+            self._blocks += self._signs
+            self._goes_on = False
+        self._signs = []
+        if is_prose and self._goes_on:
+            self._blocks[-1] += WRAP + block
+        else:
+            self._headings += [(len(self._blocks), level)] if level else []
+            self._blocks.append(block)
+        self._goes_on = is_prose and block.endswith(_ENDS)
+
+    def _item(self, told: str, match: re.Match[str]) -> str:
+        """Return an item with one mark for any bullet, but for what may be a sign: before a number, or among pluses."""
+        if match["mark"] in (None, "+") or match["is_word"] is None or self._has_pluses:
+            return told
+        return f"- {told[1:].lstrip()}"
+
+    def _depth(self, indent: int) -> int:
+        while self._indents and self._indents[-1] >= indent:
+            self._indents.pop()
+        self._indents.append(indent)
+        return len(self._indents) - 1

@@ -1,0 +1,104 @@
+"""What a reader of a note cannot see, or could take for ours. Text of notes is data, never an instruction.
+
+Take out of what was said what nobody sees: it would hide secrets, and do things to whoever reads it.
+
+Joiners stay where emoji and scripts need them; no letter of a secret is joined by any.
+"""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from memoryd.domain.documents import is_conflict_copy
+from memoryd.domain.redaction import redacted_joined
+
+_IN_NAMES = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]|(?<!^)\ufeff"
+)
+"""Zero-width signs, bidirectional overrides and tags; joiners are left out, for emoji and Indic and Persian text."""
+
+_REPLACEMENT = "\ufffd"
+_SOURCE_LINE = re.compile(r"^[ \t]*Source: \S", re.MULTILINE)
+
+
+class Flag(StrEnum):
+    """A closed list; a reply names those that apply."""
+
+    INVISIBLE = "invisible-characters"
+    """It holds characters that are not shown: what a person reads is not what a model reads."""
+    SOURCE_LINE = "source-line"
+    """It holds a line that looks like the footer of a citation; only the last line of a snippet is ours."""
+    HARD_LINK = "hard-link"
+    """The file has another name, perhaps outside the workspace."""
+    REPLACED = "replaced-bytes"
+    """It holds the sign that stands for bytes which are no text in the file's encoding."""
+    CONFLICT = "conflict-copy"
+    """By its name a synchronising program made the file of two changes at once: another one says it otherwise."""
+
+
+def text_flags(text: str) -> tuple[Flag, ...]:
+    """Return the flags of a text. Linear in its length."""
+    flags = []
+    if not text.isascii() and _IN_NAMES.search(text):
+        flags.append(Flag.INVISIBLE)
+    if "Source: " in text and _SOURCE_LINE.search(text):
+        flags.append(Flag.SOURCE_LINE)
+    if _REPLACEMENT in text:
+        flags.append(Flag.REPLACED)
+    return tuple(flags)
+
+
+def path_flags(path: str) -> tuple[Flag, ...]:
+    """Return the flags that the name of a document alone gives it."""
+    return (Flag.CONFLICT,) if is_conflict_copy(path) else ()
+
+
+# ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
+_ESCAPES: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}+(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*+[0-~]?"
+)
+_CONTROLS: Final = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+"""What is left of C0 and C1 but white space."""
+_ORDER: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Marks that reorder a line, UAX #9."""
+_NOTHING: Final = (
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+)
+"""Signs without width: Default_Ignorable_Code_Point, but those below."""
+_EMOJI: Final = "\xa9\xae\u203c-\u32ff\U0001f000-\U0001faff"
+_JOINED: Final = f"\u0600-\u0605\u0607-\u1aff\u1b00-\u1cff\ua800-\uabff{_EMOJI}"
+"""What joiners may stand behind: Arabic, the scripts of India and of its east, emoji."""
+_JOINERS: Final = f"(?<![{_JOINED}])(?<![{_EMOJI}]\ufe0f)[\u200c\u200d]"
+_VARIANTS: Final = f"(?<![{_EMOJI}\u1800-\u18af])[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef](?!\u20e3)"
+_FLAG: Final = "(\U0001f3f4[\U000e0020-\U000e007f]{1,12}+)"
+_INVISIBLE: Final = re.compile(f"{_FLAG}|[{_CONTROLS}{_ORDER}{_NOTHING}\U000e0000-\U000e007f]|{_JOINERS}|{_VARIANTS}")
+_BREAKS: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SEPARATORS: Final = re.compile("[\x1c-\x1f]")
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+CUT: Final = "\0"
+
+
+def with_cuts(text: str) -> str:
+    """Return a harmless text with `CUT` at each place where something was taken out."""
+    shown = _INVISIBLE.sub(lambda found: found[1] or CUT, _ESCAPES.sub(CUT, text))
+    return _HALVES.sub("\ufffd", shown)
+
+
+def without_cuts(text: str) -> str:
+    """Return what `with_cuts` gave without these places, and without secrets, also such as go across them."""
+    return redacted_joined(text.split(CUT))
+
+
+def visible_text(text: str) -> str:
+    """Return a text without what nobody sees, with its lines and tabs, and with its secrets."""
+    whole = text.encode("utf-8", "replace").decode()
+    return with_cuts(_SEPARATORS.sub(" ", _BREAKS.sub("\n", whole))).replace(CUT, "")
+
+
+def harmless_text(text: str) -> str:
+    """Return what is kept of a text that was said to us: without secrets, with its lines and tabs."""
+    whole = text.encode("utf-8", "replace").decode()
+    return without_cuts(with_cuts(_SEPARATORS.sub(" ", _BREAKS.sub("\n", whole))))
