@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from memoryd.config.http import USUAL_PORT
+from memoryd.config.limits import USUAL_PORT
 from memoryd.replies.status import PortReply
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath

@@ -11,7 +11,7 @@ from memoryd.agents.owners_time import owners_time
 from memoryd.agents.searchable import caught_up_book
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_qa import WorkspaceQa
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.memories.capture.capture import CaptureRules
 from memoryd.memory.capture.awaited_messages import AwaitedMessages
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing

@@ -10,7 +10,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.part_settings import feed_settings, indexed_folders
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import WorkspaceQa
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.documents import SkippedFile
 from memoryd.errors import StoreError
 from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings

@@ -15,7 +15,7 @@ from memoryd.agents.part_settings import transcript_folders
 from memoryd.agents.qa_sessions import QaSessions
 from memoryd.agents.showing import Showing
 from memoryd.agents.workspace_qa import WorkspaceQa
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
 from memoryd.qmd.agent import AgentQmd

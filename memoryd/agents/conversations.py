@@ -15,8 +15,8 @@ from memoryd.agents.conversation_feeds import ConversationFeeds, ConversationInd
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
 from memoryd.agents.workspace_index import Surroundings
+from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import NotFound, StoreError

@@ -12,7 +12,7 @@ from typing import Final
 from memoryd.agents.asked_filters import check_scope
 from memoryd.agents.recall import AgentRecall, RecallOptions
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.documents import (

@@ -9,9 +9,9 @@ import structlog
 
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.shared_parts import SharedParts
+from memoryd.config.agents import Agent
 from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir
 from memoryd.config.providers import LocalSection, ModelsSection
-from memoryd.config.resolved import Agent
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_embedding import LocalSettings

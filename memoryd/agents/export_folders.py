@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
-from memoryd.config.resolved import Agent
 from memoryd.files.roots import workspace_roots
 from memoryd.qmd.agent_collections import further_paths
 from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports

@@ -6,7 +6,7 @@ from pathlib import Path
 from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.rules import WorkspaceRules
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import NoteFiles
 from memoryd.store.change_log import ChangeLog

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from memoryd.agents.loops import NamedLoop
+from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.config.resolved import Agent
 from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
 from memoryd.store.ledger import Ledger
 

@@ -21,7 +21,7 @@ from memoryd.agents.sessions import AgentSessions
 from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, reindex, sync
 from memoryd.agents.turns import AgentTurns
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import Disabled, UnknownAgent

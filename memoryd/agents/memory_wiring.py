@@ -13,7 +13,7 @@ from memoryd.agents.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns_wiring import agent_turns
 from memoryd.agents.workspace_parts import WorkspaceParts
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 
 
 def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMemory:

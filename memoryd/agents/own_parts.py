@@ -11,7 +11,7 @@ from memoryd.agents.qa import AgentQa
 from memoryd.agents.qmd_wiring import agent_qmd
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.agents.workspace_path import WorkspacePath
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.qmd.agent import AgentQmd
 from memoryd.sessions.transcript_listing import TranscriptListing
 from memoryd.sessions.turn_taking import TurnTaking

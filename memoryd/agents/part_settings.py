@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from memoryd.config.agents import Agent
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import openclaw_sessions
-from memoryd.config.resolved import Agent
 from memoryd.domain.embedding import Choice
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings

@@ -11,7 +11,7 @@ from typing import Final
 from memoryd.agents.holding_answers import HoldingAnswers
 from memoryd.agents.qa_figures import QaCensus
 from memoryd.agents.workspace_qa import WorkspaceQa, enabled
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.making_turns import RawTurn

@@ -3,7 +3,7 @@
 from memoryd.agents.export_folders import export_settings
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_parts import WorkspaceParts
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.sessions.exports.session_exports import SessionExports
 from memoryd.sessions.transcript_listing import TranscriptListing

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.citations import conversation_cited
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of

@@ -9,8 +9,8 @@ from typing import Final
 from memoryd.agents.asked_filters import asked_kinds, check_scope
 from memoryd.agents.bundling import AgentBundles
 from memoryd.agents.group_telling import told_to_groups
+from memoryd.config.agents import Agent
 from memoryd.config.limits import LimitsSection
-from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id

@@ -7,7 +7,7 @@ from memoryd.agents.part_settings import search_settings
 from memoryd.agents.recall import AgentRecall
 from memoryd.agents.search_wiring import file_check, present_files, reached_search
 from memoryd.agents.workspace_parts import WorkspaceParts
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.memory.recall.eligible import EligibleMemories
 from memoryd.memory.recall.evidence_search import EvidenceSearch
 from memoryd.memory.recall.page_items import EntityPages

@@ -8,7 +8,7 @@ from memoryd.agents.owners_time import owners_time
 from memoryd.agents.reflecting import ReflectSchedule, ReflectUse, SettledBook
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_memories import WorkspaceMemories
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.memory.llm_labels import Labeller
 from memoryd.memory.llm_prose import Prose
 from memoryd.memory.reflect.page_summaries import PageSummaries

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.config.reflect import ReflectSection
+from memoryd.config.memory import ReflectSection
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memories
 from memoryd.domain.memories.times.spans import is_due

@@ -17,7 +17,7 @@ from memoryd.agents.reflecting import ReflectUse
 from memoryd.agents.retaining import AgentRetaining
 from memoryd.agents.transfer import AgentTransfer
 from memoryd.agents.verifying import AgentVerifying
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.journal import Journal

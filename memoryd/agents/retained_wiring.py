@@ -21,7 +21,7 @@ from memoryd.agents.verifying import AgentVerifying
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_parts import WorkspaceParts
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.memory.core import CoreMemory
 from memoryd.memory.entities import MergingEntities

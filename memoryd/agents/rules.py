@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.media import MediaRules
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
 from memoryd.files.neighbours import joined, related

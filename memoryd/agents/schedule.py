@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from memoryd.config.sync import SyncSection
+from memoryd.config.memory_search import SyncSection
 from memoryd.index.indexer import Indexer
 
 ON_SEARCH_SECONDS = 5.0

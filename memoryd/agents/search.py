@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from memoryd.agents.owners_time import owners_time
+from memoryd.config.agents import Agent
 from memoryd.config.limits import LimitsSection
-from memoryd.config.resolved import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.ranking.filters import Filters, parse_instant

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memoryd.config.sync import SyncSection
+from memoryd.config.memory_search import SyncSection
 from memoryd.index.indexer import Indexer
 
 

@@ -5,10 +5,9 @@ from datetime import timedelta
 
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.shared_parts import SharedParts
-from memoryd.config.llm import LlmSection
+from memoryd.config.agents import Agent
 from memoryd.config.paths import text_calls_file
-from memoryd.config.providers import LocalSection, ModelsSection
-from memoryd.config.resolved import Agent
+from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
 from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings

@@ -29,8 +29,8 @@ from memoryd.agents.turn_values import (
     TurnOutcome,
     TurnPart,
 )
-from memoryd.config.auto_recall import MOST
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
+from memoryd.config.rsclaw import MOST
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.sessions.commands import SpokenCommand, command_of

@@ -11,7 +11,7 @@ from memoryd.agents.turn_commands import TurnCommands
 from memoryd.agents.turn_log import TurnLog
 from memoryd.agents.turns import AgentTurns
 from memoryd.agents.workspace_parts import WorkspaceParts
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.memory.llm_prose import Prose
 from memoryd.memory.retaining import Retaining
 

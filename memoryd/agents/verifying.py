@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import parse
 from memoryd.domain.documents import RelativePath

@@ -11,7 +11,7 @@ from memoryd.agents.outage import make_vectors_in_outages
 from memoryd.agents.own_parts import own_parts
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_parts import WorkspaceEngines, workspace_parts
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.heartbeats import SCANNER_SECONDS, WRITER_SECONDS, LivingPart
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError

@@ -13,10 +13,10 @@ from memoryd.agents.part_settings import index_settings, lane_settings, search_s
 from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.text_models import TextModels
 from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.config.agents import Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
-from memoryd.config.resolved import Agent
 from memoryd.domain.clock import Jump
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.embedding import Vector

@@ -14,7 +14,7 @@ from memoryd.agents.rules import WorkspaceRules
 from memoryd.agents.schedule import ScanSchedule
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
 from memoryd.agents.workspace_memories import WorkspaceMemories, workspace_memories
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.owners_time import owners_time
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.word_background import commonness
 from memoryd.sessions.qa_store import QaStore

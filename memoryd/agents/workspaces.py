@@ -16,8 +16,8 @@ from memoryd.agents.model_parts import ModelParts
 from memoryd.agents.workspace import Workspace
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_qa import workspace_qas
+from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
-from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.clock import Jump
 from memoryd.domain.embedding import Vector

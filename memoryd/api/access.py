@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from memoryd.api.http import sockets
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.access import (
     OWNER,
     AccessRules,

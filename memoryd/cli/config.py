@@ -9,11 +9,10 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.reload import prospect
 from memoryd.cli.terminal import count, encoded, harmless_line, note, styled
-from memoryd.config.loading.checked import Checked, Remark, checked
-from memoryd.config.loading.effective import Origin, Setting
-from memoryd.config.loading.shown import NoSuchKeyError, shown_settings
+from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
+from memoryd.config.loading.load import Checked, Remark, checked
 from memoryd.config.paths import config_file
-from memoryd.config.schema import json_schema
+from memoryd.config.root import json_schema
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.replies.daemon import ReloadReply
 from memoryd.wire import Exit

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from memoryd.cli.index import Prospect, SpokenProspect
 from memoryd.cli.invocation import Invocation
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import openclaw_sessions
-from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.entries import ChunkSettings

@@ -13,7 +13,7 @@ from memoryd.cli.init_plan import AgentTold, FirstPlan, InitSurvey, agents_told,
 from memoryd.cli.init_service import NO_SERVICE, ServiceOutcome, installed_service, is_service_wanted
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
-from memoryd.config.loading.checked import checked
+from memoryd.config.loading.load import checked
 from memoryd.config.paths import config_file
 from memoryd.domain.embedding import BY_KEY, LOCAL, NONE
 from memoryd.errors import InvalidRequest

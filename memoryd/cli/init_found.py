@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Literal
 
 from memoryd.cli.terminal import count
-from memoryd.config.loading.checked import Checked
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
+from memoryd.config.loading.load import Checked
 
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
 

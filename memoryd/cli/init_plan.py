@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Protocol, TypedDict
 
 from memoryd.cli.init_choices import FirstLook, InitChoices, InitOptions, chosen
+from memoryd.config.agents import Agent
 from memoryd.config.first_file import file_text, named_agents
-from memoryd.config.loading.decoding import ConfigText, read
 from memoryd.config.loading.load import Loaded, loaded_of
-from memoryd.config.resolved import Agent
+from memoryd.config.loading.raw import ConfigText, read
 from memoryd.domain.embedding import NONE, FirstModel
 
 

@@ -8,16 +8,15 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from memoryd.cli.init_found import NotesFolder, OpenClawFile
-from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE
+from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
 from memoryd.config.limits import LimitsSection
-from memoryd.config.loading.checked import checked
 from memoryd.config.loading.consistency import TOO_WIDE
+from memoryd.config.loading.load import checked
 from memoryd.config.loading.overrides import YES
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE
 from memoryd.config.providers import DEFAULT_MODEL, LocalSection
-from memoryd.config.resolved import Agent
 from memoryd.domain.embedding import ModelsHere
 from memoryd.embed.remote.api_keys import VARIABLES
 from memoryd.embed.remote.catalogue import PROVIDERS

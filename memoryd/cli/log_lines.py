@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memoryd.cli.terminal import harmless, harmless_line, styled
-from memoryd.config.duration import parse_duration
+from memoryd.config.section import parse_duration
 
 COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 GRAVEST = ("critical", "exception")

@@ -16,7 +16,7 @@ from memoryd import log
 from memoryd.cli.invocation import HELP, Argument, Invocation, agent_option, json_option
 from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.errors import ModelError
 from memoryd.models.fetch_progress import Progress
 from memoryd.models.model_use import EITHER, WRITING

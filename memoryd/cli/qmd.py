@@ -5,9 +5,9 @@ import shlex
 import click
 
 from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import qmd_home, qmd_variables
-from memoryd.config.resolved import Agent
 from memoryd.errors import UnknownAgent
 from memoryd.wire import Exit
 

@@ -11,7 +11,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless_line, note, size, styled
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.loading.naming import FolderNaming, namings, renamed
+from memoryd.config.loading.masking import FolderNaming, namings, renamed
 from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
-from memoryd.config.duration import Duration
-from memoryd.config.section import Section, Text
+from memoryd.config.section import Duration, Section, Text
 
 
 def _never_relative(command: str) -> str:

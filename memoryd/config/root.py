@@ -1,16 +1,18 @@
-"""The root of the configuration: the whole file, and the agents that result from it."""
+"""The root of the configuration: the whole file, and the agents that result from it.
+
+The JSON Schema of the configuration, for editors.
+"""
 
 from pathlib import Path
+from typing import Any, Final
 
 from pydantic import Field
 
-from memoryd.config.agents import DEFAULT_AGENT, AgentSection, AgentsSection, merged_search, overlay
-from memoryd.config.http import HttpSection
-from memoryd.config.limits import LimitsSection, LogSection
+from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
+from memoryd.config.limits import HttpSection, LimitsSection, LogSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
 from memoryd.config.providers import ModelsSection
-from memoryd.config.resolved import Agent, set_apart
 from memoryd.config.section import SharedSection
 
 
@@ -50,3 +52,11 @@ class Config(SharedSection):
             sockets=entry.sockets,
             provider_named_by="memorySearch.provider" if is_named else embedder.named_by,
         )
+
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema of the file; keys of other programs are allowed where loading ignores them."""
+    return {"$schema": DIALECT, **Config.model_json_schema(by_alias=True), "title": "memoryd configuration"}

@@ -1,10 +1,33 @@
-"""The base of every configuration section, and the kinds of text that more than one of them holds."""
+"""The base of every configuration section, and the kinds of text that more than one of them holds.
+
+Durations as people write them: `"5m"`, `"90s"`, `"1h30m"`.
+
+Secrets: given as text, or better as the name of a file or of an environment variable that holds them.
+"""
 
 import os
-from typing import Annotated
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_bytes
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    SecretStr,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
+
+from memoryd.errors import ConfigError
 
 
 def _alias(name: str) -> str:
@@ -65,3 +88,173 @@ def _upper(value: object) -> object:
 
 
 UpperCase = BeforeValidator(_upper)
+
+
+UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
+WHOLE: Final = re.compile(rf"(?:{PART.pattern})+")
+LONGEST: Final = timedelta(days=365)
+EXPECTED_DURATION: Final = 'must be a duration such as "30s", "5m" or "1h30m"'
+
+
+def parse_duration(value: object) -> timedelta:
+    """Read a duration; a bare number counts minutes, as OpenClaw has it, and 0 means never.
+
+    Raises ValueError for anything else, and for more than a year.
+    """
+    if isinstance(value, timedelta):
+        duration = value
+    elif isinstance(value, str):
+        duration = _from_text(value.strip().lower())
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LONGEST.total_seconds():
+        duration = timedelta(minutes=value)
+    else:
+        raise ValueError(EXPECTED_DURATION)
+    if not timedelta(0) <= duration <= LONGEST:
+        raise ValueError("must lie between 0 and a year")
+    return duration
+
+
+def format_duration(duration: timedelta) -> str:
+    """Write a duration in the largest unit that leaves a whole number, or in seconds."""
+    seconds = duration.total_seconds()
+    for unit in ("h", "m", "s"):
+        if seconds and seconds % UNIT_SECONDS[unit] == 0:
+            return f"{int(seconds / UNIT_SECONDS[unit])}{unit}"
+    return f"{seconds:g}s"
+
+
+def _from_text(text: str) -> timedelta:
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+        return timedelta(minutes=float(text))
+    if len(text) > 40 or not WHOLE.fullmatch(text):
+        raise ValueError(EXPECTED_DURATION)
+    seconds = sum(float(number) * UNIT_SECONDS[unit] for number, unit in PART.findall(text))
+    return timedelta(seconds=min(seconds, LONGEST.total_seconds() + 1))
+
+
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(parse_duration),
+    PlainSerializer(format_duration, return_type=str),
+    WithJsonSchema({"type": ["string", "number"], "description": EXPECTED_DURATION}),
+]
+
+
+EXPECTED_SECRET: Final = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
+SECRET_BYTES_MAX: Final = 64 * 1024
+_MARKER: Final = token_bytes(32)
+VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret that no repr, log line or dump shows; a reference shows what it points to.
+
+    Of kind `unread` it is one that only another program can open; its content says what stands there.
+    """
+
+    kind: Literal["text", "file", "env", "unread"]
+    content: SecretStr
+    mark: bytes = b""
+    """Differs where a file has another content than before, so that a reload finds the secret changed."""
+
+    def __repr__(self) -> str:
+        return f"Secret({masked(self)!r})"
+
+    def reveal(self) -> str:
+        """Return the secret itself, reading the file or the variable now.
+
+        Raises ConfigError if there is none, or if it is not for us to open.
+        """
+        content = self.content.get_secret_value()
+        if self.kind == "unread":
+            raise ConfigError([f"{content}, which memoryd cannot open; it {EXPECTED_SECRET}"])
+        if self.kind == "text":
+            return content
+        found = os.environ.get(content, "") if self.kind == "env" else _first_line(content)
+        if not found:
+            raise ConfigError([f"no secret in {self.kind} {content}"])
+        return found
+
+
+def masked(secret: Secret) -> str | dict[str, str]:
+    """Describe a secret without showing it."""
+    if secret.kind == "text":
+        return str(secret.content)
+    return {secret.kind: secret.content.get_secret_value()}
+
+
+def parse_secret(value: object) -> Secret:
+    """Read the three spellings, and OpenClaw's: `"${NAME}"` and `{source: "env", id: "NAME"}`.
+
+    Its references to files and programs have rules of their own, and are an error only when somebody wants to read
+    them. Raises ValueError, which never quotes the value.
+    """
+    match value:
+        case Secret():
+            return value
+        case str(text) if text.strip():
+            variable = VARIABLE.fullmatch(text.strip())
+            return Secret("env", SecretStr(variable[1])) if variable else Secret("text", SecretStr(text.strip()))
+        case {"env": str(name), **rest} if name and not rest:
+            return Secret("env", SecretStr(name))
+        case {"file": str(path), **rest} if path.startswith(("/", "~")) and not rest:
+            return Secret("file", SecretStr(path), _mark(path))
+        case {"source": "env", "id": str(name)} if name:
+            return Secret("env", SecretStr(name))
+        case {"source": "file" | "exec" as source, "id": str()}:
+            return Secret("unread", SecretStr(f"is a reference of OpenClaw to a secret of source {source}"))
+    raise ValueError(EXPECTED_SECRET)
+
+
+def parse_foreign_secret(value: object) -> Secret | None:
+    """Read what stands in a section of another program: nothing there is an error before it is used."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        return parse_secret(value)
+    except ValueError:
+        return Secret("unread", SecretStr("is no text and no reference"))
+
+
+def _mark(path: str) -> bytes:
+    """Return what tells the content of a file from another one, to this process alone; empty if it cannot be read."""
+    try:
+        file = Path(path).expanduser()
+        # what is no file may keep whoever reads it waiting, and be read but once
+        return blake2b(_first_line(path).encode(), key=_MARKER).digest() if file.is_file() else b""
+    except (ConfigError, RuntimeError, OSError, ValueError):
+        return b""
+
+
+def _first_line(path: str) -> str:
+    file = Path(path).expanduser()
+    try:
+        with file.open(encoding="utf-8") as stream:
+            return stream.read(SECRET_BYTES_MAX).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError([f"cannot read the secret in file {path}: {error}"]) from error
+
+
+SecretValue = Annotated[
+    Secret,
+    PlainValidator(parse_secret),
+    PlainSerializer(masked),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"]},
+                {"type": "object", "properties": {"env": {"type": "string"}}, "required": ["env"]},
+                {"type": "object", "properties": {"source": {"type": "string"}}, "required": ["source", "id"]},
+            ]
+        }
+    ),
+]
+ForeignSecret = Annotated[
+    Secret | None,
+    PlainValidator(parse_foreign_secret),
+    PlainSerializer(lambda secret: None if secret is None else masked(secret)),
+    WithJsonSchema({}),
+]

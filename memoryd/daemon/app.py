@@ -28,10 +28,10 @@ from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.http.turnstile import ClosingLimits, Turnstile
 from memoryd.api.routes import deadlines, exemptions
-from memoryd.config.effects import Effect, of_effect
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
-from memoryd.config.resolved import Agent
+from memoryd.config.reload_effects import Effect, of_effect
 from memoryd.config.root import Config
 from memoryd.daemon import collector
 from memoryd.daemon.clock import ClockWatch

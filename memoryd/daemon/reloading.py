@@ -10,9 +10,8 @@ from typing import Final
 import structlog
 
 from memoryd.api.daemon_state import ConfigState, ReloadOutcome
-from memoryd.config.differences import changed_keys
-from memoryd.config.effects import Effect, of_effect
 from memoryd.config.loading.load import Loaded
+from memoryd.config.reload_effects import Effect, changed_keys, of_effect
 from memoryd.daemon.notify import Notifier
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from memoryd.config.agents import Agent
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import ModelsSection
-from memoryd.config.resolved import Agent
-from memoryd.config.secret import Secret
+from memoryd.config.section import Secret
 from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.embed.local.local_embedding import LocalSettings

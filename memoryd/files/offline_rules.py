@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.domain.media import MediaRules
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import workspace_roots

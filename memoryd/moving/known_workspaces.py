@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir_named
-from memoryd.config.resolved import Agent
 from memoryd.errors import StoreError
 from memoryd.store.ledger_copies import is_ledger_name, rows_of
 

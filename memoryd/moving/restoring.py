@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from memoryd.config.loading.decoding import ConfigText, parse
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import unmasked_text
-from memoryd.config.loading.raw import Raw
+from memoryd.config.loading.raw import ConfigText, Raw, parse
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest
 from memoryd.moving.archive import OpenBackup, Told
 from memoryd.moving.manifest import BackupMember

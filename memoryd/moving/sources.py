@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.moving.members import CONFIG, FORGOTTEN, is_conversation_file, is_ledger, is_note_file, may_be_kept
 from memoryd.store.ledger_copies import is_ledger_name
 

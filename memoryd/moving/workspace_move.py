@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from memoryd.config.agents import Agent
 from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
-from memoryd.config.resolved import Agent
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.sources import KEY_SUFFIX
 from memoryd.store.ledger_copies import figures, is_ledger_name, rename_workspace

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import structlog
 
+from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import QmdSection
-from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.sessions.conversation_parts import export_name

@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from memoryd.config.agents import Agent
 from memoryd.config.qmd import QmdPathSection
-from memoryd.config.resolved import Agent
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS
 from memoryd.domain.media import modality_of
 from memoryd.files.scan_rules import ScanRoot

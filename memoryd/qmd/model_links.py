@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import model_file
 from memoryd.errors import MemorydError, ModelError
 from memoryd.models.gguf_header import read_header

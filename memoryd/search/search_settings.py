@@ -5,7 +5,7 @@ Both settings hold the section of the configuration itself: a new rule reads its
 
 from dataclasses import dataclass, field
 
-from memoryd.config.query import HybridSection
+from memoryd.config.memory_search import HybridSection
 from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.config.paths import expand
-from memoryd.config.secret import Secret
-from memoryd.config.section import Section
+from memoryd.config.section import Secret, Section
 
 PATTERNS: Final = frozenset({"exclude"})
 """Keys whose texts may begin with a slash and name no place."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from memoryd.config.agents import Agent
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
-from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import ROOT_FOLDERS
 from memoryd.service.named_places import named_places, on_the_way

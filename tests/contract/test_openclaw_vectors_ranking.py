@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.config.query import HybridSection
+from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, text_score, weighted
 from memoryd.domain.ranking.selection import Contender, age_in_days, decay_day, decay_factor, mmr, tokens

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from memoryd.config.providers import ModelsSection
-from memoryd.config.secret import parse_secret
+from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from memoryd.config.llm import LlmSection
-from memoryd.config.providers import ModelsSection
+from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.remote.remote_writing import MISFITS_MAX, RemoteWriting, RemoteWritingSettings

@@ -11,8 +11,7 @@ from typing import Annotated, Literal, Protocol
 import pytest
 from pydantic import Field
 
-from memoryd.config.llm import LlmSection
-from memoryd.config.providers import ModelsSection
+from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from memoryd.config.effects import EFFECTS, Effect
-from memoryd.config.loading.not_yet import NEVER, NOT_YET
+from memoryd.config.loading.foreign import NEVER, NOT_YET
+from memoryd.config.reload_effects import EFFECTS, Effect
 from memoryd.config.root import Config
 from tests.docs.tables import table
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memoryd.config import paths
-from memoryd.config.resolved import LEDGER_NAME
+from memoryd.config.agents import LEDGER_NAME
 from memoryd.daemon.lock import LOCK_NAME
 from memoryd.daemon.log_file import LOG_NAME
 from tests.docs.tables import table

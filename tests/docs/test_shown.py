@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.config.http import USUAL_PORT
+from memoryd.config.limits import USUAL_PORT
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.cli.main import run
-from memoryd.config.schema import json_schema
+from memoryd.config.root import json_schema
 from memoryd.wire import Exit
 from tests.integration.pseudo_terminal import PROGRAM
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.config.loading.decoding import parse
-from memoryd.config.loading.naming import namings, renamed
+from memoryd.config.loading.masking import namings, renamed
+from memoryd.config.loading.raw import parse
 from memoryd.config.paths import workspace_state_dir
 from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.known_workspaces import known_workspaces

@@ -14,8 +14,8 @@ from typing import Final
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.terminal import count
+from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.config.resolved import Agent
 from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.errors import NotNow
 from memoryd.files.offline_rules import roots_and_rules

@@ -6,7 +6,7 @@ from typing import Final
 
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
-from memoryd.config.llm import LlmSection
+from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError
 from memoryd.llm.remote.text_access import TextKeys, access_of

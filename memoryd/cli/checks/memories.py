@@ -8,7 +8,7 @@ from typing import Final
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import count
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.domain.memories.sections import PlacedMiss, is_of_memories, memory_sections

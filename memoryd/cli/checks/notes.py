@@ -6,7 +6,7 @@ from pathlib import Path
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import count
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
 from memoryd.files.offline_rules import roots_and_rules

@@ -1,17 +1,19 @@
-"""Values that are right one by one and wrong together."""
+"""Values that are right one by one and wrong together.
+
+What `memory.llm` needs to be of use.
+
+Whose transcripts are read: each folder is one agent's, and both keys that ask for it must agree.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memoryd.config.agents import overlay
-from memoryd.config.loading.llm_given import misgiven_text_model
+from memoryd.config.agents import Agent, overlay
 from memoryd.config.loading.raw import KeyPath, of_agent
-from memoryd.config.loading.transcripts_given import misgiven_folders
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.config.paths import socket_path
-from memoryd.config.resolved import Agent
+from memoryd.config.paths import openclaw_sessions, socket_path
 from memoryd.config.root import Config
 from memoryd.domain.access import read_key
 from memoryd.domain.media import MODELS, PROVIDER, embeds_media
@@ -131,3 +133,68 @@ def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
             if owner not in (None, agent.id):
                 problem = f"sockets[{number}].sessionKey: is of agent {owner}, not of {agent.id}"
                 yield Contradiction(position, problem, (f"{where}.sessionKey", "id"))
+
+
+def misgiven_text_model(config: Config, broken: Sequence[KeyPath]) -> Iterator[str]:
+    """Yield what is wrong with the text model as a whole, but for what rests on `broken` values."""
+    llm = config.memory.llm
+    if any(place[:2] == ("memory", "llm") for place in broken) or llm.provider == "none":
+        return
+    if llm.model is None:
+        what = "a chat model" if llm.provider == "local" else "the model at the endpoint"
+        yield f'memory.llm.model: must name {what} while memory.llm.provider is "{llm.provider}"'
+    if llm.max_tokens >= llm.context_size and llm.provider == "local":
+        yield f"memory.llm.maxTokens: must be less than memory.llm.contextSize ({llm.context_size})"
+
+
+def text_model_notices(config: Config) -> Iterator[str]:
+    """Yield a notice for each key that has no effect with the provider that is named."""
+    llm = config.memory.llm
+    if llm.provider == "openai" or (llm.base_url is None and llm.api_key is None):
+        return
+    given = [name for name, value in (("baseUrl", llm.base_url), ("apiKey", llm.api_key)) if value is not None]
+    for name in given:
+        yield f'memory.llm.{name} has no effect while memory.llm.provider is "{llm.provider}"'
+
+
+def misgiven_folders(config: Config, agents: Sequence[Agent]) -> Iterator[str]:
+    """Yield what is wrong with the folders of transcripts: an agent that is none, or a folder given to two."""
+    ids = [agent.id for agent in agents]
+    owners = {openclaw_sessions(name).resolve(): name for name in ids}
+    for number, folder in enumerate(config.memory.sessions.folders):
+        where = f"memory.sessions.folders[{number}]"
+        if folder.agent not in ids:
+            yield f"{where}.agent: there is no agent {folder.agent}; configured agents: {', '.join(ids)}"
+            continue
+        owner = owners.setdefault(Path(folder.path).expanduser().resolve(), folder.agent)
+        if owner != folder.agent:
+            yield f"{where}.path: is given to agent {owner}, too; each folder is of one agent alone"
+
+
+def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
+    """Yield a notice where one key asks for transcripts and another does not, so that none are read."""
+    for agent in agents:
+        search, where = agent.memory_search, f"agent {agent.id}: no transcripts are indexed"
+        is_asked, is_allowed = "sessions" in search.sources, search.experimental.session_memory
+        if is_allowed and not is_asked:
+            yield f'{where}: experimental.sessionMemory has no effect without "sessions" in memorySearch.sources'
+        elif is_asked and not is_allowed:
+            yield (
+                f'{where}: with "sessions" in memorySearch.sources questions and answers are found; '
+                "transcripts need experimental.sessionMemory: true, too"
+            )
+        elif not is_asked and _has_idle_folders(agent):
+            yield (
+                f"{where}: memory.sessions.folders has no effect without experimental.sessionMemory: true "
+                'and "sessions" in memorySearch.sources'
+            )
+        if agent.memory.qa.from_transcripts and not agent.takes_turns:
+            yield (
+                f"agent {agent.id}: memory.qa.fromTranscripts has no effect "
+                + ("with memory.readOnly" if agent.memory.read_only else "without memory.qa.enabled")
+            )
+
+
+def _has_idle_folders(agent: Agent) -> bool:
+    is_used = agent.exports_transcripts or agent.takes_turns
+    return not is_used and any(folder.agent == agent.id for folder in agent.memory.sessions.folders)

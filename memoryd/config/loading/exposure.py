@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from memoryd.config.agents import Agent
 from memoryd.config.providers import READ_PROVIDERS
-from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
-from memoryd.config.secret import Secret
+from memoryd.config.section import Secret
 
 HERE: Final = frozenset({"local", "none"})
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO

@@ -1,28 +1,179 @@
 """From the file, the environment and the flags to one validated configuration.
 
 Precedence: flag, `MEMORYD_*` environment, file, default.
+
+Relative paths of the file start at the folder of the file, not at whatever folder the daemon was started in.
+
+Validation that goes on after a mistake: what is wrong is taken out, so that all that is wrong is told at once.
+
+A file as a start would take it: everything that is wrong or worth knowing, each with its place.
+
+Numbers out of their range: where OpenClaw takes another number, so does memoryd, with a notice.
+
+It takes none where another number would send or delete what its owner did not mean to: a budget of tokens, how much
+is kept and for how long, how large a file may be, how long a vector is. Keys that OpenClaw does not have are a mistake
+of whoever wrote them, and are told as one.
 """
 
+import json
 import os
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from memoryd.config.loading.anchor import anchor
-from memoryd.config.loading.consistency import adjusted, contradictions
-from memoryd.config.loading.decoding import ConfigText, parse, read
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memoryd.config.loading.consistency import adjusted, contradictions, text_model_notices, transcript_notices
 from memoryd.config.loading.exposure import exposures
-from memoryd.config.loading.included import includes
-from memoryd.config.loading.llm_given import text_model_notices
-from memoryd.config.loading.mending import Mended, mended
-from memoryd.config.loading.not_ours import set_foreign_aside
-from memoryd.config.loading.not_yet import differences, without_effect
+from memoryd.config.loading.foreign import differences, set_foreign_aside, without_effect
+from memoryd.config.loading.keys import dotted, explain
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
-from memoryd.config.loading.places import places
-from memoryd.config.loading.raw import Raw
-from memoryd.config.loading.transcripts_given import transcript_notices
-from memoryd.config.paths import config_file
+from memoryd.config.loading.raw import (
+    KEY,
+    ConfigText,
+    KeyPath,
+    KeyPlaces,
+    Place,
+    Raw,
+    includes,
+    of_agent,
+    parse,
+    places,
+    read,
+    value_at,
+)
+from memoryd.config.paths import config_file, expand
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError
+
+ANCHORED: Final = (
+    ("workspace",),
+    ("memory", "embedder", "local", "model_dir"),
+    ("memorySearch", "local", "modelPath"),
+    ("memorySearch", "local", "modelCacheDir"),
+    ("memorySearch", "query", "rerank", "modelPath"),
+    ("memorySearch", "store", "vector", "extensionPath"),
+)
+"""The others are relative to the workspace: `extraPaths`, `exclude`, `store.path`."""
+
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""`hf:`, `https:` and `pypi:` name a model, not a file."""
+
+
+def anchor(raw: Raw, folder: Path) -> None:
+    """Make the paths of agents, transcripts, the text model and the token file absolute, and `~` with them.
+
+    Values of a wrong type are left for validation.
+    """
+    for folder_of_transcripts in _transcript_folders(raw):
+        _anchor_value(folder_of_transcripts, "path", folder)
+    if isinstance(exports := _at(raw, "memory", "qmd", "sessions"), dict):
+        _anchor_value(exports, "exportDir", folder)
+    if isinstance(http := raw.get("http"), dict):
+        _anchor_value(http, "tokenFile", folder)
+    text_model = _at(raw, "memory", "llm")
+    # what an endpoint calls its model is no path
+    if isinstance(text_model, dict) and text_model.get("provider") == "local":
+        _anchor_value(text_model, "model", folder)
+    for agent in _agents(raw):
+        for *above, name in ANCHORED:
+            if isinstance(holder := _at(agent, *above), dict):
+                _anchor_value(holder, name, folder)
+        sockets = agent.get("sockets") if isinstance(agent, dict) else None
+        for socket in sockets if isinstance(sockets, list) else ():
+            if isinstance(socket, dict):
+                _anchor_value(socket, "path", folder)
+
+
+def _transcript_folders(raw: Raw) -> Iterator[Raw]:
+    folders = _at(raw, "memory", "sessions", "folders")
+    yield from (one for one in folders if isinstance(one, dict)) if isinstance(folders, list) else ()
+
+
+def _at(holder: object, *path: str) -> object:
+    """Return what stands at a path, None if nothing does."""
+    for part in path:
+        holder = holder.get(part) if isinstance(holder, dict) else None
+    return holder
+
+
+def _anchor_value(holder: Raw, name: str, folder: Path) -> None:
+    text = holder.get(name)
+    if isinstance(text, str) and text.strip() and not SCHEME.match(text):
+        holder[name] = str(expand(text, folder))
+
+
+def _agents(raw: Raw) -> Iterator[object]:
+    agents = raw.get("agents")
+    if isinstance(agents, dict):
+        yield agents.get("defaults")
+        entries = agents.get("list")
+        yield from entries if isinstance(entries, list) else ()
+
+
+PASSES: Final = 8
+REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
+"""Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
+
+
+@dataclass(slots=True)
+class Mended:
+    """What could be read: a configuration without what is wrong, None if nothing could be made of it."""
+
+    config: Config | None = None
+    problems: list[str] = field(default_factory=list)
+    broken: list[KeyPath] = field(default_factory=list)
+    """Where the values stood that were taken out."""
+    notices: list[str] = field(default_factory=list)
+
+
+def mended(raw: Raw) -> Mended:
+    """Validate the file, which is changed to what could be read of it."""
+    result = Mended()
+    for _ in range(PASSES):
+        try:
+            result.config = Config.model_validate(raw, by_alias=True, by_name=False)
+            break
+        except ValidationError as error:
+            _mend(error, raw, result)
+    return result
+
+
+def _mend(error: ValidationError, raw: Raw, result: Mended) -> None:
+    """Bring numbers into their range first; what is left are problems, told as the file has them."""
+    found = [(_location(details), details) for details in error.errors(include_url=False)]
+    notices = [line for place, details in found if (line := brought_into_range(details, place, raw)) is not None]
+    result.notices += notices
+    if notices:
+        return
+    # what comes after the first time comes of the mending
+    if not result.broken:
+        result.problems = explain(error, Config)
+    for place, _ in found:
+        result.broken.append(_without(place, raw, len(result.broken)))
+
+
+def _location(details: ErrorDetails) -> KeyPath:
+    return tuple(part for part in details["loc"] if part != "[key]")
+
+
+def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
+    """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
+    *above, key = place
+    holder = value_at(raw, tuple(above))
+    if isinstance(holder, list) and isinstance(key, int) and above == ["agents", "list"]:
+        holder[key] = {"id": REQUIRED["id"].format(number)}
+    elif not isinstance(holder, dict):
+        return _without(tuple(above), raw, number) if above else place
+    elif above and isinstance(above[-1], int) and key in REQUIRED:
+        holder[str(key)] = REQUIRED[str(key)].format(number)
+    else:
+        holder.pop(str(key), None)
+    return place
+
 
 NO_OVERRIDES = Overrides()
 
@@ -89,3 +240,110 @@ def _refused(problems: list[str], source: Path | None, written: ConfigText, noti
     found = places(written.text)
     lines = [place.line if (place := found.of_sentence(problem)) else None for problem in problems]
     return ConfigError(problems, source=str(source or ""), lines=lines, notices=notices)
+
+
+NOWHERE: Final = Place(0, 0)
+POSITION: Final = re.compile(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One sentence about a file; `key` is empty, and `place` None, where it is about none."""
+
+    message: str
+    key: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is to be said of a file; `loaded` is None if memoryd would refuse it."""
+
+    source: Path | None
+    loaded: Loaded | None
+    problems: tuple[Remark, ...]
+    notices: tuple[Remark, ...]
+
+
+def checked(path: Path | None = None) -> Checked:
+    """Look at `path`, else at the file that a start would read; the environment counts as it does there."""
+    source = source_of(path)
+    found = _places(source)
+    try:
+        loaded = load(path)
+    except ConfigError as error:
+        problems, notices = _remarks(error.problems, source, found), _remarks(error.notices, source, found)
+        return Checked(source, None, problems, notices)
+    return Checked(source, loaded, (), _remarks(loaded.notices, source, found))
+
+
+def _places(source: Path | None) -> KeyPlaces:
+    """Return none of a file that cannot be read: loading says why."""
+    try:
+        return places(read(source).text) if source is not None else KeyPlaces()
+    except ConfigError:
+        return KeyPlaces()
+
+
+def _remarks(sentences: Iterable[str], source: Path | None, found: KeyPlaces) -> tuple[Remark, ...]:
+    """Return them in the order of the file; what stands in no line of it comes last."""
+    remarks = [_remark(sentence, source, found) for sentence in sentences]
+    return tuple(sorted(remarks, key=lambda one: (one.place is None, one.place or NOWHERE)))
+
+
+def _remark(sentence: str, source: Path | None, found: KeyPlaces) -> Remark:
+    """Take a sentence apart: `FILE:line:column: what`, `FILE: what`, or `section.key: what`."""
+    named = sentence.removeprefix(str(source)) if source is not None else sentence
+    if named != sentence:
+        position = POSITION.match(named)
+        if position is None:
+            return Remark(named.removeprefix(":").strip())
+        return Remark(position["what"], place=Place(int(position["line"]), int(position["column"] or 1)))
+    place = found.of_sentence(sentence)
+    key = KEY.match(sentence) if place is not None else None
+    return Remark(sentence, key[0] if key else "", place)
+
+
+NEAREST: Final = frozenset(
+    {
+        *("memory.qmd.update.debounceMs", "memory.qmd.update.startupDelayMs"),
+        *("memorySearch.query.minScore", "memorySearch.query.maxResults"),
+        *("memorySearch.query.hybrid.vectorWeight", "memorySearch.query.hybrid.textWeight"),
+        *("memorySearch.query.hybrid.candidateMultiplier", "memorySearch.query.hybrid.mmr.lambda"),
+        *("memorySearch.query.hybrid.temporalDecay.halfLifeDays", "memorySearch.local.contextSize"),
+        *("memorySearch.chunking.tokens", "memorySearch.chunking.overlap"),
+        *("memorySearch.sync.watchDebounceMs", "memorySearch.sync.intervalMinutes"),
+        *("memorySearch.sync.sessions.deltaBytes", "memorySearch.sync.sessions.deltaMessages"),
+        *("memorySearch.sync.embeddingBatchTimeoutSeconds", "memorySearch.remote.nonBatchConcurrency"),
+        *("memorySearch.remote.batch.concurrency", "memorySearch.remote.batch.pollIntervalMs"),
+        "memorySearch.remote.batch.timeoutMinutes",
+    }
+)
+"""`memorySearch` stands for the defaults and for every agent of the list."""
+USUAL_IF_LESS: Final = frozenset(
+    {
+        *("memory.qmd.limits.maxResults", "memory.qmd.limits.maxSnippetChars"),
+        *("memory.qmd.limits.maxInjectedChars", "memory.qmd.limits.timeoutMs"),
+        *("memory.qmd.update.commandTimeoutMs", "memory.qmd.update.updateTimeoutMs"),
+        "memory.qmd.update.embedTimeoutMs",
+    }
+)
+"""Here 0 and less mean the default; the least that is allowed would tell nothing, or always be late."""
+BOUNDS: Final = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
+
+
+def brought_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
+    """Change a number in the file that may be another one, and return the notice of it; None if it may not be."""
+    name = ".".join(map(str, of_agent(location) or location))
+    holder, value, kind = value_at(raw, location[:-1]), details["input"], details["type"]
+    if name not in NEAREST | USUAL_IF_LESS or not isinstance(holder, dict) or not isinstance(value, int | float):
+        return None
+    key, where = str(location[-1]), f"{dotted(location)}: {json.dumps(value)}"
+    if kind == "finite_number" or kind == "greater_than" or (kind == "greater_than_equal" and name in USUAL_IF_LESS):
+        del holder[key]
+        return f"{where} is out of range, the default is used"
+    if kind not in BOUNDS:
+        return None
+    bound = details["ctx"][BOUNDS[kind]]
+    holder[key] = int(bound) if bound == int(bound) else bound
+    return f"{where} is out of range, {holder[key]} is used"

@@ -3,19 +3,24 @@
 In the stead of a key stands a reference to an environment variable that nobody has, `{"env": "MEMORYD_MASKED_1"}`, and
 in the stead of a part of a text, such as a password in an address, `${MEMORYD_MASKED_1}`: a configuration with it is
 valid, and whoever needs the key is told that it is missing.
+
+Which lines of a configuration name a folder, and the text with another folder in its stead.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import json5
 
-from memoryd.config.loading.decoding import parse
-from memoryd.config.loading.raw import KeyPath, Raw, texts_in, value_at
-from memoryd.config.secret import VARIABLE
+from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.raw import KeyPath, Raw, parse, places, texts_in, value_at
+from memoryd.config.paths import expand
+from memoryd.config.section import VARIABLE
 from memoryd.domain.redaction import redacted, secrets_in
 
 _VARIABLE: Final = "MEMORYD_MASKED_"
@@ -132,3 +137,47 @@ def _id(value: object) -> object:
 
 def _told(place: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNaming:
+    """A line that names a folder, or what lies in it, and what it would say instead."""
+
+    key: str
+    line: int
+    said: str
+    instead: str
+
+
+def namings(text: str, file: Path, old: Path, new: Path) -> list[FolderNaming]:
+    """Return what of a configuration names a folder (a real path) that becomes another one; raises ConfigError."""
+    lines = places(text)
+    found = []
+    for location, said in texts_in(parse(text, file)):
+        if (instead := _instead(said, file.absolute().parent, old, new)) is not None:
+            place = lines.near(location)
+            found.append(FolderNaming(dotted(location), place.line if place else 0, said, instead))
+    return found
+
+
+def renamed(text: str, changes: list[FolderNaming]) -> str:
+    """Return the text with other folders in the stead of those; comments and all else stay."""
+    by_said = {one.said: one.instead for one in changes}
+
+    def changed(found: re.Match[str]) -> str:
+        token = found[0]
+        said = "" if token.startswith("/") else str(json5.loads(token))
+        return json.dumps(by_said[said], ensure_ascii=False) if said in by_said else token
+
+    return _TOKEN.sub(changed, text)
+
+
+def _instead(said: str, base: Path, old: Path, new: Path) -> str | None:
+    if "/" not in said and said not in (".", "..") and not said.startswith("~"):
+        return None
+    real = Path(os.path.realpath(expand(said, base)))
+    if "\0" in said or not real.is_relative_to(old):
+        return None
+    path = new / real.relative_to(old)
+    is_short = said.startswith("~") and path.is_relative_to(Path.home())
+    return f"~/{path.relative_to(Path.home())}" if is_short else str(path)

@@ -1,6 +1,26 @@
-"""The file before validation: nested dicts and lists, and how to reach into them."""
+"""The file before validation: nested dicts and lists, and how to reach into them.
 
-from collections.abc import Iterator
+Reading the JSON5 file: one syntax problem with its line, or the raw values.
+
+`$include`, OpenClaw's way to divide a file: memoryd reads none, and what stands in one is never taken as absent.
+
+Where in the text of the file each key stands, for people and their editors: parsing itself keeps no places.
+"""
+
+import contextlib
+import json
+import re
+import stat
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import json5
+
+from memoryd.config.loading.keys import dotted
+from memoryd.errors import ConfigError
 
 Raw = dict[str, object]
 
@@ -40,3 +60,244 @@ def of_agent(location: KeyPath) -> KeyPath:
         case ("agents", "defaults", *below) | ("agents", "list", int(), *below):
             return tuple(below)
     return ()
+
+
+CONFIG_BYTES_MAX: Final = 1024 * 1024
+POSITION: Final = re.compile(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
+WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigText:
+    """A file as it is written: its text, and what its owner should know about it as a file."""
+
+    text: str = ""
+    notices: list[str] = field(default_factory=list)
+
+
+def read(path: Path) -> ConfigText:
+    """Read the file; raises ConfigError if it is missing, no regular file, over 1 MiB or not UTF-8."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigError([f"{path}: is not a file"])
+        with path.open("rb") as stream:
+            content = stream.read(CONFIG_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        raise ConfigError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from error
+    if len(content) > CONFIG_BYTES_MAX:
+        raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
+    return ConfigText(_decoded(content, path), _notices(path, status.st_mode))
+
+
+def parse(text: str, path: Path) -> Raw:
+    """Parse JSON5 text; `path` is only named in problems.
+
+    Raises ConfigError with `path:line:column: what` if it is empty, not JSON5 or no object.
+    """
+    if not text.strip():
+        raise ConfigError([f"{path}: is empty; write {{}} to use the defaults, or remove the file"])
+    try:
+        raw = _decode(text)
+    except RecursionError as error:
+        raise ConfigError([f"{path}: is nested too deeply"]) from error
+    except ValueError as error:
+        raise ConfigError(_syntax_problems(str(error), text, path)) from error
+    if not isinstance(raw, dict):
+        raise ConfigError([f"{path}: must hold one object {{ … }}"])
+    return raw
+
+
+def _decode(text: str) -> object:
+    """Try plain JSON first: it is a part of JSON5, and the standard library decodes it hundreds of times faster."""
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError:
+        return json5.loads(text, object_pairs_hook=_without_repeats)
+
+
+def _without_repeats(pairs: Iterable[tuple[str, Any]]) -> Raw:
+    result: Raw = {}
+    for key, value in pairs:
+        if key in result:
+            raise ValueError(f"the key `{key}` stands twice in one object")
+        result[key] = value
+    return result
+
+
+def _repeated(text: str, path: Path) -> list[str]:
+    """Tell of every key that stands twice, with the places of both."""
+    found = places(text)
+    return [
+        f"{path}:{place.line}:{place.column}: the key `{location[-1]}` stands twice in one object, "
+        f"in line {found.of_keys[location].line} before"
+        for location, place in found.repeated
+    ]
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError([f"{path}:{line}: is not UTF-8"]) from error
+
+
+def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
+    found = POSITION.search(message)
+    if found is None:
+        return _repeated(text, path) or [f"{path}: {message}"]
+    what = found["what"][:1].lower() + found["what"][1:]
+    hint = "; use straight quotes" if any(quote in what for quote in TYPOGRAPHIC_QUOTES) else ""
+    return [f"{path}:{found['line']}:{found['column']}: {what}{hint}"]
+
+
+def _notices(path: Path, mode: int) -> list[str]:
+    if mode & WRITABLE_BY_OTHERS:
+        return [f"{path} can be changed by other users: chmod go-w {path}"]
+    return []
+
+
+INCLUDE: Final = "$include"
+
+
+def includes(ours: Raw) -> list[str]:
+    """Return a problem for each place of our sections that another file would fill.
+
+    An `exclude` or a `scope` may stand there: without it more would be read and told than its owner means.
+    """
+    return [
+        f"{dotted((*place, INCLUDE))}: memoryd reads no included file; "
+        "put the keys that it holds for memoryd into this one"
+        for place in _places((), ours)
+    ]
+
+
+def _places(location: KeyPath, value: object) -> Iterator[KeyPath]:
+    if isinstance(value, dict):
+        if INCLUDE in value:
+            yield location
+        for key, below in value.items():
+            yield from _places((*location, str(key)), below)
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from _places((*location, number), below)
+
+
+TOKEN: Final = re.compile(
+    r"(?P<skipped>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)"
+    r"|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
+    r"|(?P<mark>[{}\[\]:,])"
+    r"|(?P<word>[^\s{}\[\]:,\"'/]+)",
+    re.DOTALL,
+)
+"""Whatever is none of these is passed over: places are found as far as the text can be followed."""
+DEPTH_MAX: Final = 100
+"""No key stands deeper, and what does is refused: a place takes as long to name as it is deep."""
+KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Line and column, both from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlaces:
+    """Where keys and items of lists stand, and those that one object has twice, each where it is repeated."""
+
+    of_keys: Mapping[KeyPath, Place] = field(default_factory=dict)
+    repeated: tuple[tuple[KeyPath, Place], ...] = ()
+
+    def near(self, location: KeyPath) -> Place | None:
+        """Return the place of a key, else of what it would stand in; None outside of all that is written."""
+        while location:
+            if location in self.of_keys:
+                return self.of_keys[location]
+            location = location[:-1]
+        return None
+
+    def of_sentence(self, sentence: str) -> Place | None:
+        """Return the place of the key that a problem or a notice begins with."""
+        named = KEY.match(sentence)
+        if named is None:
+            return None
+        by_name = {dotted(location): place for location, place in self.of_keys.items()}
+        name = named[0]
+        while name:
+            if name in by_name:
+                return by_name[name]
+            name = name[: max(name.rfind("."), name.rfind("["), 0)]
+        return None
+
+
+def places(text: str) -> KeyPlaces:
+    """Find the places in JSON5 text; of text that is none, those up to where it goes wrong, or nearly so."""
+    found: dict[KeyPath, Place] = {}
+    repeated: list[tuple[KeyPath, Place]] = []
+    starts = [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
+    for location, offset in _offsets(text):
+        line = bisect_right(starts, offset)
+        place = Place(line, offset - starts[line - 1] + 1)
+        if location in found:
+            repeated.append((location, place))
+        found.setdefault(location, place)
+    return KeyPlaces(found, tuple(repeated))
+
+
+@dataclass(slots=True)
+class _Open:
+    """An object or a list that is being read: where it stands, and the key or the number of what comes next."""
+
+    location: KeyPath
+    next: str | int | None
+
+    def entered(self) -> KeyPath:
+        return self.location if self.next is None else (*self.location, self.next)
+
+
+def _offsets(text: str) -> Iterator[tuple[KeyPath, int]]:
+    """Yield each key and each item of a list with its offset."""
+    around: list[_Open] = []
+    for token in TOKEN.finditer(text):
+        written = token[0]
+        inner = around[-1] if around else None
+        if written in ("}", "]"):
+            if not around:
+                return
+            around.pop()
+        elif written == "," and inner is not None:
+            inner.next = inner.next + 1 if isinstance(inner.next, int) else None
+        elif token.lastgroup == "skipped" or written in (":", ","):
+            continue
+        else:
+            if inner is not None and (named := _begun(inner, token)) is not None:
+                yield named, token.start()
+            if written in ("{", "["):
+                if len(around) == DEPTH_MAX:
+                    return
+                around.append(_Open(inner.entered() if inner else (), 0 if written == "[" else None))
+
+
+def _begun(inner: _Open, token: re.Match[str]) -> KeyPath | None:
+    """Return the location that begins with a token: a key, or an item; None for the value of a key."""
+    if isinstance(inner.next, int):
+        return inner.entered()
+    if inner.next is None and token.lastgroup in ("text", "word"):
+        inner.next = _name(token)
+        return inner.entered()
+    return None
+
+
+def _name(token: re.Match[str]) -> str:
+    written = token[0]
+    if token.lastgroup == "word":
+        return written
+    for decode in (json.loads, json5.loads) if "\\" in written else ():
+        with contextlib.suppress(ValueError):
+            return str(decode(written))
+    return written[1:-1]

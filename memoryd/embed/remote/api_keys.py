@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import SecretStr
 
 from memoryd.config.providers import ModelsSection, ProviderSection
-from memoryd.config.secret import Secret, parse_secret
+from memoryd.config.section import Secret, parse_secret
 from memoryd.errors import ConfigError
 
 ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {"gemini": ("google", "gemini")}

@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from memoryd.config.providers import BatchSection
-from memoryd.config.secret import Secret
+from memoryd.config.section import Secret
 from memoryd.embed.remote.api_keys import AddressOwner
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.embed.remote.prompts import PromptOverride

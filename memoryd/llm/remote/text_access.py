@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from memoryd.config.llm import LlmSection
-from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, ModelsSection
-from memoryd.config.secret import Secret
+from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, LlmSection, ModelsSection
+from memoryd.config.section import Secret
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources, entry_of, revealed
 from memoryd.embed.remote.credentials import Credentials
 from memoryd.errors import ConfigError

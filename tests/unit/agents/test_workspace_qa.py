@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from memoryd.agents.workspace_qa import QaProblems, workspace_qas
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from memoryd.config.agents import Agent
 from memoryd.config.loading.consistency import contradictions
 from memoryd.config.loading.load import load
 from memoryd.config.paths import workspace_state_dir
-from memoryd.config.resolved import Agent
 from memoryd.config.root import Config
 from memoryd.domain.access import read_key
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memoryd.config.schema import json_schema
+from memoryd.config.root import json_schema
 from memoryd.config.section import Section
 
 UNITS = {"Ms": "milliseconds", "Seconds": "seconds", "Minutes": "minutes", "Days": "days", "Bytes": "bytes"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.resolved import Agent
 
 URL = "http://embedder.internal:5555/v1/embeddings"
 

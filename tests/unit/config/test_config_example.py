@@ -8,11 +8,9 @@ import json5
 import pytest
 from pydantic import ValidationError
 
-from memoryd.config.loading.key_names import all_keys
+from memoryd.config.loading.keys import all_keys, explain
 from memoryd.config.loading.load import load
-from memoryd.config.loading.wording import explain
-from memoryd.config.root import Config
-from memoryd.config.schema import json_schema
+from memoryd.config.root import Config, json_schema
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = (ROOT / "config.example.json5").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.config.first_file import file_text, named_agents
-from memoryd.config.loading.decoding import ConfigText, parse
 from memoryd.config.loading.load import Loaded, loaded_of
+from memoryd.config.loading.raw import ConfigText, parse
 from memoryd.domain.embedding import FirstModel, ModelsHere, local_model, named_model, proposed_model
 
 HOME = Path("/home/me")

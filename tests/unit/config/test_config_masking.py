@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.loading.decoding import ConfigText, parse
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import masked_text, unmasked_text
+from memoryd.config.loading.raw import ConfigText, parse
 from memoryd.errors import ConfigError
 
 TEXT = """{ // the old one was sk-abcdefghijklmnopqrstuvwx1234567890ABCDEFG

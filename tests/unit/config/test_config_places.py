@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.config.loading.places import DEPTH_MAX, Place, places
+from memoryd.config.loading.raw import DEPTH_MAX, Place, places
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
-from memoryd.config.qa import QaSection
+from memoryd.config.memory import QaSection
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.sequences import TURNS
 

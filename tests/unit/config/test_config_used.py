@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from memoryd.config.loading.key_names import own_keys, section_at
-from memoryd.config.loading.not_yet import NEVER, NOT_YET
+from memoryd.config.loading.foreign import NEVER, NOT_YET
+from memoryd.config.loading.keys import own_keys, section_at
 from memoryd.config.root import Config
 from memoryd.config.section import Section
 from tests.package_trees import SOURCES

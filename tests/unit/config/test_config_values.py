@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.duration import format_duration, parse_duration
 from memoryd.config.providers import LocalSection, RemoteSection
-from memoryd.config.secret import parse_secret
+from memoryd.config.section import format_duration, parse_duration, parse_secret
 from memoryd.errors import ConfigError
 
 

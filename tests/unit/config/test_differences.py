@@ -2,9 +2,8 @@
 
 import pytest
 
-from memoryd.config.differences import changed_keys
-from memoryd.config.effects import EFFECTS, Effect, effect_of, of_effect
-from memoryd.config.loading.key_names import all_keys, own_keys
+from memoryd.config.loading.keys import all_keys, own_keys
+from memoryd.config.reload_effects import EFFECTS, Effect, changed_keys, effect_of, of_effect
 from memoryd.config.root import Config
 
 
@@ -61,7 +60,9 @@ def test_every_key_stands_in_the_table_once() -> None:
     for key in all_keys(Config):
         within = [name for name in EFFECTS if key == name or key.startswith(f"{name}.")]
         around = [name for name in EFFECTS if name.startswith(f"{key}.")]
-        assert len(within) == 1 or (not within and around), f"{key} stands {len(within)} times in config/effects.py"
+        assert len(within) == 1 or (not within and around), (
+            f"{key} stands {len(within)} times in config/reload_effects.py"
+        )
     known = set(all_keys(Config))
     assert EFFECTS.keys() <= known
     assert {name.partition(".")[0] for name in EFFECTS} == own_keys(Config).keys()

@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from memoryd.config.providers import ModelsSection, ProviderSection
-from memoryd.config.secret import Secret, parse_secret
+from memoryd.config.section import Secret, parse_secret
 from memoryd.embed.remote.api_keys import AddressOwner, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.config.resolved import Agent
+from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.files.scan_rules import ScanRoot
 from memoryd.qmd.agent_collections import collections_of, further_paths

@@ -1,0 +1,121 @@
+"""What differs between two configurations, by the names of the keys; values, which may be secret, are never told.
+
+What a changed key takes to have its effect: a closed table, in which every key of the file stands once.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+from memoryd.config.agents import AgentSection
+from memoryd.config.root import Config
+from memoryd.config.section import Section
+
+AGENTS = "agents.list"
+
+
+def changed_keys(old: Config, new: Config) -> list[str]:
+    """Return the keys whose values differ, in the order of the models, such as `agents.list[work].workspace`.
+
+    A key that is given now, or is not any more, differs though its value is the default: some keys mean something else
+    where they are given. An agent that came or went is one key, with another one for its sockets.
+    """
+    return list(dict.fromkeys(_below(old, new, "")))
+
+
+def _below(old: Section, new: Section, prefix: str) -> Iterator[str]:
+    for name, field in type(new).model_fields.items():
+        key = f"{prefix}{field.alias or name}"
+        found = list(_of_values(getattr(old, name), getattr(new, name), key))
+        is_given = [name in section.model_fields_set for section in (old, new)]
+        yield from found or ([key] if is_given[0] != is_given[1] else [])
+
+
+def _of_values(old: object, new: object, key: str) -> Iterator[str]:
+    if isinstance(old, Section) and type(old) is type(new):
+        yield from _below(old, new, f"{key}.")
+    elif isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys([*old, *new]):
+            if name in old and name in new:
+                yield from _of_values(old[name], new[name], f"{key}.{name}")
+            else:
+                yield f"{key}.{name}"
+    elif key == AGENTS and isinstance(old, tuple) and isinstance(new, tuple):
+        yield from _of_agents(old, new)
+    elif old != new:
+        yield key
+
+
+def _of_agents(old: Sequence[AgentSection], new: Sequence[AgentSection]) -> Iterator[str]:
+    before, after = {agent.id: agent for agent in old}, {agent.id: agent for agent in new}
+    for agent in dict.fromkeys([*before, *after]):
+        key = f"{AGENTS}[{agent}]"
+        if agent in before and agent in after:
+            yield from _below(before[agent], after[agent], f"{key}.")
+        else:
+            yield key
+            if (before | after)[agent].sockets:
+                yield f"{key}.sockets"
+    # the first one is the default, if none says that it is
+    both = before.keys() & after.keys()
+    if [agent for agent in before if agent in both] != [agent for agent in after if agent in both]:
+        yield AGENTS
+
+
+class Effect(StrEnum):
+    """How a reload brings a changed key to bear."""
+
+    AT_ONCE = "at once"
+    """It is set, and nothing is interrupted."""
+    EXCHANGE = "exchange"
+    """The parts of all agents are closed and opened again over the same files; calls wait meanwhile."""
+    RESTART = "restart"
+    """It is left as it was until the daemon is started again."""
+
+
+EFFECTS: Final = {
+    "memory": Effect.EXCHANGE,
+    "agents.defaults": Effect.EXCHANGE,
+    "agents.list.id": Effect.EXCHANGE,
+    "agents.list.name": Effect.EXCHANGE,
+    "agents.list.default": Effect.EXCHANGE,
+    "agents.list.workspace": Effect.EXCHANGE,
+    "agents.list.memory": Effect.EXCHANGE,
+    "agents.list.memorySearch": Effect.EXCHANGE,
+    "agents.list.sockets": Effect.RESTART,
+    "models": Effect.EXCHANGE,
+    "http": Effect.RESTART,
+    "limits.maxFileBytes": Effect.EXCHANGE,
+    "limits.maxQueryBytes": Effect.EXCHANGE,
+    "limits.maxQueryTokens": Effect.EXCHANGE,
+    "limits.maxVectorBytes": Effect.EXCHANGE,
+    "limits.maxBodyBytes": Effect.RESTART,
+    "limits.maxRequests": Effect.AT_ONCE,
+    "limits.maxConnections": Effect.AT_ONCE,
+    "limits.maxConnectionsPerProcess": Effect.AT_ONCE,
+    "log.level": Effect.AT_ONCE,
+    "log.file": Effect.AT_ONCE,
+    "log.maxPerMinute": Effect.AT_ONCE,
+}
+"""The effect of a key and of all below it. A section stands here whole only if whatever comes to it belongs there."""
+
+_PLACE: Final = re.compile(r"\[[^]]*\]")
+
+
+def effect_of(key: str) -> Effect:
+    """Return what a key takes that `changed_keys` names; of a whole section the strongest of what is in it."""
+    plain = _PLACE.sub("", key)
+    found = [effect for name, effect in EFFECTS.items() if _is_within(plain, name)]
+    # sockets are named for themselves, and what else an agent has is exchanged
+    inner = [effect for name, effect in EFFECTS.items() if _is_within(name, plain) and name != "agents.list.sockets"]
+    return next((effect for effect in reversed(Effect) if effect in (found or inner)), Effect.RESTART)
+
+
+def of_effect(keys: Iterable[str], effect: Effect) -> list[str]:
+    """Return those of the keys that take this."""
+    return [key for key in keys if effect_of(key) is effect]
+
+
+def _is_within(key: str, section: str) -> bool:
+    return key == section or key.startswith(f"{section}.")
