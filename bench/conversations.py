@@ -23,7 +23,7 @@ from bench.timing import Stopwatch, median, percentile
 from memoryd.domain.sessions.documents import Keeping, render_session
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.files import beneath
+from memoryd.files import reading
 from memoryd.files.writing import sync_folder
 from memoryd.search.word_background import commonness
 from memoryd.sessions.qa_store import QaStore
@@ -177,7 +177,7 @@ def start(workspace: Path) -> Start:
 
     Files are opened as where the kernel has no `openat2`: that call comes from C, and no hook sees it.
     """
-    beneath.has_openat2 = lambda: False  # type: ignore[assignment]  # whatever it was asked before
+    reading.has_openat2 = lambda: False  # type: ignore[assignment]  # whatever it was asked before
     commonness("warm")
     opened: list[str] = []
 

@@ -10,11 +10,11 @@ from bench.measurement import Aim, Bench, Row
 from bench.timing import Stopwatch, median, percentile
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Known
+from memoryd.files.excerpts import PresentFiles
 from memoryd.files.ignore import IgnoreFile
-from memoryd.files.octets import read_octets
-from memoryd.files.present import PresentFiles
+from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import FileCheck
 from memoryd.store.chunks import ChunkRow
 from tests.editing_users import EDITS, missed, run_edits, stale

@@ -10,8 +10,7 @@ from bench.timing import median, timed
 from memoryd.client import Client
 from memoryd.files.ignore import IgnoreFile
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRules
-from memoryd.files.scanner import scan
+from memoryd.files.scanner import ScanRules, scan
 
 AIM = Aim(100)
 NOTE_BYTES = 120

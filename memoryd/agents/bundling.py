@@ -22,7 +22,7 @@ from memoryd.domain.memories.versions import superseded
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import StoreError
-from memoryd.files.present import Presence, PresentFiles
+from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.opinions.opinion_book import HeldOpinion
 from memoryd.memory.recall.recalled import Recalled, RecalledEntity, RecalledItem, RecalledMemory

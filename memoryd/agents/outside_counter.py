@@ -6,9 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 
 from memoryd.domain.documents import OutsideCount
-from memoryd.files.outside import count_outside
-from memoryd.files.scan_rules import ScanRules
-from memoryd.files.scanner import Scan
+from memoryd.files.roots import count_outside
+from memoryd.files.scanner import Scan, ScanRules
 
 SHARE = 0.01
 """Of the time may be spent on counting."""

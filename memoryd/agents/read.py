@@ -21,14 +21,15 @@ from memoryd.files.excerpts import (
     Excerpt,
     FileLocation,
     LineRange,
+    Presence,
+    hidden_by,
     indexed_name,
     location_of,
     read_lines,
     without,
 )
-from memoryd.files.octets import NotReadableError, TornReadError, read_octets, utf8_of
-from memoryd.files.present import Presence, hidden_by
-from memoryd.files.scan_rules import ScanRoot, ScanRules
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
+from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.qmd.agent import AgentQmd
 from memoryd.store.database import Database
 

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from memoryd.config.agents import Agent
 from memoryd.domain.media import MediaRules
-from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
-from memoryd.files.neighbours import joined, related
-from memoryd.files.real_paths import RealPaths
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, joined, related
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRoot, ScanRules
+from memoryd.files.scanner import ScanRoot, ScanRules
 
 
 class WorkspaceRules:

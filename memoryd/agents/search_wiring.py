@@ -6,7 +6,7 @@ from memoryd.agents.part_settings import search_settings
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.agents import Agent
-from memoryd.files.present import PresentFiles, nowhere
+from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.reached_search import ReachedSearch
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.answer import SearchService

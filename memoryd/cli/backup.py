@@ -15,8 +15,7 @@ from memoryd.cli.terminal import count, is_terminal, let_go_of_output, size
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import state_dir
 from memoryd.errors import InvalidRequest, StoreUnavailable, UnknownAgent
-from memoryd.files.streamed import streamed_file
-from memoryd.files.writing import FileChangedError, sync_folder
+from memoryd.files.writing import FileChangedError, streamed_file, sync_folder
 from memoryd.moving.archive import synced
 from memoryd.moving.backing_up import BackupWishes, held, write_backup
 from memoryd.moving.manifest import BackupManifest

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
 from memoryd.domain.documents import FileStat
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
-from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 
 _MAX_BYTES: Final = 4 * 1024 * 1024

@@ -15,8 +15,7 @@ from memoryd.cli.output_place import require_place
 from memoryd.cli.terminal import count
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest, StoreUnavailable
-from memoryd.files.streamed import streamed_file
-from memoryd.files.writing import FileChangedError
+from memoryd.files.writing import FileChangedError, streamed_file
 from memoryd.replies.transfer import ExportReply
 from memoryd.wire import Exit
 

@@ -18,7 +18,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, media_rules, plan_for
 from memoryd.embed.remote.remote_settings import RemoteSettings
 from memoryd.errors import UnknownAgent
-from memoryd.files.offline_rules import roots_and_rules
+from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.models.store import ModelStore

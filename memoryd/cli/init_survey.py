@@ -21,8 +21,7 @@ from memoryd.domain.embedding import ModelsHere
 from memoryd.embed.remote.api_keys import VARIABLES
 from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.files.offline_rules import roots_and_rules
-from memoryd.files.outside import count_outside
+from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.models.inspection import inspect
 from memoryd.models.store import OFFLINE, ModelStore

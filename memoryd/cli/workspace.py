@@ -15,7 +15,7 @@ from memoryd.config.loading.masking import FolderNaming, namings, renamed
 from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
-from memoryd.files.octets import file_stat
+from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.moving.known_workspaces import KnownWorkspace, known_workspaces
 from memoryd.moving.lying_still import lying_still

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memoryd.errors import MemorydError, NotNow
-from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets
 from memoryd.files.writing import FileChangedError, replace_file
 
 _MAX_BYTES = 4 * 1024 * 1024

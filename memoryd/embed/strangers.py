@@ -19,7 +19,7 @@ from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.embed.stranger_texts import SPACED, UNSPACED
 from memoryd.errors import EmbeddingError
-from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)

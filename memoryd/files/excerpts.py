@@ -1,22 +1,126 @@
-"""Reading lines of a document back: streamed, with bounds, and only what may be read."""
+"""Reading lines of a document back: streamed, with bounds, and only what may be read.
+
+Taking some lines out of a text that comes in pieces, in bounded memory.
+
+What stands now where a document was read: the same, another text, nothing that may be told, or nobody can say.
+"""
 
 import codecs
+import errno
 import os
 import stat as stat_module
-from collections.abc import Iterator, Sequence, Set
+import time
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.media import modality_of
+from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 from memoryd.errors import NotFound, NotNow
-from memoryd.files.beneath import open_beneath
-from memoryd.files.octets import encoding_of, file_stat
-from memoryd.files.private import HEAD_CHARS, is_private
+from memoryd.files.ignore import HEAD_CHARS, RealPaths, is_private, why_private
+from memoryd.files.reading import (
+    NotReadableError,
+    Octets,
+    TornReadError,
+    encoding_of,
+    file_stat,
+    open_beneath,
+    read_octets,
+    utf8_of,
+)
 from memoryd.files.roots import base_of
-from memoryd.files.scan_rules import ScanRoot
-from memoryd.files.window import Page, Window
+from memoryd.files.scanner import ScanRoot, ScanRules
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The lines that were asked for, as many of them as fit.
+
+    `count` tells how many lines the text touches. `next_first` is the line behind them, None at the end of the
+    document. `next_column` is set when the last line was too long for one reply: the rest of it begins there.
+    """
+
+    text: str
+    count: int
+    total: int
+    next_first: int | None
+    next_column: int | None
+
+
+class Window:
+    """Collects `count` lines from line `first`, of that one from character `column` on; all count from 1.
+
+    Never holds more than `max_chars` characters and one piece.
+    """
+
+    def __init__(self, *, first: int, count: int, column: int, max_chars: int) -> None:
+        self._first = first
+        self._column = column
+        self._max_chars = max_chars
+        self._to_pass = first - 1
+        self._to_skip = column - 1
+        self._wanted = count
+        self._kept = ""
+        self._ends = 0
+        self._last = ""
+
+    def feed(self, piece: str) -> None:
+        """Take the next piece of the text."""
+        if not piece:
+            return
+        ends = piece.count("\n")
+        self._ends += ends
+        self._last = piece[-1]
+        if self._to_pass > ends:
+            self._to_pass -= ends
+            return
+        at = 0
+        while self._to_pass:
+            at = piece.index("\n", at) + 1
+            self._to_pass -= 1
+        self._keep(piece, self._skip(piece, at))
+
+    def lines(self) -> Page:
+        """Return what was collected, once the text has ended."""
+        total = self._ends + (self._last not in ("", "\n"))
+        text, next_column = self._fitted()
+        count = text.count("\n") + (text[-1:] not in ("", "\n"))
+        after = self._first + count
+        following = after if count and after <= total else None
+        return Page(text, count, total, following, next_column)
+
+    def _skip(self, piece: str, at: int) -> int:
+        """Pass over the characters before the column, but not over the end of their line."""
+        if not self._to_skip:
+            return at
+        end = piece.find("\n", at, at + self._to_skip)
+        stop = min(at + self._to_skip, len(piece)) if end < 0 else end
+        self._to_skip = 0 if end >= 0 else self._to_skip - (stop - at)
+        return stop
+
+    def _keep(self, piece: str, at: int) -> None:
+        room = self._max_chars + 1 - len(self._kept)
+        while self._wanted and at < len(piece) and room > 0:
+            end = piece.find("\n", at, at + room)
+            part = piece[at : end + 1] if end >= 0 else piece[at : at + room]
+            self._wanted -= end >= 0
+            self._kept += part
+            at += len(part)
+            room -= len(part)
+
+    def _fitted(self) -> tuple[str, int | None]:
+        """Drop what is beyond the limit: whole lines if there is more than one, else the rest of the line."""
+        if len(self._kept) <= self._max_chars:
+            return self._kept, None
+        end = self._kept.rfind("\n", 0, self._max_chars) + 1
+        if end:
+            return self._kept[:end], None
+        return self._kept[: self._max_chars], self._column + self._max_chars
+
 
 DEFAULT_LINES = 120
 MAX_CHARS = 12_000
@@ -133,3 +237,172 @@ def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
     while size > 0 and (piece := os.read(descriptor, min(_PIECE_BYTES, size))):
         size -= len(piece)
         yield piece
+
+
+IS_CHANGED = "it has changed, and was not read again yet"
+IS_IN_DOUBT = "it may be private: the rules are being changed"
+IS_OUT_OF_SIGHT = "it is out of sight with its folder or disk"
+_LEADS_AWAY = (errno.ELOOP, errno.EXDEV, errno.EPERM, errno.ENXIO)
+"""What opening a file says where a symlink, or no file, stands on the way."""
+MAX_SEEN = 1_000
+
+
+class Presence(StrEnum):
+    """What is known of a document now."""
+
+    SAME = "same"
+    """It holds what was read of it."""
+    OTHER = "other"
+    """It holds something else, which may be told."""
+    ABSENT = "absent"
+    """There is no such document: it is gone, it is private, or what stands there is none."""
+    OWED = "owed"
+    """Nobody can say before it is read again, or can be read at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentFile:
+    """A document now: `data` is the text of a note that holds something else, UTF-8 that ends in `PADDING`."""
+
+    presence: Presence
+    data: bytes = b""
+    reason: str = ""
+
+
+SAME, ABSENT = PresentFile(Presence.SAME), PresentFile(Presence.ABSENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What holds for all looks of one moment: the rules, and where folders really lie, each looked up once."""
+
+    rules: ScanRules
+    real_paths: RealPaths
+
+
+def nowhere(_path: str) -> None:
+    """Say of every path below `qmd/` that it may not be told: there is no qmd."""
+
+
+class PresentFiles:
+    """Holds documents of one workspace against the disk by `rules`, those of each moment. `look` blocks.
+
+    `elsewhere` says where a document of qmd lies that is told below `qmd/`, None if it may not be told.
+    """
+
+    def __init__(
+        self,
+        *,
+        rules: Callable[[], ScanRules],
+        roots: Callable[[], Sequence[ScanRoot]],
+        elsewhere: Callable[[str], FileLocation | None] = nowhere,
+    ) -> None:
+        self._rules = rules
+        self._roots = roots
+        self._elsewhere = elsewhere
+        self._seen: dict[str, Known] = {}
+        """What files were that were read again and held the same, so that they need not be read each time."""
+
+    def moment(self) -> Moment:
+        """Begin to look; blocks for the rules."""
+        rules = self._rules()
+        return Moment(rules, RealPaths(rules.workspace, follow_symlinks=rules.follow_symlinks))
+
+    def look(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
+        """Return what a document is now, which was `known` when it was read; never raises for what a disk may do.
+
+        Where an equal stat proves that it is the same, that stat is all it costs.
+        """
+        rules = moment.rules
+        if path.startswith(QMD_PREFIX):
+            # whoever knows where it lies has looked at the rules
+            location = self._elsewhere(path)
+            return ABSENT if location is None else self._held_against(path, known, location, rules)
+        if _is_behind_link(path, moment):
+            return ABSENT
+        return hidden_by(rules, path) or self._held_against(path, known, None, rules)
+
+    def _held_against(
+        self, path: RelativePath, known: Known | None, location: FileLocation | None, rules: ScanRules
+    ) -> PresentFile:
+        full = f"{rules.workspace}/{path}" if location is None else f"{location.base}/{location.relative}"
+        try:
+            info = os.stat(full, follow_symlinks=rules.follow_symlinks)  # noqa: PTH116  half the price
+            if not stat_module.S_ISREG(info.st_mode):
+                return ABSENT
+            if known is not None and self._is_proven(path, known, info):
+                return SAME
+            # only now, for the roots may be globs
+            base, relative = self._place(path, rules) if location is None else (location.base, location.relative)
+            limit, _ = rules.limit(path)
+            octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
+        except (FileNotFoundError, NotADirectoryError):
+            is_gone = location is not None or self._is_gone(full, known, rules)
+            return ABSENT if is_gone else _owed(IS_OUT_OF_SIGHT)
+        except NotReadableError:
+            return ABSENT
+        except TornReadError:
+            return _owed(IS_CHANGED)
+        except OSError as exc:
+            leads_away = exc.errno in _LEADS_AWAY
+            return ABSENT if leads_away else _owed(f"it cannot be read: {os.strerror(exc.errno or 0).lower()}")
+        return self._judged(path, known, octets)
+
+    def _judged(self, path: RelativePath, known: Known | None, octets: Octets) -> PresentFile:
+        if known is not None and octets.sha256 == known.digest:
+            if len(self._seen) >= MAX_SEEN:
+                self._seen.clear()
+            self._seen[path] = Known(octets.stat, octets.read_at_ns, octets.sha256)
+            return SAME
+        if modality_of(path) is not None:
+            return _owed(IS_CHANGED)
+        data, _ = utf8_of(octets)
+        return ABSENT if why_private(data) else PresentFile(Presence.OTHER, data)
+
+    def _is_proven(self, path: RelativePath, known: Known, info: os.stat_result) -> bool:
+        """Tell whether a stat proves that a file holds what was read of it, when it was indexed or later."""
+        seen = self._seen.get(path)
+        witnesses = (known,) if seen is None or seen.digest != known.digest else (known, seen)
+        wall_ns = time.time_ns()
+        # Of the device nothing is compared: on an overlay each file may name another one than its folder does.
+        return any(
+            replace(file_stat(info), device=one.stat.device) == one.stat and not one.is_racy(wall_ns)
+            for one in witnesses
+        )
+
+    def _place(self, path: RelativePath, rules: ScanRules) -> tuple[Path, str]:
+        return base_of(path, rules.workspace, self._roots() if path.startswith("../") else ())
+
+    def _is_gone(self, full: str, known: Known | None, rules: ScanRules) -> bool:
+        """Tell whether a file that is not there was taken away, and not its root or its disk."""
+        folder = os.path.dirname(full)  # noqa: PTH120  text is enough
+        try:
+            info = os.stat(folder)  # noqa: PTH116
+        except FileNotFoundError:
+            roots = [root.path for root in self._roots() if Path(full).is_relative_to(root.path)]
+            return rules.workspace.is_dir() and all(root.exists() for root in roots) and bool(roots)
+        except OSError:
+            return False
+        return known is None or info.st_dev == known.stat.device
+
+
+def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
+    """Return that a document is not there, or may not be, as far as rules say so; None if they let it be told."""
+    if rules.is_ignored(path):
+        return ABSENT
+    return _owed(IS_IN_DOUBT) if rules.may_hide(path) else None
+
+
+def _is_behind_link(path: RelativePath, moment: Moment) -> bool:
+    """Tell whether a link on the way leads where nobody looks; what lies there may well be the same file.
+
+    Of a path outside of the workspace nobody can say so: the folders above its root may be links.
+    """
+    if path.startswith("../"):
+        return False
+    real, inside = moment.real_paths.of(path), f"{moment.real_paths.workspace}/"
+    return not real.startswith(inside) if moment.rules.follow_symlinks else real != inside + path
+
+
+def _owed(reason: str) -> PresentFile:
+    return PresentFile(Presence.OWED, reason=reason)

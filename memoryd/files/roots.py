@@ -1,16 +1,40 @@
-"""Where to look for documents of a workspace, and what a root that is gone or replaced means for its files."""
+"""Where to look for documents of a workspace, and what a root that is gone or replaced means for its files.
+
+Which file systems other machines write to, so that no event tells what they changed.
+
+The table is Linux's `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
+
+Whether the folders of a workspace lie on a file system that other machines write to.
+
+One look at the workspace of an agent without a daemon: what it would list, and by which rules.
+
+Markdown of a workspace that is not indexed because of where it lies: how much there is, so that nobody wonders.
+"""
 
 import glob
 import os
-from collections.abc import Iterable, Mapping
-from itertools import product
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, product
 from pathlib import Path
 
-from memoryd.domain.documents import ROOT_FILES, ROOT_FOLDERS, RelativePath
+from memoryd.config.agents import Agent
+from memoryd.domain.documents import (
+    ROOT_FILES,
+    ROOT_FOLDERS,
+    OutsideCount,
+    RelativePath,
+    is_document_name,
+    is_hidden,
+    is_utf8_name,
+)
+from memoryd.domain.media import MediaRules
 from memoryd.domain.patterns import is_glob, matches
 from memoryd.domain.syncplan import Known
-from memoryd.files.scan_rules import ScanRoot
-from memoryd.files.scanner import RootReport, RootState, Scan
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings, is_private_file
+from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules
 
 
 def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[ScanRoot]:
@@ -97,3 +121,156 @@ def _extra_roots(workspace: Path, extra: str) -> list[ScanRoot]:
     # Path.glob takes no absolute pattern
     found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))] or [path]  # noqa: PTH207
     return [ScanRoot(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]
+
+
+_REMOTE = frozenset(
+    (
+        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "drvfs", "glusterfs", "gpfs", "lustre", "ncpfs"),
+        *("nfs", "nfs4", "orangefs", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs"),
+    )
+)
+_LOCAL_FUSE = frozenset(("fuseblk", "fuse.bindfs", "fuse.gocryptfs", "fuse.encfs", "fuse.ecryptfs", "fuse.mergerfs"))
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file system at a place."""
+
+    point: str
+    kind: str
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether others than this machine may write to it; an unknown FUSE is taken for one."""
+        return self.kind in _REMOTE or (self.kind.startswith("fuse") and self.kind not in _LOCAL_FUSE)
+
+
+def parse_mounts(table: str) -> list[Mount]:
+    """Return the mounts in their order; a later one hides those at the same place. What is no such line is left out."""
+    found = (_mount(line.split(" ")) for line in table.splitlines())
+    return [mount for mount in found if mount is not None]
+
+
+def remote_mounts(mounts: Iterable[Mount], paths: Iterable[str]) -> list[Mount]:
+    """Return the remote mounts that the paths (absolute, without symlinks) lie on, each once."""
+    table = list(mounts)
+    holding = (_mount_of(path, table) for path in paths)
+    return list(dict.fromkeys(mount for mount in holding if mount is not None and mount.is_remote))
+
+
+def _mount(fields: list[str]) -> Mount | None:
+    """Read `36 35 98:0 /root /point options [optional …] - kind source options`."""
+    if len(fields) < 10 or "-" not in fields[6:]:
+        return None
+    kind = fields[fields.index("-", 6) + 1]
+    return Mount(_ESCAPE.sub(lambda code: chr(int(code[1], 8)), fields[4]), kind)
+
+
+def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
+    """Return the innermost mount above a path, the latest where several stand at one place."""
+    found: Mount | None = None
+    for mount in mounts:
+        is_above = path == mount.point or path.startswith(mount.point.rstrip("/") + "/")
+        if is_above and (found is None or len(mount.point) >= len(found.point)):
+            found = mount
+    return found
+
+
+TABLE = Path("/proc/self/mountinfo")
+
+ReadMounts = Callable[[], str]
+
+
+def read_mounts() -> str:
+    """Return the table of mounts; empty where the system has none."""
+    try:
+        return TABLE.read_text(errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def remote_reason(folders: Iterable[Path], read: ReadMounts) -> str:
+    """Say why events do not tell of every change below these folders; empty if they do."""
+    mounts = remote_mounts(parse_mounts(read()), (os.path.realpath(folder) for folder in folders))
+    if not mounts:
+        return ""
+    places = ", ".join(f"{mount.point} is {mount.kind}" for mount in mounts)
+    return f"{places}, where no event tells what another machine changes"
+
+
+def roots_and_rules(
+    agent: Agent, *, max_file_bytes: int, media: MediaRules | None = None
+) -> tuple[list[ScanRoot], ScanRules]:
+    """Return where the agent's notes lie and what is left out now; nothing is remembered of earlier rules. Blocks."""
+    search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
+    now = IgnoreTimings(settle=0, grace=0)
+    ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).look()
+    return workspace_roots(workspace, search.extra_paths), ScanRules(
+        workspace=workspace,
+        is_ignored=ruling.is_ignored,
+        hold=ruling.hold,
+        excluded_folder=agent.index_path.parent,
+        max_file_bytes=max_file_bytes,
+        follow_symlinks=search.follow_symlinks,
+        media=media,
+    )
+
+
+MAX_FILES = 1000
+MAX_ENTRIES = 20_000
+"""Of all folders together, those nearest to the top first."""
+_HEAD_BYTES = 64 * 1024
+
+
+def count_outside(
+    seen: Scan, rules: ScanRules, *, max_files: int = MAX_FILES, max_entries: int = MAX_ENTRIES
+) -> OutsideCount:
+    """Count the Markdown files below the workspace that a scan did not come upon; blocks, so run it in a thread.
+
+    Left out are hidden, ignored and private ones, symlinks, and what cannot be read; all of them, while nobody can
+    say what is private.
+    """
+    if rules.hold is not None or any(report.root.path == rules.workspace for report in seen.roots):
+        return OutsideCount()
+    known = {*seen.files, *(skipped.path for skipped in seen.skipped)}
+    found = looked_at = 0
+    for at in islice(_documents(rules, max_entries), max_entries):
+        looked_at += 1
+        found += at is not None and at not in known and not _is_private(at, rules)
+        if found > max_files:
+            return OutsideCount(max_files, is_more=True)
+    return OutsideCount(found, is_more=found > 0 and looked_at == max_entries)
+
+
+def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | None]:
+    """Yield one value for each entry of a folder, level by level: the path of a document, else None."""
+    waiting = deque([(str(rules.workspace), "")])
+    while waiting:
+        folder, at = waiting.popleft()
+        try:
+            with os.scandir(folder) as entries:
+                listed = list(islice(entries, max_entries))
+        except OSError:
+            continue
+        for entry in listed:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and _is_entered(f"{at}{entry.name}", entry, rules):
+                waiting.append((entry.path, f"{at}{entry.name}/"))
+            is_one = not is_folder and is_document_name(entry.name) and is_utf8_name(entry.name)
+            is_one = is_one and entry.is_file(follow_symlinks=False) and not rules.is_ignored(f"{at}{entry.name}")
+            yield RelativePath(f"{at}{entry.name}") if is_one else None
+
+
+def _is_entered(at: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
+    if is_hidden(entry.name) or not is_utf8_name(entry.name) or at in ROOT_FOLDERS:
+        return False
+    return entry.path != str(rules.excluded_folder) and not rules.is_ignored(f"{at}/")
+
+
+def _is_private(at: str, rules: ScanRules) -> bool:
+    """Tell whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
+    try:
+        return is_private_file(rules.workspace, at, head_bytes=_HEAD_BYTES)
+    except OSError:
+        return True

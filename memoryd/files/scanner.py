@@ -2,13 +2,20 @@
 
 Never follows a symlink unless told to, never opens a file, and never fails as a whole: what cannot be read
 is reported by name.
+
+Where a scan looks for documents, and what it leaves out.
+
+A scan of some files, for which the last scan of all is brought up to date: what a question waits for.
+
+It stats those files and no others, by the rules of a whole scan, and gives up wherever these could say something else
+than before: then all is scanned.
 """
 
 import contextlib
 import errno
 import os
 import stat as stat_module
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -18,12 +25,71 @@ from memoryd.domain.documents import (
     FileStat,
     RelativePath,
     SkippedFile,
+    is_document_name,
     is_hidden,
     is_utf8_name,
     printable_name,
 )
-from memoryd.domain.media import modality_of
-from memoryd.files.scan_rules import ScanRoot, ScanRules
+from memoryd.domain.media import MediaRules, modality_of
+from memoryd.domain.patterns import fixed_part
+from memoryd.files.ignore import Hold
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRoot:
+    """A place to look: a file, or a folder with all that lies below it."""
+
+    path: Path
+    is_optional: bool = True
+    """Whether its absence is no fault (a default root that was never made)."""
+    takes_media: bool = False
+    """Whether pictures and sounds in it are documents, where the rules know any."""
+    pattern: str = ""
+    """The glob that matched it; one that matches nothing is a root itself, and is missing."""
+
+    @property
+    def stands_in(self) -> Path:
+        """The folder in which it may appear, and others that the glob matches."""
+        return Path(fixed_part(self.pattern)) if self.pattern else self.path.parent
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRules:
+    """What to leave out: `is_ignored` takes a relative path (a folder's ends in `/`)."""
+
+    workspace: Path
+    is_ignored: Callable[[str], bool]
+    excluded_folder: Path | None = None
+    max_file_bytes: int = 64 * 2**20
+    follow_symlinks: bool = False
+    max_depth: int = 64
+    media: MediaRules | None = None
+    """Which pictures and sounds are documents; None: none."""
+    has_patterns: bool = False
+    """Whether there is a name that is left out, so that what is gone may have been moved out of sight on purpose."""
+    hold: Hold | None = None
+    """Why nothing new may be indexed now, since nobody can say what is private."""
+    notice: str = ""
+    """What the owner is to know of the privacy rules though nothing is held up."""
+    may_hide: Callable[[str], bool] = field(default=lambda _path: False)
+    """Whether a relative path may be left out soon, by rules that are being saved."""
+    is_current: Callable[[], bool] = field(default=lambda: True)
+    """Whether the privacy rules are still those of this value; blocks."""
+
+    def may_be_document(self, name: str) -> bool:
+        """Tell whether a file of this name is listed."""
+        return is_document_name(name) or (self.media is not None and self.media.admits(name))
+
+    def limit(self, name: str) -> tuple[int, str]:
+        """Return how many bytes a file of this name may have, and the key that says so."""
+        if self.media is not None and modality_of(name) and self.media.max_file_bytes < self.max_file_bytes:
+            return self.media.max_file_bytes, "memorySearch.multimodal.maxFileBytes"
+        return self.max_file_bytes, "limits.maxFileBytes"
+
+
+CurrentRules = Callable[[], tuple[Sequence[ScanRoot], ScanRules]]
+"""Says where to look and what to leave out as of now; blocks."""
+
 
 _OWN_FOLDERS = tuple(f"{name}/" for name in ROOT_FOLDERS)
 
@@ -258,3 +324,58 @@ def _say(exc: OSError) -> str:
     if exc.errno in (errno.EACCES, errno.EPERM):
         return "no permission to read it"
     return f"cannot be read: {os.strerror(exc.errno or 0)}"
+
+
+def may_be_brought_up(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules) -> bool:
+    """Tell whether what a scan found elsewhere holds, as long as no folder and no rule changes."""
+    # through a link, or by a glob, a change comes from where nobody watches
+    is_plain = not rules.follow_symlinks and not any(root.pattern for root in roots)
+    return is_plain and not before.unreadable and all(report.root in roots for report in before.roots)
+
+
+def rescan(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules, names: Iterable[RelativePath]) -> Scan | None:
+    """Return `before` with these files as they are now; None if more than they may have changed. Blocks."""
+    wanted = set(names)
+    found = replace(
+        before,
+        files={path: stat for path, stat in before.files.items() if path not in wanted},
+        roots=list(before.roots),
+        skipped=[one for one in before.skipped if one.path not in wanted],
+    )
+    by_path = {str(root.path): root for root in roots}
+    for at in wanted:
+        path = os.path.normpath(rules.workspace / at)
+        root = by_path.get(path)
+        if not (_look_at(path, at, rules, found) if root is None else _look_at_file_root(root, rules, found)):
+            return None
+    return found
+
+
+def _look_at(path: str, at: RelativePath, rules: ScanRules, found: Scan) -> bool:
+    folder, name = os.path.split(path)
+    if modality_of(name) is not None or folder not in found.folders:
+        # which pictures are documents depends on the root that they lie in
+        return False
+    try:
+        if folder_id(folder) != found.folders[folder]:
+            return False
+        info = os.lstat(path)
+    except FileNotFoundError:
+        # if its folder went with it, the next event says so, and until then it is as gone as it is
+        return os.path.isdir(folder)  # noqa: PTH112
+    except OSError:
+        return False
+    if stat_module.S_ISLNK(info.st_mode) or stat_module.S_ISDIR(info.st_mode):
+        return False
+    if not rules.is_ignored(at):
+        take(name, at, info, found.folders[folder][0], rules, found)
+    return True
+
+
+def _look_at_file_root(root: ScanRoot, rules: ScanRules, found: Scan) -> bool:
+    """Look at a root that was a file, or nothing, and is to be one still."""
+    if root.path.is_dir():
+        return False
+    report = look_at_root(root, rules, found)
+    found.roots = [report if one.root == root else one for one in found.roots]
+    return report.state in (RootState.OK, RootState.MISSING)

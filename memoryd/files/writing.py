@@ -2,20 +2,36 @@
 
 The only place of the package that puts a new file in the stead of another, but for a model: one that was downloaded or
 converted is far too large to be handed over as bytes, so `models` renames the finished file into its place itself.
+
+Drafts: the hidden files beside a file that is being written, before they take its place.
+
+Whoever writes one holds a lock on it, which ends with the process, so that what a kill left can be told from what is
+still being written.
+
+Letting two files change places in one step: `renameat2(2)` with RENAME_EXCHANGE, `renamex_np(2)` on macOS.
+
+Keep other writers of ours, in this process and in others, out of a folder; an editor knows nothing of it.
+
+Write a file that is too large to be handed over as bytes: whole or not at all, and never over a stranger's.
 """
 
 import contextlib
+import ctypes
+import errno
+import fcntl
+import functools
 import os
+import re
 import stat as stat_module
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from secrets import token_hex
+from typing import IO, Final, Literal
 
 from memoryd.domain.documents import FileStat
-from memoryd.files.drafts import draft_beside
-from memoryd.files.exchange import exchange
-from memoryd.files.folder_lock import locked_folder
-from memoryd.files.octets import file_stat
+from memoryd.files.reading import file_stat
 
 PRIVATE_MODE: Final = 0o600
 
@@ -138,3 +154,142 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+_PREFIX: Final = ".memoryd-"
+_SUFFIX: Final = ".draft"
+_NAME: Final = re.compile(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
+"""Between the two stand eight letters, by chance."""
+
+
+@contextlib.contextmanager
+def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Make an empty draft for a file, for its owner alone (mode 0600), that is gone at the end unless it was renamed.
+
+    After an exchange the old file has its name, and goes. `replaced` then gets a descriptor of it, which the caller
+    closes when there is time: to free the space of a file may take half as long as to write it. Until then, or until
+    the process ends, it is a file without a name.
+    """
+    draft, descriptor = _made(path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield draft, file
+    finally:
+        if replaced is not None:
+            with contextlib.suppress(OSError):
+                replaced.append(os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+        draft.unlink(missing_ok=True)
+
+
+def remove_drafts(folder: Path) -> int:
+    """Remove the drafts in a folder that nobody is writing any more, and return how many; raises OSError."""
+    try:
+        drafts = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+        if not drafts:
+            return 0
+        # while two files change places, the draft may be what an editor saved a moment ago
+        with locked_folder(folder):
+            return sum(map(_removed, drafts))
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def _made(folder: Path) -> tuple[Path, int]:
+    while True:
+        draft = folder / f"{_PREFIX}{token_hex(4)}{_SUFFIX}"
+        try:
+            descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            continue
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return draft, descriptor
+        # taken for one of the dead before it was locked
+        os.close(descriptor)
+
+
+def _removed(draft: Path) -> bool:
+    """Remove a draft unless it is being written, or is no file; return whether it was removed."""
+    try:
+        # a pipe of that name must not keep us waiting
+        descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.unlink(missing_ok=True)
+    except OSError:
+        # held by its writer, or on a disk without locks, where nobody can tell
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+_AT_FDCWD = -100
+_EXCHANGE = 1 << 1
+"""RENAME_EXCHANGE, and RENAME_SWAP of macOS: the same number by chance."""
+_UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
+"""What a kernel, a disk or a sandbox answers that does not know the call."""
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two files of one disk change places; return False if that cannot be done here. Raises OSError."""
+    call = _call()
+    if call is None:
+        return False
+    if call(os.fsencode(one), os.fsencode(other)) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _UNABLE:
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+@functools.cache
+def _call() -> Callable[[bytes, bytes], int] | None:
+    library = ctypes.CDLL(None, use_errno=True)
+    # a C library may be older than the kernel
+    function = getattr(library, "renamex_np" if sys.platform == "darwin" else "renameat2", None)
+    if function is None:
+        return None
+    if sys.platform == "darwin":
+        return lambda one, other: int(function(one, other, ctypes.c_uint(_EXCHANGE)))
+    return lambda one, other: int(function(_AT_FDCWD, one, _AT_FDCWD, other, ctypes.c_uint(_EXCHANGE)))
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which two threads of one process do not hold at once either. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # a network disk may know no locks on folders
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        # the lock ends with it
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def streamed_file(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
+    """Give a file to write to, for its owner alone (mode 0600), which takes its place when the block ends well.
+
+    With `replaces` it does so over what is there; without, it raises FileChangedError if anything is. Raises OSError
+    where the disk stands in the way; then, and when the block raises, what was there stays.
+    """
+    with draft_beside(path) as (draft, file):
+        yield file
+        file.flush()
+        if replaces:
+            draft.replace(path)
+            return
+        try:
+            # unlike a rename, a link never takes the place of what is there
+            os.link(draft, path)
+        except FileExistsError as exc:
+            raise FileChangedError(f"{path.name} is there already") from exc

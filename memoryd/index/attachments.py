@@ -5,9 +5,9 @@ from concurrent.futures import Executor
 
 from memoryd.domain.media import HEAD_BYTES, checked
 from memoryd.embed.protocol import Attachment
-from memoryd.files.octets import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets
 from memoryd.files.roots import base_of
-from memoryd.files.scan_rules import CurrentRules
+from memoryd.files.scanner import CurrentRules
 from memoryd.store.pending_passages import PendingFile
 
 

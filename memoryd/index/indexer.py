@@ -16,8 +16,8 @@ from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.syncplan import Grace, Outcome, SyncPlan, outcome
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.errors import StoreError
-from memoryd.files.mount_table import ReadMounts, read_mounts
-from memoryd.files.scan_rules import CurrentRules
+from memoryd.files.roots import ReadMounts, read_mounts
+from memoryd.files.scanner import CurrentRules
 from memoryd.index.catching_up import CatchingUp
 from memoryd.index.committing import Committer
 from memoryd.index.demands import NEVER, Demand, Demands

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment
-from memoryd.files.octets import NotReadableError
+from memoryd.files.reading import NotReadableError
 from memoryd.index.sync_state import Publish
 from memoryd.store.pending_passages import PendingFile
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from memoryd.domain.documents import RelativePath
-from memoryd.files.scan_rules import ScanRoot, ScanRules
-from memoryd.files.scanner import Scan
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from memoryd.domain.counters import CacheUses, Pace
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, WorkerDied
-from memoryd.files.octets import NotReadableError
+from memoryd.files.reading import NotReadableError
 from memoryd.index.backlog import Backlog
 from memoryd.index.cancelling import Cancellable
 from memoryd.index.lane_settings import Attach, Lookup

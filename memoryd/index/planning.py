@@ -9,11 +9,8 @@ from typing import TypeVar
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
-from memoryd.files.mount_table import ReadMounts, remote_reason
-from memoryd.files.rescan import may_be_brought_up, rescan
-from memoryd.files.roots import unreadable_files, vanished_roots
-from memoryd.files.scan_rules import CurrentRules, ScanRoot, ScanRules
-from memoryd.files.scanner import Scan, scan
+from memoryd.files.roots import ReadMounts, remote_reason, unreadable_files, vanished_roots
+from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
 from memoryd.index.demands import Demand
 from memoryd.index.look import Look
 

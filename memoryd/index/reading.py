@@ -14,7 +14,8 @@ from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
-from memoryd.files.octets import (
+from memoryd.files.ignore import is_private_file, why_private
+from memoryd.files.reading import (
     NotReadableError,
     Octets,
     Stamp,
@@ -24,9 +25,8 @@ from memoryd.files.octets import (
     stamp_of,
     utf8_of,
 )
-from memoryd.files.private import is_private_file, why_private
 from memoryd.files.roots import base_of
-from memoryd.files.scan_rules import ScanRoot, ScanRules
+from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
 from memoryd.index.yielding import with_pauses
 from memoryd.store.document_rows import Entries

@@ -11,8 +11,7 @@ from memoryd.domain.counters import Pace
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.syncplan import Grace, is_mass_removal
 from memoryd.errors import StoreError
-from memoryd.files.scan_rules import ScanRules
-from memoryd.files.scanner import Scan
+from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.file_table import FileTable
 from memoryd.index.look import Look
 from memoryd.index.planning import Planned, Waiting

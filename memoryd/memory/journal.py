@@ -20,7 +20,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import hunks_between
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, MemorydError, NotNow, RequestError, StoreError
-from memoryd.files.octets import TornReadError
+from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.memory.note_files import NoteFiles, StoredNote
 from memoryd.store.change_log import ChangeLog, ChangeRow, ChangeState

@@ -11,12 +11,10 @@ from memoryd.domain.documents import FileStat, RelativePath, is_document_name, i
 from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, read_note, written_note
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable, TooLarge
-from memoryd.files.drafts import remove_drafts
-from memoryd.files.octets import NotReadableError, Octets, read_octets, utf8_of
-from memoryd.files.private import why_private
-from memoryd.files.real_paths import RealPaths
-from memoryd.files.scan_rules import ScanRules
-from memoryd.files.writing import remove_file, replace_file, sync_folder
+from memoryd.files.ignore import RealPaths, why_private
+from memoryd.files.reading import NotReadableError, Octets, read_octets, utf8_of
+from memoryd.files.scanner import ScanRules
+from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync_folder
 
 OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""

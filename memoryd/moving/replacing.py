@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import IO, Final, Literal, Self
 
 from memoryd.errors import NotFound, StoreUnavailable
-from memoryd.files.drafts import remove_drafts
-from memoryd.files.streamed import streamed_file
-from memoryd.files.writing import replace_file, sync_folder
+from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_folder
 
 FOLDER: Final = "replaced"
 PLAN: Final = "plan.json"

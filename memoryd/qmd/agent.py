@@ -16,7 +16,7 @@ from memoryd.domain.patterns import Patterns
 from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
-from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.agent_collections import collections_of, further_paths
 from memoryd.qmd.collections import Collection, distinct
 from memoryd.qmd.copies import QmdCopies

@@ -8,7 +8,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.qmd import QmdPathSection
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS
 from memoryd.domain.media import modality_of
-from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, distinct, escaped
 
 MARKDOWN = "**/*.{md,MD}"

@@ -15,9 +15,8 @@ from pathlib import Path
 
 from memoryd.domain.documents import FileStat, is_utf8_name
 from memoryd.domain.syncplan import Known
-from memoryd.files.ignore import Ruling
-from memoryd.files.octets import NotReadableError, TornReadError, decode, file_stat, read_octets
-from memoryd.files.private import is_private
+from memoryd.files.ignore import Ruling, is_private
+from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_octets
 from memoryd.files.writing import replace_file
 from memoryd.qmd.collections import Collection
 

@@ -10,7 +10,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.domain.text.chunking import Chunk, each_chunk
 from memoryd.domain.text.entries import ChunkSettings, apart_of
 from memoryd.domain.text.lines import padded
-from memoryd.files.octets import Content
+from memoryd.files.reading import Content
 from memoryd.qmd.output import QmdHit
 from memoryd.qmd.result_files import ResultFile, ResultFiles
 from memoryd.search.backend import Query

@@ -8,8 +8,8 @@ from pathlib import Path
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
 from memoryd.files.excerpts import QMD_PREFIX, FileLocation
-from memoryd.files.octets import Content, NotReadableError, TornReadError, read_document
-from memoryd.files.private import is_private
+from memoryd.files.ignore import is_private
+from memoryd.files.reading import Content, NotReadableError, TornReadError, read_document
 from memoryd.qmd.collections import Collection
 
 

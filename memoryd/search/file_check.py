@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, PresentText
-from memoryd.files.present import IS_CHANGED, IS_IN_DOUBT, Moment, Presence, PresentFile, PresentFiles
+from memoryd.files.excerpts import IS_CHANGED, IS_IN_DOUBT, Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.untold import Untold
 from memoryd.store.chunks import ChunkRow
 

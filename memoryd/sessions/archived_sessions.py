@@ -10,7 +10,7 @@ from dataclasses import replace
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.files.octets import TornReadError
+from memoryd.files.reading import TornReadError
 from memoryd.sessions.known_sessions import KnownSession, KnownSessions
 from memoryd.sessions.session_changes import UNREADABLE
 from memoryd.sessions.session_files import SessionFiles

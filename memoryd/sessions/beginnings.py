@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.domain.documents import FileStat
-from memoryd.files.beneath import open_beneath
-from memoryd.files.octets import file_stat
+from memoryd.files.reading import file_stat, open_beneath
 
 HEAD_BYTES: Final = 4096
 """Looked at before a whole file is: most transcripts differ in them."""

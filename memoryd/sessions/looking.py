@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.turns import SessionId
-from memoryd.files.octets import TornReadError
+from memoryd.files.reading import TornReadError
 from memoryd.sessions.known_sessions import KnownSessions
 from memoryd.sessions.session_changes import UNREADABLE
 from memoryd.sessions.session_files import SessionFiles

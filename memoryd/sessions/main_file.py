@@ -17,9 +17,8 @@ from memoryd.domain.sessions.documents import QaDocument, entry_of, parse_docume
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError, dumps
 from memoryd.domain.sessions.sequences import topic_places
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.files.drafts import remove_drafts
-from memoryd.files.octets import NotReadableError, Octets, TornReadError, read_settled
-from memoryd.files.writing import FileChangedError, remove_file, replace_file
+from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_settled
+from memoryd.files.writing import FileChangedError, remove_drafts, remove_file, replace_file
 from memoryd.sessions.known_sessions import Entry, head_of
 
 MAIN: Final = "memory/qa-index.json"

@@ -7,10 +7,8 @@ from typing import Final
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
-from memoryd.files.drafts import remove_drafts
-from memoryd.files.folder_lock import locked_folder
-from memoryd.files.octets import NotReadableError, TornReadError
-from memoryd.files.writing import FileChangedError
+from memoryd.files.reading import NotReadableError, TornReadError
+from memoryd.files.writing import FileChangedError, locked_folder, remove_drafts
 from memoryd.sessions.session_files import SessionFiles, StoredSession
 
 UNREADABLE: Final = (ForeignDocumentError, DamagedDocumentError, NotReadableError)

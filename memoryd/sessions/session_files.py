@@ -13,7 +13,7 @@ from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError
 from memoryd.domain.sessions.names import safe_id
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import StoreError
-from memoryd.files.octets import file_stat, read_settled
+from memoryd.files.reading import file_stat, read_settled
 from memoryd.files.writing import remove_file, replace_file, sync_folder
 
 SUFFIX: Final = ".json"

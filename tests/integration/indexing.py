@@ -14,10 +14,8 @@ from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
-from memoryd.files.mount_table import read_mounts
-from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRoot, ScanRules
-from memoryd.files.scanner import Scan
+from memoryd.files.roots import read_mounts, workspace_roots
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.lane import EmbeddingLane

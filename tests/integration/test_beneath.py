@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import NotFound
-from memoryd.files import beneath
-from memoryd.files.beneath import has_openat2, open_beneath, walk
+from memoryd.files import reading as beneath
 from memoryd.files.excerpts import FileLocation, LineRange, read_lines
+from memoryd.files.reading import has_openat2, open_beneath, walk
 
 MARKER = b"kreuzspinne"
 """What stands only outside the folder."""

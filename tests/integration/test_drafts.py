@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.files.drafts import draft_beside, remove_drafts
-from memoryd.files.octets import file_stat
-from memoryd.files.writing import replace_file
+from memoryd.files.reading import file_stat
+from memoryd.files.writing import draft_beside, remove_drafts, replace_file
 
 
 def left_behind(folder: Path, data: bytes = b"half") -> Path:

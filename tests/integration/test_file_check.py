@@ -12,20 +12,20 @@ import pytest
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import MediaRules, Modality
 from memoryd.domain.syncplan import Known
-from memoryd.files.excerpts import FileLocation
-from memoryd.files.octets import read_octets
-from memoryd.files.present import (
+from memoryd.files.excerpts import (
     ABSENT,
     IS_CHANGED,
     IS_IN_DOUBT,
     IS_OUT_OF_SIGHT,
     SAME,
+    FileLocation,
     Presence,
     PresentFile,
     PresentFiles,
 )
+from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import IS_LATE, MAX_OVERDUE, FileCheck
 from memoryd.store.chunks import ChunkRow
 from tests.media_files import png

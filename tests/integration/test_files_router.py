@@ -12,7 +12,7 @@ from memoryd.api.access import Gate
 from memoryd.api.application import application
 from memoryd.api.http.sockets import OWNER, Peer
 from memoryd.domain.access import AccessRules
-from memoryd.files.scan_rules import ScanRoot
+from memoryd.files.scanner import ScanRoot
 from tests.integration.composed import composed
 from tests.integration.serving import services
 

@@ -15,7 +15,7 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
-from memoryd.files.octets import file_stat
+from memoryd.files.reading import file_stat
 from memoryd.index.look import Look
 from memoryd.index.planning import Absent, Planned
 from memoryd.store.document_rows import touch_file

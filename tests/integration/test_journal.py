@@ -14,7 +14,7 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.changes.diffs import Forgotten, hunks_between
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.memory.entities import MergingEntities
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.note_files import NoteFiles

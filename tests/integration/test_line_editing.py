@@ -16,7 +16,7 @@ from memoryd.domain.memories.edits import AttributeChange
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, InvalidRequest, NotFound
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal
 from memoryd.memory.line_editing import LineEditing
 from memoryd.memory.note_files import NoteFiles

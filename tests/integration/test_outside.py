@@ -5,10 +5,8 @@ from pathlib import Path
 
 from memoryd.domain.documents import OutsideCount
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
-from memoryd.files.outside import count_outside
-from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRules
-from memoryd.files.scanner import scan
+from memoryd.files.roots import count_outside, workspace_roots
+from memoryd.files.scanner import ScanRules, scan
 
 
 def counted(workspace: Path, *extra: str, max_files: int = 1000, max_entries: int = 20_000) -> OutsideCount:

@@ -12,9 +12,9 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import MediaRules, Modality
-from memoryd.files.octets import NotReadableError
+from memoryd.files.reading import NotReadableError
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.index.attachments import AttachmentReader
 from memoryd.store.index_schema import problems
 from memoryd.store.pending_passages import PendingFile

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.files.octets import NotReadableError, TornReadError, decode, read_document
+from memoryd.files.reading import NotReadableError, TornReadError, decode, read_document
 
 
 def read(base: Path, name: str = "a.md", max_bytes: int = 1 << 20) -> str:

@@ -8,10 +8,8 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
-from memoryd.files.rescan import may_be_brought_up, rescan
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRoot, ScanRules
-from memoryd.files.scanner import Scan, scan
+from memoryd.files.scanner import Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
 
 FILES = ("MEMORY.md", "memory/a.md", "memory/deep/b.md", "memory/deep/private.md", "bank/c.md", "../aside/d.md")
 

@@ -17,7 +17,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining

@@ -9,8 +9,7 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import base_of, unreadable_files, workspace_roots
-from memoryd.files.scan_rules import ScanRoot, ScanRules
-from memoryd.files.scanner import RootReport, RootState, Scan, scan
+from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules, scan
 
 
 def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ...] = (), depth: int = 64) -> Scan:

@@ -12,9 +12,9 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.embed.slot import EmbedderPhase
-from memoryd.files.present import PresentFiles
+from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.search.backend import ArmState, Query
 from memoryd.search.checked_search import IS_GONE, MAX_REFILLS, CheckedSearch
 from memoryd.search.file_check import FileCheck

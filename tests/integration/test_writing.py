@@ -10,9 +10,8 @@ import pytest
 
 from memoryd.domain.documents import FileStat
 from memoryd.files import writing
-from memoryd.files.exchange import exchange
-from memoryd.files.octets import TornReadError, read_octets
-from memoryd.files.writing import FileChangedError, remove_file, replace_file
+from memoryd.files.reading import TornReadError, read_octets
+from memoryd.files.writing import FileChangedError, exchange, remove_file, replace_file
 
 OTHER = b"by an editor\n"
 

@@ -16,7 +16,7 @@ from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, NotFound, StoreUnavailable
-from memoryd.files.drafts import draft_beside
+from memoryd.files.writing import draft_beside
 from memoryd.sessions.qa_store import QaStore
 from tests.sweeps import some
 from tests.unit.domain.sessions.seven_turns import BEGUN

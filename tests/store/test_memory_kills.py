@@ -18,7 +18,7 @@ from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
 from memoryd.domain.memories.kinds import Kind, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.reflect.core import replaced
-from memoryd.files.scan_rules import ScanRules
+from memoryd.files.scanner import ScanRules
 from memoryd.memory.core import CoreEdit, CoreMemory
 from memoryd.memory.entities import MergingEntities
 from memoryd.memory.journal import Journal

@@ -9,7 +9,7 @@ from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.files import writing
-from memoryd.files.exchange import exchange
+from memoryd.files.writing import exchange
 from memoryd.sessions.qa_store import QaStore
 from tests.unit.domain.sessions.seven_turns import BEGUN
 

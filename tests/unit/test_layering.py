@@ -62,12 +62,11 @@ SMALL_SQL = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """How a text begins that may be a statement in small letters, or a sentence; SQLite knows which."""
-REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.files.exchange.exchange"}
+REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.files.writing.exchange"}
 """Functions that may put a file in the stead of another; Path's `replace` and `rename` besides."""
 MAY_REPLACE = {
     "models/part_file.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: made.replace(out)": "a model likewise",
-    "files/streamed.py: draft.replace(path)": "an export, too large to be handed over as bytes",
     "store/index_file.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
     "store/ledger_file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
     "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",
@@ -220,7 +219,7 @@ def test_upward_import_is_found() -> None:
 
 def test_whether_a_note_is_private_is_asked_at_one_place() -> None:
     askers = {module for module, tree in TREES.items() if any(map(_is_privacy_rule, imports(tree)))}
-    assert askers == {"files/private.py"}
+    assert askers == {"files/ignore.py"}
 
 
 def _is_privacy_rule(name: str) -> bool:

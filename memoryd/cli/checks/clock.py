@@ -10,7 +10,7 @@ from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import count
 from memoryd.domain.documents import printable_name
-from memoryd.files.offline_rules import roots_and_rules
+from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 
 EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)

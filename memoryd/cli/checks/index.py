@@ -18,7 +18,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.errors import NotNow
-from memoryd.files.offline_rules import roots_and_rules
+from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.store.examining import IndexFile
 from memoryd.store.index_file import FileKind, set_aside

@@ -9,7 +9,7 @@ from typing import Final
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.cli.terminal import count
-from memoryd.files.offline_rules import roots_and_rules
+from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 
 PART: Final = "file events"

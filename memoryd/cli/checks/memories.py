@@ -12,9 +12,9 @@ from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.domain.memories.sections import PlacedMiss, is_of_memories, memory_sections
-from memoryd.files.octets import NotReadableError, TornReadError, read_octets, utf8_of
-from memoryd.files.offline_rules import roots_and_rules
-from memoryd.files.private import why_private
+from memoryd.files.ignore import why_private
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
+from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 
 MOST_SHOWN: Final = 10

@@ -9,8 +9,7 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount
-from memoryd.files.offline_rules import roots_and_rules
-from memoryd.files.outside import count_outside
+from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.replies.status import StatusReply
 

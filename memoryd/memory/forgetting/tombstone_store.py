@@ -15,7 +15,7 @@ from typing import Final
 
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parsed, rendered
 from memoryd.errors import StoreUnavailable
-from memoryd.files.octets import file_stat
+from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.store.tombstone_rows import TombstoneRows
 

@@ -14,7 +14,7 @@ from memoryd.domain.memories.kinds import MemoryId, ShortId
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
-from memoryd.files.present import Presence, PresentFiles
+from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.recall.recalled import RecalledEntity
 
 SUMMARY_CHARS: Final = 600

@@ -9,9 +9,8 @@ from typing import Final
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.conversation_parts import MARK_LINE, SUFFIX, heading, is_export
-from memoryd.files.drafts import remove_drafts
-from memoryd.files.octets import file_stat
-from memoryd.files.streamed import streamed_file
+from memoryd.files.reading import file_stat
+from memoryd.files.writing import remove_drafts, streamed_file
 
 _HEAD_BYTES: Final = 1024
 _BLOCK_BYTES: Final = 1 << 20

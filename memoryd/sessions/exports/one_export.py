@@ -6,7 +6,7 @@ from typing import Final
 
 from memoryd.domain.sessions.conversation_parts import export_lines
 from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState
-from memoryd.files.octets import TornReadError
+from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.sessions.exports.export_files import ExportFiles
 from memoryd.sessions.exports.export_record import Exported, identity

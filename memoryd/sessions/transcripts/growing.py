@@ -9,7 +9,7 @@ from typing import Final
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.taking_turns import Growth, tells_compaction
-from memoryd.files.beneath import open_beneath
+from memoryd.files.reading import open_beneath
 
 BLOCK_BYTES: Final = 256 << 10
 MOST_BYTES: Final = 4 << 20

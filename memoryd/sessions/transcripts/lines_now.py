@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memoryd.domain.sessions.transcripts.reading import LOOKED_AT, recognised, record_of, said
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance
-from memoryd.files.beneath import open_beneath
+from memoryd.files.reading import open_beneath
 from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, raw_lines
 from memoryd.sessions.transcripts.reading_on import MAX_LINE_BYTES
 

@@ -30,8 +30,7 @@ from memoryd.domain.sessions.transcripts.reading import (
     said,
 )
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
-from memoryd.files.beneath import open_beneath
-from memoryd.files.octets import NotReadableError, TornReadError, file_stat
+from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_beneath
 from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_hash, has_lines, raw_lines
 
 MAX_BYTES: Final = 4 << 20

@@ -11,7 +11,7 @@ from typing import Final
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
 from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_sessions
 from memoryd.domain.sessions.transcripts.records import is_transcript_name, session_of
-from memoryd.files.octets import NotReadableError, TornReadError, file_stat, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_octets
 
 MAX_ENTRIES: Final = 50_000
 _MAX_LIST_BYTES: Final = 64 << 20

@@ -22,8 +22,7 @@ from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
 from memoryd.embed.slot import EmbedderPhase, EmbedderState, StandIn
 from memoryd.files.ignore import Hold
-from memoryd.files.scan_rules import ScanRoot
-from memoryd.files.scanner import RootReport, RootState
+from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.index.sync_state import SyncState
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.qmd_state import QmdState

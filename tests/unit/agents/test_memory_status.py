@@ -8,8 +8,7 @@ from memoryd.agents.states import AgentState
 from memoryd.agents.status import SKIPPED_SHOWN, MemoryStatus
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.files.scan_rules import ScanRoot
-from memoryd.files.scanner import RootReport, RootState
+from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.store.held_answers import HeldCount
 from memoryd.store.ledger import LedgerCount
 from tests.fakes import FakeEmbedder

@@ -1,6 +1,6 @@
 import pytest
 
-from memoryd.domain.mounts import Mount, parse_mounts, remote_mounts
+from memoryd.files.roots import Mount, parse_mounts, remote_mounts
 
 TABLE = r"""
 21 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw

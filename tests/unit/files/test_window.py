@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.files.window import Page, Window
+from memoryd.files.excerpts import Page, Window
 
 
 def read(text: str, *, first: int = 1, count: int = 120, column: int = 1, limit: int = 12_000, cuts: str = "") -> Page:

@@ -9,8 +9,7 @@ from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords
 from memoryd.errors import StoreUnavailable
-from memoryd.files.scan_rules import ScanRules
-from memoryd.files.scanner import Scan
+from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.demands import Demands
 from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit
 from memoryd.index.large import Cut

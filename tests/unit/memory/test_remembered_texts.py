@@ -15,8 +15,8 @@ HOLD_TEXT = {
 HOLD_NONE = {
     "domain/ranking/filters.py": {"date_in_name"},
     "embed/remote/http.py": {"tls"},
-    "files/beneath.py": {"_syscall", "has_openat2"},
-    "files/exchange.py": {"_call"},
+    "files/reading.py": {"_syscall", "has_openat2"},
+    "files/writing.py": {"_call"},
     "models/hub_cache.py": {"_is_fit"},
     "qmd/collections.py": {"_compiled", "_alternatives"},
     "search/word_background.py": {"_background"},
