@@ -16,7 +16,7 @@ from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import FileCheck
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 from tests.editing_users import EDITS, missed, run_edits, stale
 
 HITS, LINES, CALLS, THREADS = 6, 300, 2_000, 6

@@ -7,7 +7,7 @@ from safetensors.numpy import save_file
 
 from bench.corpus import VOCABULARY
 from memoryd.models.convert import CONTROL_TOKENS, BertShape, convert
-from memoryd.store.stored_vectors import Matrix
+from memoryd.store.index.vectors import Matrix
 
 FEED_FORWARD = 32
 CONTEXT = 512

@@ -11,9 +11,8 @@ from memoryd.embed.local.identity import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.models.families import family_of
 from memoryd.models.inspection import inspect
-from memoryd.store.database import Database
-from memoryd.store.stored_vectors import Matrix
-from memoryd.store.vector_table import Vectors
+from memoryd.store.index.database import Database
+from memoryd.store.index.vectors import Matrix, Vectors
 
 NOTE = "random vectors written into the index at rest"
 BATCH = 10_000

@@ -17,9 +17,9 @@ from bench.timing import ProcessorWatch, Stopwatch, timed
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.record_days import RecordDays
-from memoryd.store.database import Database
-from memoryd.store.first_seen import FirstSeen
-from memoryd.store.ledger import Ledger
+from memoryd.store.index.database import Database
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.usage import FirstSeen
 from tests.daemon import RunningDaemon
 
 FIRST_BOOK, NEXT_BOOK, RECALL = Aim(1.0), Aim(50), Aim(20)

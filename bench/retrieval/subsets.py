@@ -30,8 +30,8 @@ from memoryd.index.spaces import Spaces
 from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.search_settings import SearchSettings
-from memoryd.store.database import Database
-from memoryd.store.document_rows import FileContent, FileRow
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import FileContent, FileRow
 
 CHUNKING = ChunkingSection()
 CHUNKS = ChunkSettings(CHUNKING.tokens, CHUNKING.overlap)

@@ -19,8 +19,7 @@ from memoryd.memory.capture.delivered_spans import DeliveredSpans
 from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
 from memoryd.memory.llm_distilling import Distiller
 from memoryd.memory.retaining import Retaining
-from memoryd.store.awaited_rows import AwaitedRows
-from memoryd.store.delivered_rows import DeliveredRows
+from memoryd.store.ledger.capture import AwaitedRows, DeliveredRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

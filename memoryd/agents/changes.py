@@ -12,7 +12,7 @@ from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.journal import Journal
 from memoryd.memory.undoing import Undoing, Undone
-from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeRow
+from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"
 """In the stead of a writer: what agents asked for, of whatever writer."""

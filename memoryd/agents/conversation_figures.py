@@ -14,8 +14,8 @@ from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.search.arm_times import ArmTimes
 from memoryd.sessions.transcript_conversations import SeenTranscripts
-from memoryd.store.chunks import Counts
-from memoryd.store.conversation_rows import ConversationCounts
+from memoryd.store.index.conversations import ConversationCounts
+from memoryd.store.index.passages import Counts
 
 SKIPPED_SHOWN: Final = 50
 

@@ -18,7 +18,7 @@ from memoryd.errors import StoreError
 from memoryd.sessions.beginnings import begins_alike, is_one
 from memoryd.sessions.transcript_folders import TranscriptFolder
 from memoryd.sessions.transcripts.transcript_folder import find_transcripts
-from memoryd.store.conversation_rows import ConversationExtent, KnownConversation
+from memoryd.store.index.conversations import ConversationExtent, KnownConversation
 
 NOT_YET: Final = "not read yet"
 MARKED: Final = 'marked "do not remember"'

@@ -20,7 +20,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
 from memoryd.qmd.agent import AgentQmd
 from memoryd.sessions.transcripts.lines_now import lines_now
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
 
 
 def kept_conversations(

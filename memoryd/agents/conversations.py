@@ -28,8 +28,8 @@ from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_feeder import ConversationFeeder
 from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
 from memoryd.sessions.withheld_conversations import WithheldConversations
-from memoryd.store.database import Database
-from memoryd.store.index_file import discard
+from memoryd.store.index.database import Database
+from memoryd.store.index.schema import discard
 
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5

@@ -9,9 +9,9 @@ from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.lane import EmbeddingLane
-from memoryd.store.database import Database
-from memoryd.store.memory_rows import MemoryCounts
-from memoryd.store.pending_passages import RejectedPassage
+from memoryd.store.index.database import Database
+from memoryd.store.index.memories import MemoryCounts
+from memoryd.store.index.passages import RejectedPassage
 
 FLAGGED_SHOWN = 50
 

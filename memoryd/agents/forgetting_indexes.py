@@ -11,8 +11,8 @@ from memoryd.domain.citations import holds_turns, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.memory.forgetting.places import chunks_with, purge_remains
-from memoryd.store.chunks import ChunkRow
-from memoryd.store.index_file import delete_set_aside
+from memoryd.store.index.passages import ChunkRow
+from memoryd.store.index.schema import delete_set_aside
 
 FOLLOW_SECONDS: Final = 60.0
 _PAGES: Final = "bank/"

@@ -10,7 +10,7 @@ from memoryd.config.paths import state_dir
 from memoryd.domain.citations import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.moving.replacing import kept_folder
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
 
 
 class ForgettingReach:

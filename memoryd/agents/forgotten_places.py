@@ -11,7 +11,7 @@ from memoryd.domain.citations import holds_turns
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import StoreUnavailable
 from memoryd.qmd.agent import AgentQmd
-from memoryd.store.index_file import delete_set_aside, discard
+from memoryd.store.index.schema import delete_set_aside, discard
 
 OPEN_SECONDS: Final = 20.0
 """How long it is waited for an index that is being opened."""

@@ -4,7 +4,7 @@ from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.domain.citations import turn_address
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
 
 
 class HoldingAnswers:

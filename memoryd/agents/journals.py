@@ -9,7 +9,7 @@ from memoryd.agents.rules import WorkspaceRules
 from memoryd.config.agents import Agent
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import NoteFiles
-from memoryd.store.change_log import ChangeLog
+from memoryd.store.ledger.changes import ChangeLog
 
 
 class Journals:

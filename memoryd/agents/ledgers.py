@@ -10,7 +10,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
 
 
 class Ledgers:

@@ -15,8 +15,8 @@ from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import Capturing
 from memoryd.sessions.qa_store import QaStore
-from memoryd.store.awaited_rows import AwaitedMessage, MessagePlace
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.capture import AwaitedMessage, MessagePlace
+from memoryd.store.ledger.ledger import Ledger
 
 log = structlog.get_logger(__name__)
 

@@ -25,7 +25,7 @@ from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_sequences import FoundSequence
 from memoryd.sessions.session_turns import AddedTurn, check_told
 from memoryd.sessions.withheld_conversations import WithheldConversations
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
 REPLY_CHARS: Final = 400_000

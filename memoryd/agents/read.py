@@ -31,7 +31,7 @@ from memoryd.files.excerpts import (
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.qmd.agent import AgentQmd
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 _TRIES = 3
 NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"

@@ -14,8 +14,7 @@ from memoryd.memory.llm_prose import Prose
 from memoryd.memory.reflect.page_summaries import PageSummaries
 from memoryd.memory.reflect.proposal_queue import ProposalQueue
 from memoryd.memory.reflect.reflecting import Reflecting, ReflectParts
-from memoryd.store.proposal_rows import ProposalRows
-from memoryd.store.reflect_runs import ReflectRuns
+from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
 
 

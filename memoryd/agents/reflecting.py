@@ -21,7 +21,7 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.reflect.outcome import ReflectOptions, ReflectOutcome
 from memoryd.memory.reflect.proposal_queue import ProposalQueue
 from memoryd.memory.reflect.reflecting import Reflecting
-from memoryd.store.reflect_runs import ReflectRuns
+from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting
 from memoryd.memory.forgetting.planning import ForgettingPlanner
 from memoryd.moving.replacing import kept_folder
-from memoryd.store.forgotten_rows import ForgottenRows
+from memoryd.store.ledger.forgotten import ForgottenRows
 
 
 def memory_forgetting(

@@ -19,8 +19,8 @@ from memoryd.llm.text_model_state import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.search.backend import Fallback
-from memoryd.store.held_answers import HoldingLimits
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.conversations import HoldingLimits
+from memoryd.store.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

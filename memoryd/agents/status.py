@@ -28,7 +28,7 @@ from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.qmd.agent import AgentQmd
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.turn_taking import TurnTaking
-from memoryd.store.ledger import Ledger, LedgerCount
+from memoryd.store.ledger.ledger import Ledger, LedgerCount
 
 LOOK_SECONDS: Final = 1.0
 SKIPPED_SHOWN: Final = 50

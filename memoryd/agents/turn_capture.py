@@ -13,7 +13,7 @@ from memoryd.domain.sessions.turns import MessageEventType
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.last_answers import LastAnswers
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory
-from memoryd.store.awaited_rows import MessagePlace
+from memoryd.store.ledger.capture import MessagePlace
 
 
 class TurnCapture:

@@ -35,7 +35,7 @@ from memoryd.rerank.reranking import Reranking
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.emptiness import Freshness
 from memoryd.search.rerank_arm import RerankArm
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
 PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"

@@ -18,13 +18,11 @@ from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
 from memoryd.memory.opinions.opinion_book import OpinionBook
 from memoryd.memory.record_days import RecordDays
 from memoryd.memory.stated_lines import StatedLines
-from memoryd.store.delivered_rows import DeliveredRows
-from memoryd.store.first_seen import FirstSeen
-from memoryd.store.ledger import Ledger
-from memoryd.store.opinion_steps import OpinionSteps
-from memoryd.store.stated_rows import StatedRows
-from memoryd.store.tombstone_rows import TombstoneRows
-from memoryd.store.usage_rows import UsageRows
+from memoryd.store.ledger.capture import DeliveredRows
+from memoryd.store.ledger.forgotten import TombstoneRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.reflect import OpinionSteps
+from memoryd.store.ledger.usage import FirstSeen, StatedRows, UsageRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

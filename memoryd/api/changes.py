@@ -19,7 +19,7 @@ from memoryd.api.change_models import (
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.domain.citations import holds_turns
 from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeRow
+from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 from memoryd.wire import CHANGES_MAX
 
 QA = "qa"

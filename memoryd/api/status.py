@@ -62,8 +62,7 @@ from memoryd.index.sync_state import Removal
 from memoryd.llm.text_model_state import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
-from memoryd.store.history_counts import HistoryCount
-from memoryd.store.ledger import LedgerCount
+from memoryd.store.ledger.ledger import HistoryCount, LedgerCount
 
 
 async def get_health(memories: Memories) -> HealthReply:

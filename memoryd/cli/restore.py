@@ -18,7 +18,7 @@ from memoryd.moving.members import BackupPlaces
 from memoryd.moving.replacing import Replacement, ReplacementPlan, give_up, is_going, last_done
 from memoryd.moving.restoring import Restored, RestoreWishes, staged
 from memoryd.moving.taking_back import TakenBack, taken_back
-from memoryd.store.ledger_copies import LOGS
+from memoryd.store.ledger.file import LOGS
 from memoryd.wire import Exit
 
 _SHOWN = 20

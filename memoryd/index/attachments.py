@@ -8,7 +8,7 @@ from memoryd.embed.protocol import Attachment
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import CurrentRules
-from memoryd.store.pending_passages import PendingFile
+from memoryd.store.index.passages import PendingFile
 
 
 class AttachmentReader:

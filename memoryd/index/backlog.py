@@ -8,8 +8,8 @@ from memoryd.embed.protocol import Embedder
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.index.pending_queue import PendingQueue
 from memoryd.index.spaces import Spaces
-from memoryd.store.database import Database
-from memoryd.store.vector_spaces import NO_SPACE
+from memoryd.store.index.database import Database
+from memoryd.store.index.vectors import NO_SPACE
 
 
 class Backlog:

@@ -16,8 +16,8 @@ from memoryd.index.reading import Reading, ReadStatus
 from memoryd.index.round import Round
 from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.withdrawn import Withdrawn
-from memoryd.store.database import Database
-from memoryd.store.document_rows import FileContent, FileRow, Rename
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import FileContent, FileRow, Rename
 
 log = structlog.get_logger(__name__)
 

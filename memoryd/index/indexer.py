@@ -35,7 +35,7 @@ from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.sync_state import IndexEvents, SyncState
 from memoryd.index.threads import in_thread
 from memoryd.index.withdrawn import Withdrawn
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from memoryd.index.demands import Demands
 from memoryd.index.large import Cut
 from memoryd.index.reading import Reading
 from memoryd.index.round import Round
-from memoryd.store.document_rows import Entries
+from memoryd.store.index.documents import Entries
 
 MAX_YIELDS = 3
 """So often the commit of a large note is put off for smaller ones; then they wait for it."""

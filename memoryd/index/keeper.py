@@ -11,8 +11,8 @@ from pathlib import Path
 import structlog
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
-from memoryd.store.database import Database
-from memoryd.store.index_file import FileKind, delete_set_aside, is_writable, recognise, set_aside
+from memoryd.store.index.database import Database
+from memoryd.store.index.schema import FileKind, delete_set_aside, is_writable, recognise, set_aside
 
 log = structlog.get_logger(__name__)
 

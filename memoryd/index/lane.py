@@ -21,7 +21,7 @@ from memoryd.index.passage_embedding import PassageEmbedder
 from memoryd.index.pending_queue import PendingQueue
 from memoryd.index.spaces import Spaces
 from memoryd.index.unused_vectors import UnusedVectors
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)

@@ -7,7 +7,7 @@ from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment
 from memoryd.files.reading import NotReadableError
 from memoryd.index.sync_state import Publish
-from memoryd.store.pending_passages import PendingFile
+from memoryd.store.index.passages import PendingFile
 
 Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Vector]]]
 """Finds vectors of a fingerprint by text hash that some other index holds already."""

@@ -16,7 +16,7 @@ from memoryd.index.backlog import Backlog
 from memoryd.index.cancelling import Cancellable
 from memoryd.index.lane_settings import Attach, Lookup
 from memoryd.index.pending_queue import PendingQueue
-from memoryd.store.pending_passages import PendingPassage
+from memoryd.store.index.passages import PendingPassage
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memoryd.store.pending_passages import PendingPassage
+from memoryd.store.index.passages import PendingPassage
 
 
 class _Held(NamedTuple):

@@ -16,7 +16,7 @@ from memoryd.index.sync_reporter import SyncReporter
 from memoryd.index.threads import in_thread
 from memoryd.index.withdrawn import Withdrawn
 from memoryd.index.yielding import with_pauses
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 log = structlog.get_logger(__name__)
 

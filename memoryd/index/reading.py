@@ -29,7 +29,7 @@ from memoryd.files.roots import base_of
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.spool import Spool
 from memoryd.index.yielding import with_pauses
-from memoryd.store.document_rows import Entries
+from memoryd.store.index.documents import Entries
 
 LARGE_BYTES = 2 * 2**20
 """A note of more is cut aside, while smaller ones are read and committed."""

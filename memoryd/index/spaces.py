@@ -3,7 +3,7 @@
 import time
 
 from memoryd.embed.protocol import Embedder
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 
 class Spaces:

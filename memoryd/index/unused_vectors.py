@@ -7,7 +7,7 @@ import structlog
 from memoryd.embed.slot import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 log = structlog.get_logger(__name__)
 

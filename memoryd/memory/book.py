@@ -17,8 +17,8 @@ from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread
 from memoryd.index.yielding import with_pauses
 from memoryd.memory.record_days import LineDays, RecordDays
-from memoryd.store.database import Database
-from memoryd.store.memory_rows import FileVersion, MemoryFiles, MemoryLine
+from memoryd.store.index.database import Database
+from memoryd.store.index.memories import FileVersion, MemoryFiles, MemoryLine
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.visibility import told_text
 from memoryd.search.hit import Hit
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 
 def cleared_hits(hits: Iterable[Hit], reach: MemoryReach) -> Iterator[Hit]:

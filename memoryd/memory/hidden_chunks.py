@@ -7,7 +7,7 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import beyond_reach
 from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 _REMEMBERED: Final = 16
 """Askers; each is an agent in a channel."""

@@ -23,7 +23,7 @@ from memoryd.errors import Denied, MemorydError, NotNow, RequestError, StoreErro
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.memory.note_files import NoteFiles, StoredNote
-from memoryd.store.change_log import ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger.changes import ChangeLog, ChangeRow, ChangeState
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from memoryd.memory.cleared_rows import cleared_hits
 from memoryd.memory.hidden_chunks import Hidden, HiddenChunks
 from memoryd.search.backend import Found, Query, SearchBackend
 from memoryd.search.untold import Untold
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 
 class ReachedSearch:

@@ -9,8 +9,8 @@ import structlog
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import Denied, StoreError
-from memoryd.store.first_seen import FirstSeen
-from memoryd.store.memory_rows import FileVersion, MemoryFiles
+from memoryd.store.index.memories import FileVersion, MemoryFiles
+from memoryd.store.ledger.usage import FirstSeen
 
 log = structlog.get_logger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Final
 from memoryd.domain.memories.capture.firewall import keyed
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.errors import Denied, StoreError
-from memoryd.store.stated_rows import StatedRows
+from memoryd.store.ledger.usage import StatedRows
 
 KEY_BYTES: Final = 32
 

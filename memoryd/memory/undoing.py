@@ -13,7 +13,7 @@ from memoryd.domain.memories.changes.note_text import undone_text
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.journal import Journal, NoteChange
-from memoryd.store.change_log import ChangeFilter, ChangeRow, ChangeState
+from memoryd.store.ledger.changes import ChangeFilter, ChangeRow, ChangeState
 
 MOST_OF_A_RUN = 1_000
 

@@ -14,8 +14,7 @@ from memoryd.moving.archive import BackupWriter, Told, scratch_folder, sized
 from memoryd.moving.manifest import BackupManifest, BackupWorkspace
 from memoryd.moving.members import CONFIG
 from memoryd.moving.sources import BackupSource, BackupSources
-from memoryd.store.ledger_copies import copy_ledger
-from memoryd.store.ledger_file import LEDGER
+from memoryd.store.ledger.file import LEDGER, copy_ledger
 
 
 @dataclass(frozen=True, slots=True)

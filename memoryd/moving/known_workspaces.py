@@ -9,7 +9,7 @@ from pathlib import Path
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir_named
 from memoryd.errors import StoreError
-from memoryd.store.ledger_copies import is_ledger_name, rows_of
+from memoryd.store.ledger.file import is_ledger_name, rows_of
 
 
 @dataclass(frozen=True, slots=True)

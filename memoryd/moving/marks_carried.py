@@ -7,7 +7,7 @@ from memoryd.domain.memories.changes.tombstones import parsed, rendered
 from memoryd.errors import StoreError
 from memoryd.moving.replacing import Replacement
 from memoryd.moving.sources import KEY_SUFFIX
-from memoryd.store.ledger_copies import LOGS, carry_marks
+from memoryd.store.ledger.file import LOGS, carry_marks
 
 
 def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:

@@ -27,7 +27,7 @@ from memoryd.moving.members import (
     place_of,
 )
 from memoryd.moving.replacing import Replacement
-from memoryd.store.ledger_copies import figures
+from memoryd.store.ledger.file import figures
 
 _NAME_BYTES_MAX: Final = 255
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memoryd.config.agents import Agent
 from memoryd.moving.members import CONFIG, FORGOTTEN, is_conversation_file, is_ledger, is_note_file, may_be_kept
-from memoryd.store.ledger_copies import is_ledger_name
+from memoryd.store.ledger.file import is_ledger_name
 
 KEY_SUFFIX = ".forgotten-key"
 

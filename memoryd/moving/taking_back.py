@@ -10,7 +10,7 @@ from memoryd.moving.archive import scratch_folder
 from memoryd.moving.marks_carried import join_forgotten, key_of, settle_ledger
 from memoryd.moving.members import FORGOTTEN
 from memoryd.moving.replacing import Replacement, last_done, put_back
-from memoryd.store.ledger_copies import LOGS, copy_ledger, empty_ledger, is_ledger_name
+from memoryd.store.ledger.file import LOGS, copy_ledger, empty_ledger, is_ledger_name
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.sources import KEY_SUFFIX
-from memoryd.store.ledger_copies import figures, is_ledger_name, rename_workspace
+from memoryd.store.ledger.file import figures, is_ledger_name, rename_workspace
 
 _CACHES: Final = ("index.sqlite", "conversations-")
 _BLOCK: Final = 1 << 20

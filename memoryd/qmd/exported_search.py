@@ -20,7 +20,7 @@ from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.qmd.subqueries import QmdQuestion, sub_queries
 from memoryd.search.backend import VECTOR, Engine, Found, Query
 from memoryd.search.hit import Hit, Ranks
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 AROUND: Final = 60
 """Lines before and behind the one that qmd names: of a long conversation no more is read."""

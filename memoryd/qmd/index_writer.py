@@ -12,7 +12,7 @@ from memoryd.qmd.collections import sanitised
 from memoryd.qmd.command import CompletedCommand
 from memoryd.qmd.installation import QmdInstallation
 from memoryd.qmd.output import Complaint, complaint_of, first_error, vectors_in
-from memoryd.store.foreign_databases import cut_log
+from memoryd.store.examining import cut_log
 
 log = structlog.get_logger(__name__)
 

@@ -16,7 +16,7 @@ from memoryd.qmd.result_files import ResultFile, ResultFiles
 from memoryd.search.backend import Query
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit, Ranks
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 
 class Passages:

@@ -23,7 +23,7 @@ from memoryd.search.selection import Selected, select
 from memoryd.search.vector_arm import VectorArm
 from memoryd.search.vector_index import VectorIndex
 from memoryd.search.word_background import commonness
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 _RESERVE = 0.2
 """Share of the deadline kept for merging and reading the rows."""

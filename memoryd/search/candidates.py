@@ -12,8 +12,8 @@ from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Query
 from memoryd.search.lexical_arm import lexical_matches
 from memoryd.search.search_settings import SearchSettings
 from memoryd.search.vector_arm import QuestionVector, VectorArm
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from memoryd.search.backend import Found, Query, SearchBackend
 from memoryd.search.file_check import CheckedRows, FileCheck
 from memoryd.search.hit import Hit
 from memoryd.search.untold import Untold
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 MAX_REFILLS = 5
 """How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""

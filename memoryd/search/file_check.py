@@ -12,7 +12,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, PresentText
 from memoryd.files.excerpts import IS_CHANGED, IS_IN_DOUBT, Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.untold import Untold
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 IS_LATE = "its disk did not answer in time"
 MAX_OVERDUE = 2

@@ -9,7 +9,7 @@ from memoryd.domain.ranking.fusion import text_score
 from memoryd.domain.ranking.selection import Decay
 from memoryd.domain.ranking.snippets import NearPassage
 from memoryd.domain.text.sanitizing import Flag
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.search.backend import Arm, ArmState
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 
 
 async def candidate_filter(database: Database, question: Question) -> tuple[Arm, CandidateFilter]:

@@ -5,7 +5,7 @@ import numpy as np
 from memoryd.domain.embedding import Vector
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.store.stored_vectors import Matrix
+from memoryd.store.index.vectors import Matrix
 
 SAMPLE = 2_000
 """Vectors that stand for the corpus when the noise of a question is measured."""

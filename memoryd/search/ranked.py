@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from memoryd.domain.ranking.calibration import Floors, TermStatistics, floors
 from memoryd.domain.ranking.fusion import Evidence, dealt
 from memoryd.search.hit import Hit, Ranks, holds_a_word
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 
 @dataclass(frozen=True, slots=True)

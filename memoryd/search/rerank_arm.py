@@ -9,8 +9,8 @@ from memoryd.domain.media import modality_of
 from memoryd.rerank.reranking import RankingOutcome, Reranking
 from memoryd.search.backend import Arm, ArmState, Query
 from memoryd.search.ranked import PairReading, Ranked, reordered
-from memoryd.store.chunks import ChunkRow
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
 
 TEXT_CHARACTERS: Final = 1500
 """Of a candidate, its headings included; a chunk has some 1,400."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from memoryd.domain.documents import RelativePath
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 
 @dataclass(frozen=True, slots=True)

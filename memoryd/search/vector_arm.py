@@ -17,9 +17,9 @@ from memoryd.index.spaces import Spaces
 from memoryd.search.backend import Arm, ArmState
 from memoryd.search.lexical_arm import exact
 from memoryd.search.vector_index import VectorIndex
-from memoryd.store.database import Database
-from memoryd.store.stored_vectors import Matrix
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.vectors import Matrix
+from memoryd.store.index.words import CandidateFilter
 
 PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""

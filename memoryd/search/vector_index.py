@@ -13,8 +13,8 @@ from memoryd.domain.ranking.fusion import Noise
 from memoryd.errors import StoreUnavailable
 from memoryd.search.noise_sample import SAMPLE, NoiseSample
 from memoryd.search.vector_rows import VectorRows
-from memoryd.store.database import Database
-from memoryd.store.stored_vectors import Matrix, VectorBatch
+from memoryd.store.index.database import Database
+from memoryd.store.index.vectors import Matrix, VectorBatch
 
 BATCH = 16_384
 """Vectors that are read at once."""

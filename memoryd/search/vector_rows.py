@@ -8,7 +8,7 @@ from typing import IO, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.store.stored_vectors import HASH, Hashes, Matrix, VectorBatch
+from memoryd.store.index.vectors import HASH, Hashes, Matrix, VectorBatch
 
 Rows = TypeVar("Rows", bound=NDArray[np.generic])
 

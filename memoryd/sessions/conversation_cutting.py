@@ -9,7 +9,7 @@ from memoryd.domain.citations import part_path
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
-from memoryd.store.document_rows import FileContent, FileRow
+from memoryd.store.index.documents import FileContent, FileRow
 
 
 def cut(conversation: RelativePath, parts: Sequence[ConversationPart], settings: ChunkSettings) -> list[FileContent]:

@@ -23,7 +23,7 @@ from memoryd.index.threads import in_thread
 from memoryd.sessions.conversation_cutting import cut
 from memoryd.sessions.conversation_source import ConversationSource, ReadStep
 from memoryd.sessions.conversation_writer import ConversationWriter
-from memoryd.store.conversation_rows import ConversationRow
+from memoryd.store.index.conversations import ConversationRow
 
 log = structlog.get_logger(__name__)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.withdrawn import Withdrawn
-from memoryd.store.conversation_rows import ConversationRow, KnownConversation
-from memoryd.store.database import Database
-from memoryd.store.document_rows import FileContent
+from memoryd.store.index.conversations import ConversationRow, KnownConversation
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import FileContent
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from memoryd.domain.access import one_spelling, read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
 from memoryd.sessions.beginnings import Beginning, beginning_of
-from memoryd.store.ledger import Ledger
-from memoryd.store.withheld import MOST_AGENTS_KEYS, MOST_KEYS, Withheld, WithheldKind
+from memoryd.store.ledger.conversations import MOST_AGENTS_KEYS, MOST_KEYS, Withheld, WithheldKind
+from memoryd.store.ledger.ledger import Ledger
 
 RETRY_SECONDS: Final = 10.0
 

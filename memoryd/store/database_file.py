@@ -2,6 +2,8 @@
 
 Writes of a database run one after the other, each in its own transaction; readers never wait for them.
 All databases of the daemon share one small thread pool.
+
+What a scan compares of a file, in the numbers that SQLite can hold: signed ones of 64 bits.
 """
 
 from collections.abc import AsyncIterator
@@ -9,13 +11,11 @@ from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from functools import partial
 
+from memoryd.domain.documents import FileStat
 from memoryd.domain.heartbeats import Pulse
-from memoryd.store.connecting import Connector
-from memoryd.store.connection_pool import ConnectionPool
-from memoryd.store.file_opening import Check, OpenFile, open_to_read, open_to_write
-from memoryd.store.running import Runner
-from memoryd.store.sqlite_errors import INDEX, Wording
-from memoryd.store.write_ahead import WriteAheadLog
+from memoryd.store.connection import INDEX, Connector, Wording
+from memoryd.store.opening import Check, OpenFile, WriteAheadLog, open_to_read, open_to_write
+from memoryd.store.pool import ConnectionPool, Runner
 
 
 class DatabaseFile:
@@ -99,3 +99,18 @@ class DatabaseFile:
         self.why_read_only = why_read_only
         self.epoch += 1
         self._pool.note_open(why_no_writer=f"{self._runner.wording.name} cannot be written: {why_read_only}")
+
+
+_MAX_INTEGER = 2**63 - 1
+
+
+def stored_stat(stat: FileStat) -> tuple[int, int, int, int, int]:
+    """Return device, inode, size, mtime and ctime as they are stored; a time beyond the year 2262 is the last one."""
+    device, inode = (number - 2**64 if number > _MAX_INTEGER else number for number in (stat.device, stat.inode))
+    mtime_ns, ctime_ns = (min(max(at, -_MAX_INTEGER), _MAX_INTEGER) for at in (stat.mtime_ns, stat.ctime_ns))
+    return device, inode, stat.size, mtime_ns, ctime_ns
+
+
+def file_stat_of(device: int, inode: int, size: int, mtime_ns: int, ctime_ns: int) -> FileStat:
+    """Return the stat that was stored."""
+    return FileStat(device % 2**64, inode % 2**64, size, mtime_ns, ctime_ns)

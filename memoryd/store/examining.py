@@ -2,6 +2,8 @@
 
 For `memoryctl doctor`; all of it blocks. A file that no daemon uses is read without a lock and without a file beside
 it, unless its log holds something.
+
+Databases of other programs that lie in our folders.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,15 +16,11 @@ import apsw
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, ForeignDatabase
-from memoryd.store.connecting import Connector
-from memoryd.store.document_rows import known_files
-from memoryd.store.file_header import read_header, version_of
-from memoryd.store.file_opening import Check, close_all, open_to_read
-from memoryd.store.index_file import FileKind, recognise, set_aside
-from memoryd.store.index_schema import check_tables, problems
-from memoryd.store.ledger_file import LEDGER, aside
-from memoryd.store.sqlite_errors import mapped_errors
-from memoryd.store.write_ahead import WriteAheadLog, log_of
+from memoryd.store.connection import Connector, mapped_errors
+from memoryd.store.index.documents import known_files
+from memoryd.store.index.schema import FileKind, check_tables, problems, recognise, set_aside
+from memoryd.store.ledger.file import LEDGER, aside
+from memoryd.store.opening import Check, WriteAheadLog, close_all, log_of, open_to_read, read_header, version_of
 
 __all__ = ["ExaminedLedger", "FileKind", "IndexFile", "ledger_state", "set_aside"]
 
@@ -116,3 +114,24 @@ def _opened(connector: Connector, check: Check, *, is_used: bool) -> Iterator[ap
             yield readers[0]
         finally:
             close_all(readers)
+
+
+def cut_log(path: Path, *, busy_seconds: float) -> bool:
+    """Move the write-ahead log of a database into its file and cut it to nothing, with all that was deleted since.
+
+    Return whether that is done: not while another connection reads, nor in what is no database. Blocks.
+    """
+    try:
+        database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.Error:
+        return False
+    try:
+        database.set_busy_timeout(int(busy_seconds * 1000))
+        # a connection that has read nothing knows of no log
+        database.pragma("schema_version")
+        database.wal_checkpoint(None, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error:
+        return False
+    finally:
+        database.close()
+    return True

@@ -11,7 +11,7 @@ from importlib.resources import files
 import apsw
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
-from memoryd.store.file_header import version_of
+from memoryd.store.opening import version_of
 
 _TABLES = "SELECT type, name, sql FROM sqlite_schema"
 

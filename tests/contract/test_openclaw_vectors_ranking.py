@@ -16,7 +16,7 @@ from memoryd.domain.text.words import query_terms
 from memoryd.search.hit import Hit
 from memoryd.search.search_settings import SelectionSettings
 from memoryd.search.selection import Selected, select
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 FACTS = json.loads((Path(__file__).parents[1] / "data" / "openclaw" / "ranking.json").read_text())
 VECTORS: dict[str, Any] = FACTS["vectors"]

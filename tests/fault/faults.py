@@ -16,7 +16,7 @@ from pathlib import Path
 import apsw
 import psutil
 
-from memoryd.store.checksums import checksum_vfs
+from memoryd.store.connection import checksum_vfs
 from tests.daemon import RunningDaemon
 from tests.waiting import SECONDS, eventually
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import memoryd.agents.workspace, memoryd.agents.workspaces, memoryd.daemon.heartbeats
 from memoryd.daemon import app, main
 from memoryd.index.inotify_events import InotifyEvents
-from memoryd.store.writer import Writer
+from memoryd.store.pool import Writer
 
 fault = Path(sys.argv.pop(1))
 memoryd.daemon.heartbeats.LOOP_SECONDS = 4.0

@@ -20,10 +20,9 @@ from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
-from memoryd.store.checksums import checksum_vfs
-from memoryd.store.document_rows import FileContent, FileRow, put_file
-from memoryd.store.index_file import FileKind, recognise
-from memoryd.store.index_schema import check_words, prepare_index, problems
+from memoryd.store.connection import checksum_vfs
+from memoryd.store.index.documents import FileContent, FileRow, put_file
+from memoryd.store.index.schema import FileKind, check_words, prepare_index, problems, recognise
 from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import (
@@ -711,7 +710,7 @@ def test_f060_second_daemon_gives_way(stage: Stage) -> None:
 def test_f062_nobody_but_sqlite_opens_the_index_while_it_is_open() -> None:
     """Only the two modules that open an index look into its file by themselves, and doctor, in a process of its own."""
     users = [module for module, text in SOURCES.items() if re.search(r"\brecognise\(", text)]
-    assert users == ["index/keeper.py", "store/examining.py", "store/index_file.py"]
+    assert users == ["index/keeper.py", "store/examining.py", "store/index/schema.py"]
     examiners = [module for module, text in SOURCES.items() if "memoryd.store.examining" in text]
     assert examiners
     assert [module for module in examiners if not module.startswith("cli/checks/")] == []

@@ -24,7 +24,7 @@ from memoryd.index.spaces import Spaces
 from memoryd.models.store import ModelStore
 from memoryd.search.backend import Query
 from memoryd.sessions.qa_store import QaStore
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 from tests.daemon import write_config
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump

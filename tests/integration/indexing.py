@@ -26,7 +26,7 @@ from memoryd.index.watcher import FileWatcher
 from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.search_settings import SearchSettings
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump

@@ -32,12 +32,11 @@ from memoryd.memory.llm_distilling import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
 from memoryd.memory.stated_lines import StatedLines
-from memoryd.store.awaited_rows import TRIES_MAX, AwaitedRows, MessagePlace
-from memoryd.store.change_log import ChangeLog
-from memoryd.store.delivered_rows import DeliveredRows
-from memoryd.store.ledger import Ledger
-from memoryd.store.stated_rows import StatedRows
-from memoryd.store.tombstone_rows import TombstoneRows
+from memoryd.store.ledger.capture import TRIES_MAX, AwaitedRows, DeliveredRows, MessagePlace
+from memoryd.store.ledger.changes import ChangeLog
+from memoryd.store.ledger.forgotten import TombstoneRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.usage import StatedRows
 from tests.waiting import eventually_async
 
 DAY = date(2026, 11, 18)

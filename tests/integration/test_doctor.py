@@ -29,8 +29,8 @@ from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
 from memoryd.config.paths import state_dir, workspace_state_dir
 from memoryd.service.service_state import ServiceState
-from memoryd.store.connecting import Connector
-from memoryd.store.ledger_database import LedgerDatabase
+from memoryd.store.connection import Connector
+from memoryd.store.ledger.database import LedgerDatabase
 from memoryd.wire import Exit
 from tests.integration.contract_server import agent, serving, status
 from tests.integration.indexing import staged

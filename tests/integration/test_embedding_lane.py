@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.embed.slot import EmbedderPhase
-from memoryd.store.chunks import counts
+from memoryd.store.index.passages import counts
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder, vector_of
 from tests.integration.indexing import Stage, staged

@@ -27,7 +27,7 @@ from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import IS_LATE, MAX_OVERDUE, FileCheck
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 from tests.media_files import png
 from tests.waiting import eventually_async
 

@@ -18,7 +18,7 @@ from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.files.reading import file_stat
 from memoryd.index.look import Look
 from memoryd.index.planning import Absent, Planned
-from memoryd.store.document_rows import touch_file
+from memoryd.store.index.documents import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged

@@ -19,8 +19,8 @@ from memoryd.memory.entities import MergingEntities
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.undoing import Undoing
-from memoryd.store.change_log import ChangeFilter, ChangeLog, ChangeRow, ChangeState
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger.ledger import Ledger
 
 PATH = RelativePath("memory/2026-11-18.md")
 

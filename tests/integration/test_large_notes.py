@@ -14,7 +14,7 @@ from memoryd.index.committing import Committer
 from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit, Stoppable
 from memoryd.index.reading import Reading
 from memoryd.index.spool import Spool
-from memoryd.store.chunks import counts
+from memoryd.store.index.passages import counts
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
 from tests.store.raw import raw
 from tests.waiting import eventually_async

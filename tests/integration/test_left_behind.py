@@ -19,8 +19,8 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import Capturing
-from memoryd.store.awaited_rows import MessagePlace
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.capture import MessagePlace
+from memoryd.store.ledger.ledger import Ledger
 from tests.daemon import write_config
 from tests.integration.test_capturing import Captured
 from tests.waiting import eventually_async

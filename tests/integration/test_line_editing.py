@@ -21,8 +21,8 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.line_editing import LineEditing
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.undoing import Undoing
-from memoryd.store.change_log import ChangeLog
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.changes import ChangeLog
+from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES
 
 LOG, WORLD = RelativePath("memory/2026-11-18.md"), RelativePath("bank/world.md")

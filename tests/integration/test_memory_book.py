@@ -15,8 +15,8 @@ from memoryd.domain.memories.book import Book, MemorySource
 from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.record_days import RecordDays
-from memoryd.store.first_seen import FirstSeen
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.usage import FirstSeen
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
 

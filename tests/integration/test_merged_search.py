@@ -24,7 +24,7 @@ from memoryd.search.conversation_arm import NOTHING_TO_ASK, ConversationArm
 from memoryd.search.emptiness import NO_SOURCE, Freshness
 from memoryd.search.merged_search import MergedSearch
 from memoryd.search.search_settings import SearchSettings
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 from tests.store.conversations import SAID, put_part, put_turns
 from tests.store.rows import put_note
 

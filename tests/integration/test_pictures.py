@@ -16,8 +16,8 @@ from memoryd.files.reading import NotReadableError
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.index.attachments import AttachmentReader
-from memoryd.store.index_schema import problems
-from memoryd.store.pending_passages import PendingFile
+from memoryd.store.index.passages import PendingFile
+from memoryd.store.index.schema import problems
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, rebuilt, staged
 from tests.media_files import jpeg, mp3, png, wav

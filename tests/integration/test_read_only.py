@@ -6,7 +6,7 @@ import pytest
 
 from memoryd.errors import StoreUnavailable
 from memoryd.search.backend import ArmState
-from memoryd.store.document_rows import remove_files
+from memoryd.store.index.documents import remove_files
 from tests.integration.indexing import Stage, staged
 from tests.store.raw import raw
 from tests.waiting import eventually_async

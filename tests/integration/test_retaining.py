@@ -21,8 +21,8 @@ from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
-from memoryd.store.change_log import ChangeLog
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.changes import ChangeLog
+from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES
 from tests.sweeps import whole_or
 

@@ -16,8 +16,8 @@ from memoryd.errors import StoreError
 from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.lifecycle.usage_upkeep import LOOK_SECONDS, UsageUpkeep
 from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
-from memoryd.store.ledger import Ledger
-from memoryd.store.usage_rows import UsageRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.usage import UsageRows
 from tests.unit.domain.memories.books import book_from
 from tests.waiting import eventually_async
 

@@ -13,8 +13,8 @@ from memoryd.domain.embedding import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_index import DistanceEngine, VectorIndex
 from memoryd.search.vector_rows import VectorRows
-from memoryd.store.database import Database
-from memoryd.store.stored_vectors import HASH, Matrix, VectorBatch, put_vectors
+from memoryd.store.index.database import Database
+from memoryd.store.index.vectors import HASH, Matrix, VectorBatch, put_vectors
 from tests.store.raw import raw
 
 SIZE, COUNT = 16, 300
@@ -169,7 +169,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from memoryd.search.vector_rows import VectorRows
-from memoryd.store.stored_vectors import HASH, VectorBatch
+from memoryd.store.index.vectors import HASH, VectorBatch
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -15,8 +15,7 @@ from memoryd.config.paths import workspace_state_dir
 from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.known_workspaces import known_workspaces
 from memoryd.moving.workspace_move import carry_out, move_plan
-from memoryd.store.ledger_copies import figures
-from memoryd.store.ledger_file import LEDGER
+from memoryd.store.ledger.file import LEDGER, figures
 from memoryd.store.migrations import new_database
 
 

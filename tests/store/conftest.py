@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 
 
 @pytest.fixture

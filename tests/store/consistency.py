@@ -13,7 +13,7 @@ from memoryd.domain.memories.entity_edits import is_entity_page
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
 from memoryd.domain.text.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
-from memoryd.store.document_rows import FileContent, FileRow, put_file
+from memoryd.store.index.documents import FileContent, FileRow, put_file
 
 Dump = list[tuple[object, ...]]
 

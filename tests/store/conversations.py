@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from memoryd.domain.citations import part_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.text.entries import chunk_entries
-from memoryd.store.database import Database
-from memoryd.store.document_rows import FileContent
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import FileContent
 from tests.store.rows import SETTINGS, row_of
 
 SAID = datetime(2026, 10, 18, 12, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """Reaching the connections of a database, for what no verb does."""
 
-from memoryd.store.connection_pool import ConnectionPool
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
+from memoryd.store.pool import ConnectionPool
 
 
 def raw(database: Database) -> ConnectionPool:

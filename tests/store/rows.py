@@ -10,9 +10,9 @@ from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
-from memoryd.store.database import Database
-from memoryd.store.document_rows import FileContent, FileRow, Indexed, put_file
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import FileContent, FileRow, Indexed, put_file
+from memoryd.store.index.words import CandidateFilter
 
 SETTINGS = ChunkSettings(tokens=60, overlap=15)
 

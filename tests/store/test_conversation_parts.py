@@ -6,8 +6,8 @@ from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 from tests.store.conversations import SAID, put_part
 from tests.store.rows import put_note
 

@@ -10,8 +10,8 @@ from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, grown
 from memoryd.sessions.conversation_cutting import cut
-from memoryd.store.conversation_rows import ConversationExtent, ConversationRow, KnownConversation
-from memoryd.store.database import Database
+from memoryd.store.index.conversations import ConversationExtent, ConversationRow, KnownConversation
+from memoryd.store.index.database import Database
 from tests.store.rows import SETTINGS, notes_with
 
 LOG = transcript_path("main", "0d9f.jsonl")

@@ -10,11 +10,10 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.store.database import Database
-from memoryd.store.document_rows import known_files
-from memoryd.store.file_opening import READERS
-from memoryd.store.index_file import FileKind, recognise
-from memoryd.store.index_schema import prepare_index
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import known_files
+from memoryd.store.index.schema import FileKind, prepare_index, recognise
+from memoryd.store.opening import READERS
 from tests.store.consistency import check_consistency
 from tests.store.raw import raw
 from tests.store.rows import SETTINGS, note, put, put_note

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.text.entries import ChunkEntry, PassageEntry
-from memoryd.store.chunks import ChunkRow
-from memoryd.store.database import Database
-from memoryd.store.document_rows import Rename, remove_files, rename_files
-from memoryd.store.index_schema import prepare_index
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import Rename, remove_files, rename_files
+from memoryd.store.index.passages import ChunkRow
+from memoryd.store.index.schema import prepare_index
 from tests.store.consistency import check_consistency, dump
 from tests.store.raw import raw
 from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, stat_of

@@ -9,9 +9,9 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, hunks_between
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.store.change_log import NOT_KEPT, ChangeFilter, ChangeLog, ChangeRow, ChangeState
-from memoryd.store.forgotten_rows import ForgottenRows
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger.forgotten import ForgottenRows
+from memoryd.store.ledger.ledger import Ledger
 
 WORKSPACE = "/ws"
 CANARY = "zanzibar-canary"

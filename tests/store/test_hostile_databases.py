@@ -8,8 +8,8 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase
-from memoryd.store.connecting import Connector
-from memoryd.store.database import Database
+from memoryd.store.connection import Connector
+from memoryd.store.index.database import Database
 from tests.store.raw import raw
 
 PLANTED = [

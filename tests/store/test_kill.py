@@ -10,8 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.store.document_rows import known_files
-from memoryd.store.index_schema import prepare_index
+from memoryd.store.index.documents import known_files
+from memoryd.store.index.schema import prepare_index
 from tests.store.consistency import check_consistency, dump, open_index
 from tests.store.rows import SETTINGS, note, put, put_note
 from tests.sweeps import some
@@ -36,7 +36,7 @@ def write_for_ever(path: Path) -> None:
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    from memoryd.store.database import Database
+    from memoryd.store.index.database import Database
 
     async def loop() -> None:
         with ThreadPoolExecutor(2) as pool:

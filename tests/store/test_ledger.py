@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import Denied
-from memoryd.store.held_answers import HoldingLimits
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.conversations import HoldingLimits
+from memoryd.store.ledger.ledger import Ledger
 from tests.fakes import FakeClock
 from tests.waiting import eventually_async
 

@@ -7,9 +7,8 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
-from memoryd.store.history_counts import HistoryCount, count_history
-from memoryd.store.ledger_copies import carry_marks, copy_ledger, figures, rename_workspace
-from memoryd.store.ledger_file import LEDGER
+from memoryd.store.ledger.file import LEDGER, carry_marks, copy_ledger, figures, rename_workspace
+from memoryd.store.ledger.ledger import HistoryCount, count_history
 from memoryd.store.migrations import History, new_database
 
 STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL)"

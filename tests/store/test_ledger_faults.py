@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import ForeignDatabase, StoreError, StoreUnavailable
-from memoryd.store.database import Database
-from memoryd.store.file_header import read_header
-from memoryd.store.ledger import Ledger
-from memoryd.store.ledger_file import LEDGER, MOST_SET_ASIDE, aside, copies
+from memoryd.store.index.database import Database
+from memoryd.store.ledger.file import LEDGER, MOST_SET_ASIDE, aside, copies
+from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, Migration
-from memoryd.store.write_ahead import log_of
+from memoryd.store.opening import log_of, read_header
 from tests.fakes import FakeClock
 from tests.fault.faults import has_strace, most_calls, mounted, remount, strace_prefix
 from tests.sweeps import some
@@ -367,8 +366,8 @@ async def test_ledger_that_another_process_locks_is_unavailable_and_then_goes_on
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # whoever waited as long as for other locks would not come back
-    monkeypatch.setattr("memoryd.store.connecting.BUSY_TIMEOUT_MS", 3_600_000)
-    monkeypatch.setattr("memoryd.store.writer.BUSY_TIMEOUT_MS", 3_600_000)
+    monkeypatch.setattr("memoryd.store.connection.BUSY_TIMEOUT_MS", 3_600_000)
+    monkeypatch.setattr("memoryd.store.pool.BUSY_TIMEOUT_MS", 3_600_000)
     path, ledger = tmp_path / "ledger.sqlite", make()
     await ledger.hold("main", "s", 1, SECRET)
     command = [sys.executable, "-c", LOCK, str(path)]

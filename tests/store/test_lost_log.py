@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
 from tests.fault.faults import flip_byte, has_strace, most_calls, strace_prefix
 from tests.store.consistency import check_consistency
 from tests.store.raw import raw

@@ -25,8 +25,8 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
 from memoryd.memory.undoing import Undoing
-from memoryd.store.change_log import ChangeFilter, ChangeLog, ChangeState
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeState
+from memoryd.store.ledger.ledger import Ledger
 from tests.fault.faults import has_strace, most_calls, strace_prefix
 from tests.sweeps import some
 

@@ -10,11 +10,11 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.ranking.questions import Question
-from memoryd.store import word_rows
-from memoryd.store.database import Database
-from memoryd.store.document_rows import Rename, purge_files
-from memoryd.store.memory_rows import MemoryCounts, MemoryLine
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index import words as word_rows
+from memoryd.store.index.database import Database
+from memoryd.store.index.documents import Rename, purge_files
+from memoryd.store.index.memories import MemoryCounts, MemoryLine
+from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency, open_index
 from tests.store.raw import raw
 from tests.store.rows import put_note, stat_of

@@ -12,11 +12,10 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
-from memoryd.store.connecting import PAGE_BYTES, Connector
-from memoryd.store.file_header import FileHeader, read_header, version_of
-from memoryd.store.ledger_file import LEDGER, copies, keep_copy
+from memoryd.store.connection import PAGE_BYTES, Connector
+from memoryd.store.ledger.file import LEDGER, copies, keep_copy
 from memoryd.store.migrations import History, Migration, migrate, new_database, read_migrations
-from memoryd.store.write_ahead import log_of
+from memoryd.store.opening import FileHeader, log_of, read_header, version_of
 from tests.fault.faults import has_strace, most_calls, strace_prefix
 from tests.sweeps import some
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.store.one_moment import at_one_moment
+from memoryd.store.connection import at_one_moment
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.reflect.opinions import Label, LabelledEvidence, Step, replayed, run_of
 from memoryd.errors import StoreError
-from memoryd.store.forgotten_rows import ForgottenRows
-from memoryd.store.ledger import Ledger
-from memoryd.store.opinion_steps import OpinionSteps
+from memoryd.store.ledger.forgotten import ForgottenRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.reflect import OpinionSteps
 
 TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
 

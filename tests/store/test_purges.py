@@ -1,6 +1,6 @@
 """The count of purges: nothing that was read before or beside one counts as read since."""
 
-from memoryd.store.purges import Purges
+from memoryd.store.index.vectors import Purges
 
 
 def test_purge_that_began_since_is_known() -> None:

@@ -12,13 +12,12 @@ import pytest
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.sessions.withheld_conversations import WithheldConversations
-from memoryd.store.file_header import seal_of, sealed
-from memoryd.store.ledger import Ledger
-from memoryd.store.ledger_file import LEDGER, aside
+from memoryd.store.ledger.conversations import WithheldKind
+from memoryd.store.ledger.file import LEDGER, aside
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.takeover import read_marks
 from memoryd.store.migrations import History, new_database
-from memoryd.store.taking_over import read_marks
-from memoryd.store.withheld import WithheldKind
-from memoryd.store.write_ahead import log_of
+from memoryd.store.opening import log_of, seal_of, sealed
 
 KEY = "agent:main:main"
 PATH = transcript_path("main", "one.jsonl")

@@ -8,8 +8,8 @@ import pytest
 
 from memoryd.errors import StoreUnavailable
 from memoryd.memory.forgetting.tombstone_store import TombstoneStore
-from memoryd.store.ledger import Ledger
-from memoryd.store.tombstone_rows import TombstoneRows
+from memoryd.store.ledger.forgotten import TombstoneRows
+from memoryd.store.ledger.ledger import Ledger
 
 ONE = ("id-1", "The alarm code is 4711")
 

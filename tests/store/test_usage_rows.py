@@ -11,9 +11,9 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import Denied
-from memoryd.store.forgotten_rows import ForgottenRows
-from memoryd.store.ledger import Ledger
-from memoryd.store.usage_rows import UsageRows
+from memoryd.store.ledger.forgotten import ForgottenRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.usage import UsageRows
 
 TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
 USED = Usage(3, 0.1 + 0.2, Tier.PERIPHERAL, Judged(1.0 / 3, 0.6, False))

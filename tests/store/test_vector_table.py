@@ -5,9 +5,9 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.embedding import Vector
-from memoryd.store.database import Database
-from memoryd.store.pending_passages import PendingCost
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import PendingCost
+from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
 from tests.store.raw import raw
 from tests.store.rows import note, put_note

@@ -10,8 +10,8 @@ from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
 from memoryd.sessions.beginnings import begins_alike, is_one
 from memoryd.sessions.withheld_conversations import WithheldConversations
-from memoryd.store import withheld as rows
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger import conversations as rows
+from memoryd.store.ledger.ledger import Ledger
 
 CANARY = "zanzibar-canary"
 KEY = f"agent:main:telegram:direct:{CANARY}"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import phrase_words, query_terms
-from memoryd.store.word_expressions import all_of, any_of, any_phrase, every_phrase, one_of
+from memoryd.store.index.words import all_of, any_of, any_phrase, every_phrase, one_of
 
 DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
 IN_MAY = '"may 2023" OR "2023 年 5 月"*'

@@ -3,8 +3,8 @@ from dataclasses import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.dates import dates_in
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
 from tests.store.raw import raw
 from tests.store.rows import note, notes_with, put_note

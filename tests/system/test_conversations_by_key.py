@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memoryd.store.withheld import MOST_AGENTS_KEYS
+from memoryd.store.ledger.conversations import MOST_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
 from tests.system.over_socket import Answer, send
 from tests.warm.programs import ran

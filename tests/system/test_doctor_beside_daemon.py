@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.store.connecting import Connector
+from memoryd.store.connection import Connector
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.system.test_memoryctl import memoryctl

@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.replies.index import LedgerReply
 from memoryd.replies.status import AgentStatus
-from memoryd.store.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 

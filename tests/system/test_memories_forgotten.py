@@ -14,8 +14,8 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
-from memoryd.store.ledger import Ledger
-from memoryd.store.tombstone_rows import TombstoneRows
+from memoryd.store.ledger.forgotten import TombstoneRows
+from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import some

@@ -16,8 +16,8 @@ from memoryd.client import Client
 from memoryd.domain.memories.reflect.evidence import OpinionLabels
 from memoryd.domain.memories.reflect.opinions import Step, plan_steps
 from memoryd.errors import NotFound
-from memoryd.store.ledger import Ledger
-from memoryd.store.opinion_steps import OpinionSteps
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.unit.domain.memories.opinion_lines import book, line_of

@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
-from memoryd.store.ledger_file import aside as set_aside
+from memoryd.store.ledger.file import aside as set_aside
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually

@@ -67,8 +67,8 @@ REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.fil
 MAY_REPLACE = {
     "models/part_file.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: made.replace(out)": "a model likewise",
-    "store/index_file.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
-    "store/ledger_file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
+    "store/index/schema.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
+    "store/ledger/file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
     "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: draft.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: plan.old_state.rename(plan.new_state)": "a folder, to where there is none",

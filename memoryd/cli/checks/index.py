@@ -21,7 +21,7 @@ from memoryd.errors import NotNow
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.store.examining import IndexFile
-from memoryd.store.index_file import FileKind, set_aside
+from memoryd.store.index.schema import FileKind, set_aside
 
 SAMPLED: Final = 50
 MOST_SHOWN: Final = 5

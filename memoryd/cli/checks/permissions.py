@@ -11,9 +11,9 @@ from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.checks.lock import lock_path
 from memoryd.config.paths import cache_dir, state_dir
-from memoryd.store.file_header import read_header
-from memoryd.store.index_schema import APPLICATION_ID
-from memoryd.store.ledger_file import LEDGER
+from memoryd.store.index.schema import APPLICATION_ID
+from memoryd.store.ledger.file import LEDGER
+from memoryd.store.opening import read_header
 
 PART: Final = "permissions"
 _OTHERS: Final = 0o077

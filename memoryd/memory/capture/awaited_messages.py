@@ -16,7 +16,7 @@ from memoryd.domain.memories.capture.forms import gate
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.forgetting.remembered_texts import drop_with_the_others
-from memoryd.store.awaited_rows import AwaitedMessage, AwaitedRows, MessagePlace
+from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, MessagePlace
 
 log = structlog.get_logger(__name__)
 

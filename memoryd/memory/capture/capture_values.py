@@ -6,7 +6,7 @@ from datetime import datetime
 from memoryd.domain.memories.capture.capture import CaptureVerdict, ReportedFailure
 from memoryd.domain.memories.capture.firewall import USER
 from memoryd.memory.retaining import Retention
-from memoryd.store.awaited_rows import MessagePlace
+from memoryd.store.ledger.capture import MessagePlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

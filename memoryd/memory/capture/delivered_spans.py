@@ -16,7 +16,7 @@ import structlog
 
 from memoryd.domain.memories.capture.firewall import SpanPrint, is_echo, keyed, span_print
 from memoryd.errors import Denied, StoreError
-from memoryd.store.delivered_rows import DeliveredRow, DeliveredRows
+from memoryd.store.ledger.capture import DeliveredRow, DeliveredRows
 
 log = structlog.get_logger(__name__)
 

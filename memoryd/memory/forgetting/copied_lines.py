@@ -9,7 +9,7 @@ from memoryd.domain.memories.book import Book, MemorySource, book_of
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.text.lines import padded
-from memoryd.store.change_log import ChangeRow
+from memoryd.store.ledger.changes import ChangeRow
 
 NOWHERE: Final = 0
 """The line of a source that stands in no note."""

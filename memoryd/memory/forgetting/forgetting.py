@@ -36,7 +36,7 @@ from memoryd.memory.forgetting.tombstone_store import TombstoneStore
 from memoryd.memory.journal import Journal, NoteChange
 from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.stated_lines import StatedLines
-from memoryd.store.forgotten_rows import ForgottenRows
+from memoryd.store.ledger.forgotten import ForgottenRows
 
 log = structlog.get_logger(__name__)
 

@@ -8,8 +8,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
 from memoryd.errors import StoreError
-from memoryd.store.chunks import ChunkRow
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
 
 MOST_FOUND: Final = 200
 """Places of one text that are told."""

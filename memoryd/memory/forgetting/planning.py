@@ -17,7 +17,7 @@ from memoryd.memory.forgetting.copied_lines import copied
 from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces, lines_with
 from memoryd.memory.forgetting.receipt import MemoryForgettingPlan, SaidElsewhere
 from memoryd.memory.journal import Journal
-from memoryd.store.change_log import KEPT_ROWS, ChangeFilter
+from memoryd.store.ledger.changes import KEPT_ROWS, ChangeFilter
 
 COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 

@@ -11,7 +11,7 @@ from memoryd.domain.memories.changes.forgetting import Traces, is_of_session, to
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.memories.kinds import short_id
 from memoryd.memory.forgetting.copied_lines import NOWHERE
-from memoryd.store.forgotten_rows import PurgedRows
+from memoryd.store.ledger.forgotten import PurgedRows
 
 
 @dataclass(frozen=True, slots=True)

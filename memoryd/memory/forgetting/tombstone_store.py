@@ -17,7 +17,7 @@ from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, pa
 from memoryd.errors import StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
-from memoryd.store.tombstone_rows import TombstoneRows
+from memoryd.store.ledger.forgotten import TombstoneRows
 
 FOLDER: Final = ".memory"
 MIRROR: Final = "forgotten"

@@ -16,7 +16,7 @@ from memoryd.domain.memories.tiers import DAY_SECONDS, RelevanceTerms, Tier, Usa
 from memoryd.errors import Denied, MemorydError
 from memoryd.memory.lifecycle.relevance_scale import RelevanceScale
 from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime, Usages
-from memoryd.store.usage_rows import UsageRows
+from memoryd.store.ledger.usage import UsageRows
 
 log = structlog.get_logger(__name__)
 

@@ -21,7 +21,7 @@ from memoryd.domain.memories.tiers import (
     touched,
 )
 from memoryd.index.yielding import with_pauses
-from memoryd.store.usage_rows import MOST_KEPT
+from memoryd.store.ledger.usage import MOST_KEPT
 
 DAYS_MAX: Final = 4096
 """Days whose end is known without asking the zone."""

@@ -10,7 +10,7 @@ from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId, is_belief
 from memoryd.domain.memories.reflect.opinions import Label, OpinionStanding, Step, standing_of
-from memoryd.store.opinion_steps import OpinionSteps
+from memoryd.store.ledger.reflect import OpinionSteps
 
 
 @dataclass(frozen=True, slots=True)

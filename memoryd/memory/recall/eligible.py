@@ -17,8 +17,8 @@ from memoryd.memory.recall.book_facts import BookFacts
 from memoryd.memory.recall.days_of_book import DaysOfBook
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.worked_out import WorkedOut
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from memoryd.search.lexical_arm import lexical_matches
 from memoryd.search.ranked import Ranked, ranked
 from memoryd.search.vector_arm import VectorArm
 from memoryd.search.word_background import commonness
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 
 
 @dataclass(frozen=True, slots=True)

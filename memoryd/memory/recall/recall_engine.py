@@ -30,8 +30,8 @@ from memoryd.search.backend import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engi
 from memoryd.search.folding import folded
 from memoryd.search.hit import Hit
 from memoryd.search.ranked import Ranked
-from memoryd.store.database import Database
-from memoryd.store.word_rows import CandidateFilter
+from memoryd.store.index.database import Database
+from memoryd.store.index.words import CandidateFilter
 
 RESERVE: Final = 0.2
 """Share of the deadline kept for reading rows and files."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from memoryd.domain.memories.book import MemorySource
 from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
 from memoryd.search.file_check import CheckedRows, FileCheck
-from memoryd.store.chunks import ChunkRow
-from memoryd.store.database import Database
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
 
 MAX_SOURCES = 16
 """Of one memory, the newest: so many are looked at and told."""

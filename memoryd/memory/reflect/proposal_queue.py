@@ -22,7 +22,7 @@ from memoryd.domain.memories.reflect.proposals import (
 )
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.memory.journal import Journal
-from memoryd.store.proposal_rows import ProposalRows
+from memoryd.store.ledger.reflect import ProposalRows
 
 SHORTEST: Final = 4
 """Signs of an id that may name a proposal."""

@@ -29,7 +29,7 @@ from memoryd.memory.reflect.page_summaries import PageSummaries
 from memoryd.memory.reflect.page_writing import LossGuard, PageState, PageWriter, WrittenPages, cited_files
 from memoryd.memory.reflect.planning import ProposalGround, ground_of, proposal_plan
 from memoryd.memory.reflect.proposal_queue import ProposalQueue
-from memoryd.store.reflect_runs import ReflectRuns
+from memoryd.store.ledger.reflect import ReflectRuns
 
 CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
 WAIT_SECONDS: Final = 60.0

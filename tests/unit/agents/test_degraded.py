@@ -28,7 +28,7 @@ from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.qmd.upkeep_state import UpkeepState
 from memoryd.search.backend import Fallback
-from memoryd.store.held_answers import HoldingLimits
+from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.wire import Event
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)

@@ -9,8 +9,8 @@ from memoryd.agents.status import SKIPPED_SHOWN, MemoryStatus
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
-from memoryd.store.held_answers import HeldCount
-from memoryd.store.ledger import LedgerCount
+from memoryd.store.ledger.conversations import HeldCount
+from memoryd.store.ledger.ledger import LedgerCount
 from tests.fakes import FakeEmbedder
 from tests.unit.agents.test_degraded import healthy, of_embedding, of_index, of_sync
 

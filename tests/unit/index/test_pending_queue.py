@@ -2,7 +2,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.index.pending_queue import PendingQueue
-from memoryd.store.pending_passages import PendingFile, PendingPassage
+from memoryd.store.index.passages import PendingFile, PendingPassage
 
 
 def text(number: int) -> PendingPassage:

@@ -22,10 +22,10 @@ HOLD_NONE = {
     "search/word_background.py": {"_background"},
     "sessions/beginnings.py": {"_hashed"},
     "sessions/transcripts/transcript_folder.py": {"_listed_as_generated"},
-    "store/checksums.py": {"checksum_vfs"},
-    "store/index_schema.py": {"_tables_we_make"},
+    "store/connection.py": {"checksum_vfs"},
+    "store/index/schema.py": {"_tables_we_make"},
     "store/migrations.py": {"_tables_of"},
-    "store/word_rows.py": {"_as_set", "_as_json"},
+    "store/index/words.py": {"_as_set", "_as_json"},
 }
 """They hold paths, patterns, numbers, days and tables."""
 REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}

@@ -8,7 +8,7 @@ from memoryd.errors import SidecarError
 from memoryd.qmd.joined_conversations import JoinedConversations
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.search.hit import Hit
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}
 

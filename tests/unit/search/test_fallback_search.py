@@ -8,7 +8,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.search.fallback_search import FallbackSearch
 from memoryd.search.hit import Hit
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}
 

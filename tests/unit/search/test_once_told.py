@@ -12,7 +12,7 @@ from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.search.hit import Hit
 from memoryd.search.once_told import OnceTold
 from memoryd.search.selection import BEYOND
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 LOG, OTHER = transcript_path("main", "a b.jsonl"), transcript_path("main", "b.jsonl")
 TURNS = turns_path(transcript_session("main", "a b.jsonl"))

@@ -5,7 +5,7 @@ from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
 from memoryd.search.hit import Ranks
 from memoryd.search.ranked import Ranked, ranked
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 WORDS = LexicalMatches({1: 4.0, 2: 2.0})
 NEAR = VectorMatches({2: 0.9, 3: 0.7, 4: 0.1}, Noise(0.0, 0.1), compared=100)

@@ -15,7 +15,7 @@ from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hit import Hit
 from memoryd.search.search_settings import SelectionSettings
 from memoryd.search.selection import Selected, select
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 6, tzinfo=UTC)
 LIMIT = 6

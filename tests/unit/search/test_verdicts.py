@@ -9,7 +9,7 @@ from memoryd.domain.ranking.calibration import Floors, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hit import Hit, best_verdict
 from memoryd.search.verdicts import judged, why_no_better
-from memoryd.store.chunks import ChunkRow
+from memoryd.store.index.passages import ChunkRow
 
 IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})
 FLOORS = Floors(IDF, Noise(0.0, 0.1), vectors=100, share=0.2, deviations=2.0, vector_floor=3.0, clear_floor=4.3)

@@ -9,7 +9,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import index_text
-from memoryd.store.word_expressions import any_of, any_phrase, every_phrase
+from memoryd.store.index.words import any_of, any_phrase, every_phrase
 from tests.unit.domain.text.test_words import TOKENIZER
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)

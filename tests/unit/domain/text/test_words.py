@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, query_terms
-from memoryd.store.word_expressions import any_of
+from memoryd.store.index.words import any_of
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 

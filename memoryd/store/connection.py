@@ -1,0 +1,215 @@
+"""Page checksums by SQLite's checksum VFS: a bit that flipped on the disk is found when its page is read.
+
+See https://sqlite.org/cksumvfs.html. apsw brings it as a loadable extension; where it does not, files have none.
+
+One connection to a database file, set up as we want it: page checksums, pragmas, sqlite-vec.
+
+Reading several things as they are at one moment.
+
+Files that only their owner may read, whatever the umask says.
+
+The driver's errors in our words: what may pass, and what says that the file is broken.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import apsw
+import sqlite_vec
+from apsw import sqlite_extra
+
+from memoryd.errors import DamagedDatabase, StoreUnavailable
+
+VFS_NAME = "cksmvfs"
+RESERVED_BYTES = 8
+"""At the end of each page; a file that reserves another number has no checksums."""
+
+
+@cache
+def checksum_vfs() -> str | None:
+    """Return the name of the VFS, registered once for the process, or None where there is none."""
+    connection = apsw.Connection(":memory:")
+    try:
+        sqlite_extra.load(connection, "cksumvfs")
+    except (sqlite_extra.NotAvailable, LookupError, apsw.Error, AttributeError, OSError):
+        return None
+    finally:
+        connection.close()
+    return VFS_NAME
+
+
+def reserve_checksums(connection: apsw.Connection) -> None:
+    """Make room for checksums in a file that is new; it is too late for any other."""
+    if checksum_vfs() is not None and connection.pragma("page_count") == 0:
+        connection.reserve_bytes("main", RESERVED_BYTES)
+
+
+BUSY_TIMEOUT_MS = 5_000
+PAGE_BYTES = 8_192
+"""Five vectors of 384 numbers fit into such a page, two into one of half the size."""
+PAGE_CACHE_KIB = 16_384
+WAL_LIMIT_BYTES = 64 * 2**20
+
+_WRITER_PRAGMAS = f"""
+PRAGMA page_size = {PAGE_BYTES};
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
+PRAGMA secure_delete = ON;
+PRAGMA trusted_schema = OFF;
+PRAGMA cache_size = -{PAGE_CACHE_KIB};
+PRAGMA journal_size_limit = {WAL_LIMIT_BYTES};
+"""
+_READER_PRAGMAS = "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -4096;"
+
+
+class Connector:
+    """Connects to one file. All of it blocks, and raises the driver's errors.
+
+    `is_history`: what it holds cannot be made anew. Each commit then outlasts a loss of power; and pages have no
+    checksums, since after a crash the pages of the log, moved by a person's SQLite, would count as damaged.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        vector_extension: Path | None = None,
+        loads_vectors: bool = False,
+        is_history: bool = False,
+    ) -> None:
+        self.path = path
+        self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
+        """Why the connections have no sqlite-vec."""
+        self._vector_extension = vector_extension
+        self._is_history = is_history
+
+    def writer(self) -> apsw.Connection:
+        """Connect for writing; the file is made if there is none."""
+        pragmas = _WRITER_PRAGMAS + ("PRAGMA synchronous = FULL;" if self._is_history else "")
+        return self._connect(str(self.path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, pragmas)
+
+    def reader(self, uri: str = "") -> apsw.Connection:
+        """Connect for reading; a `uri` of the file may say more of how."""
+        flags = apsw.SQLITE_OPEN_READONLY | (apsw.SQLITE_OPEN_URI if uri else 0)
+        return self._connect(uri or str(self.path), flags, _READER_PRAGMAS)
+
+    def _connect(self, name: str, flags: int, pragmas: str) -> apsw.Connection:
+        connection = apsw.Connection(name, flags=flags, vfs=None if self._is_history else checksum_vfs())
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            # no statement, planted ones in a file from elsewhere included, writes the schema or what lies behind FTS5
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            if not self._is_history:
+                # a file has room for checksums from its first page on, or never
+                reserve_checksums(connection)
+            # A script stops at each row it returns, and some pragmas return one: all must be fetched.
+            connection.execute(pragmas).fetchall()
+        except BaseException:
+            connection.close()
+            raise
+        if self.vector_error is None:
+            self._load_vector_extension(connection)
+        return connection
+
+    def _load_vector_extension(self, connection: apsw.Connection) -> None:
+        try:
+            connection.enable_load_extension(True)
+            connection.load_extension(str(self._vector_extension or sqlite_vec.loadable_path()))
+        except (apsw.Error, OSError, AttributeError) as exc:
+            self.vector_error = f"cannot load sqlite-vec: {exc}"
+        finally:
+            # also after a failure: as long as it is on, SQL may load code, too
+            connection.enable_load_extension(False)
+
+
+@contextmanager
+def at_one_moment(db: apsw.Connection) -> Iterator[None]:
+    """Have all statements of the block read the file as it is at one moment, and an error come out as it is.
+
+    SQLite ends the transaction by itself when it meets damage. A connection as a context manager then fails to roll
+    back, and tells that instead of the damage.
+    """
+    if db.in_transaction:
+        yield
+        return
+    # of what only reads: it takes no lock that keeps others from writing
+    db.execute("SAVEPOINT one_moment")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+PRIVATE: Final = 0o600
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file; raises FileExistsError if anything is there, a symlink that leads nowhere too."""
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
+    try:
+        # an umask can only take away, and may have taken what the owner needs
+        os.fchmod(descriptor, PRIVATE)
+    finally:
+        os.close(descriptor)
+
+
+def make_private(path: Path) -> None:
+    """Take away what anybody but its owner may do to a file, if there is one; raises OSError."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return
+    if mode & ~PRIVATE:
+        path.chmod(mode & PRIVATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What errors call a database, and what becomes of one that is damaged."""
+
+    name: str
+    when_damaged: str
+
+    @property
+    def not_open(self) -> str:
+        return f"{self.name} is not open"
+
+
+INDEX: Final = Wording("the index", "it is set aside and rebuilt from the notes")
+
+
+@contextmanager
+def mapped_errors(of: Wording = INDEX) -> Iterator[None]:
+    """Translate the driver's errors: what may pass becomes StoreUnavailable, a broken file DamagedDatabase.
+
+    A statement that does not fit the tables is no proof of damage: the next opening compares the tables.
+    """
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as exc:
+        raise DamagedDatabase(f"{of.name} is damaged: {exc}", hint=of.when_damaged) from exc
+    except (
+        apsw.FullError,
+        apsw.BusyError,
+        apsw.LockedError,
+        apsw.ReadOnlyError,
+        apsw.IOError,
+        apsw.CantOpenError,
+        apsw.ProtocolError,
+        apsw.InterruptError,
+        apsw.SQLError,
+        OSError,
+    ) as exc:
+        # the checksum VFS tells a wrong checksum by this code: https://sqlite.org/cksumvfs.html
+        if getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+            reason = "a page has a wrong checksum; the disk, or another program that wrote the file, changed it"
+            raise DamagedDatabase(f"{of.name} is damaged: {reason}", hint=of.when_damaged) from exc
+        hint = "check the disk of the state directory"
+        raise StoreUnavailable(f"{of.name} cannot be used now: {exc}", hint=hint) from exc

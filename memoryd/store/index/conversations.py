@@ -1,0 +1,224 @@
+"""The rows of a conversation: its parts are documents, and one row says how far its source was read.
+
+The conversations of an index, by verbs: each is one transaction, and raises StoreError.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import apsw
+
+from memoryd.domain.citations import told_path
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.conversation_parts import ConversationPart
+from memoryd.store.index.documents import FileContent, purge_files, put_file
+from memoryd.store.index.vectors import Purges
+from memoryd.store.pool import ConnectionPool
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """How far a conversation was read: `stamp` and `tail` are what its source says, the first empty if there is more.
+
+    `problem` says why nothing of it is read.
+    """
+
+    path: RelativePath
+    stamp: str
+    tail: str
+    chunker: str
+    open_part: ConversationPart | None = None
+    """The one that grows with what is said next; it is indexed as the others are."""
+    problem: str = ""
+
+
+class KnownConversation(NamedTuple):
+    """What the index says of a conversation without a look at what was said."""
+
+    stamp: str
+    chunker: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """How many conversations the index holds, in how many parts and chunks."""
+
+    conversations: int = 0
+    parts: int = 0
+    chunks: int = 0
+    unknown: int = 0
+    """Those of which nothing is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationExtent:
+    """How far a conversation goes in the index: its last line that says something, and when that was said, in ns."""
+
+    last_line: int
+    last_ns: int
+
+
+_SELECT_EXTENTS = "SELECT path, lines, mtime_ns FROM files"
+_SELECT_KNOWN = "SELECT path, stamp, chunker, problem FROM conversations"
+_SELECT_ROW = """
+SELECT stamp, tail, chunker, problem, first_line, text, spoken, last_ns FROM conversations
+WHERE path = ?
+"""
+_UPSERT = """
+INSERT INTO conversations (path, stamp, tail, chunker, problem, first_line, text, spoken, last_ns)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (path) DO UPDATE SET
+    stamp = excluded.stamp, tail = excluded.tail, chunker = excluded.chunker, problem = excluded.problem,
+    first_line = excluded.first_line, text = excluded.text, spoken = excluded.spoken, last_ns = excluded.last_ns
+"""
+# of all names that begin so, one character more is the last
+_SELECT_PARTS = "SELECT path FROM files WHERE path >= ? || '@' AND path < ? || 'A'"
+_SELECT_CHUNKS = """
+SELECT c.start_line, c.text, (SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.start)
+                              FROM passages p WHERE p.chunk_id = c.id)
+FROM chunks c JOIN files f ON f.id = c.file_id
+WHERE f.path = ? AND c.end_line >= ? AND c.start_line <= ? ORDER BY c.ordinal
+"""
+_COUNTS = """
+SELECT (SELECT count(*) FROM conversations WHERE problem = ''), (SELECT count(*) FROM files),
+       (SELECT count(*) FROM chunks), (SELECT count(*) FROM conversations WHERE problem <> '')
+"""
+
+
+def known_conversations(db: apsw.Connection) -> dict[RelativePath, KnownConversation]:
+    """Return every conversation that was read."""
+    return {row[0]: KnownConversation(*row[1:]) for row in db.execute(_SELECT_KNOWN)}
+
+
+def conversation_row(db: apsw.Connection, path: RelativePath) -> ConversationRow | None:
+    """Return how far a conversation was read, None if it was not."""
+    row = db.execute(_SELECT_ROW, (path,)).fetchone()
+    if row is None:
+        return None
+    stamp, tail, chunker, problem, first_line, *open_part = row
+    part = None if first_line is None else ConversationPart(first_line, *open_part)
+    return ConversationRow(path, stamp, tail, chunker, part, problem)
+
+
+def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
+    """Make the index hold these parts, and note how far the source was read.
+
+    `is_afresh`: parts that are not among these go, with the vectors that only they used.
+    """
+    for content in parts:
+        put_file(db, content)
+    if is_afresh:
+        kept = {content.row.path for content in parts}
+        purge_files(db, [path for path in part_paths(db, row.path) if path not in kept])
+    part = row.open_part
+    grows = (None, "", 0, 0) if part is None else (part.first_line, part.text, part.spoken, part.last_ns)
+    db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
+
+
+def distrust_conversations(db: apsw.Connection) -> None:
+    """Forget by what rules conversations were cut: they are to be read anew."""
+    db.execute("UPDATE conversations SET chunker = ''")
+
+
+def purge_conversations(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
+    """Drop conversations with all their parts and the vectors that only they used; return how many parts there were."""
+    removed = 0
+    for path in paths:
+        removed += purge_files(db, part_paths(db, path))
+        db.execute("DELETE FROM conversations WHERE path = ?", (path,))
+    return removed
+
+
+def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
+    """Return the parts of a conversation, in its order."""
+    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if told_path(row[0]) == path]
+    return sorted(found, key=_first_line)
+
+
+def conversation_extents(db: apsw.Connection) -> dict[RelativePath, ConversationExtent]:
+    """Return how far each conversation goes."""
+    found: dict[RelativePath, ConversationExtent] = {}
+    for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
+        path = told_path(part)
+        before = found.get(path, ConversationExtent(0, 0))
+        # the lines of a part are counted from the first of its conversation
+        found[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))
+    return found
+
+
+def conversation_lines(db: apsw.Connection, path: RelativePath, first: int, last: int) -> dict[int, str]:
+    """Return what stands on lines of a conversation, by number, put together from what each chunk has for itself."""
+    texts: dict[int, str] = {}
+    for part in part_paths(db, path):
+        if _first_line(part) > last:
+            break
+        for start_line, text, spans in db.execute(_SELECT_CHUNKS, (part, first, last)):
+            for start, stop in (map(int, span.split("-")) for span in (spans or "").split()):
+                number = start_line + text.count("\n", 0, start)
+                for at, piece in enumerate(text[start:stop].split("\n"), start=number):
+                    texts[at] = texts.get(at, "") + piece
+    return {at: text for at, text in texts.items() if first <= at <= last and text.strip()}
+
+
+def conversation_counts(db: apsw.Connection) -> ConversationCounts:
+    """Count what the index holds."""
+    return ConversationCounts(*db.execute(_COUNTS).get)
+
+
+def _first_line(part: str) -> int:
+    return int(part.rpartition("@")[2])
+
+
+class Conversations:
+    """What was read of each conversation; its parts are documents of the same index."""
+
+    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
+        self._pool = pool
+        self._purges = purges
+
+    async def known(self) -> dict[RelativePath, KnownConversation]:
+        """Return every conversation that was read."""
+        return await self._pool.read(known_conversations)
+
+    async def row(self, path: RelativePath) -> ConversationRow | None:
+        """Return how far a conversation was read, None if it was not."""
+        return await self._pool.read(lambda db: conversation_row(db, path))
+
+    async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
+        """Make the index hold these parts and note how far the source was read: after a kill, both or neither.
+
+        `is_afresh`: they are all that is left of it.
+        """
+        with self._purges.counted() if is_afresh else nullcontext():
+            await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
+
+    async def distrust(self) -> None:
+        """Have every conversation count as cut by nobody's rules: it is read anew, and what is held stays so long."""
+        await self._pool.write(distrust_conversations)
+
+    async def purge(self, paths: Sequence[RelativePath]) -> int:
+        """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.
+
+        Return how many parts there were.
+        """
+        with self._purges.counted():
+            return await self._pool.write(lambda db: purge_conversations(db, paths))
+
+    async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
+        """Return what the index holds of these lines, by number; those that say nothing are left out."""
+        return await self._pool.read(lambda db: conversation_lines(db, path, first, last))
+
+    async def parts(self, path: RelativePath) -> int:
+        """Count the parts of a conversation."""
+        return await self._pool.read(lambda db: len(part_paths(db, path)))
+
+    async def extents(self) -> Mapping[RelativePath, ConversationExtent]:
+        """Return how far each conversation goes."""
+        return await self._pool.read(conversation_extents)
+
+    async def counts(self) -> ConversationCounts:
+        """Count conversations, parts and chunks."""
+        return await self._pool.read(conversation_counts)

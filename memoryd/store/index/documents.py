@@ -1,0 +1,362 @@
+"""The rows of a document: written as one unit, read as what the index knows of the disk.
+
+The documents of an index, by verbs: each is one transaction, and raises StoreError.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import apsw
+
+from memoryd.domain.citations import told_path
+from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
+from memoryd.domain.memories.book import EntityPage
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.syncplan import Known
+from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
+from memoryd.domain.text.sanitizing import path_flags
+from memoryd.domain.text.words import index_text
+from memoryd.store.database_file import file_stat_of, stored_stat
+from memoryd.store.index.memories import put_memories, put_memory, put_scope
+from memoryd.store.index.passages import (
+    ChunkRow,
+    Counts,
+    PassageRow,
+    chunk_paths,
+    chunk_rows,
+    counts,
+    matching_files,
+    passages_of_hashes,
+)
+from memoryd.store.index.schema import drop_deleted_words
+from memoryd.store.index.vectors import Purges, drop_unused
+from memoryd.store.pool import ConnectionPool
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A document as it was read: where, when, what bytes, and how it was cut."""
+
+    path: RelativePath
+    source: Source
+    stat: FileStat
+    read_at_ns: int
+    sha256: bytes
+    lines: int
+    chunker: str
+    flags: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What a commit did: chunks kept as they were, added and removed."""
+
+    kept: int
+    added: int
+    removed: int
+
+
+class Entries(Protocol):
+    """The chunks of a document in their order; they may lie elsewhere than in memory."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[ChunkEntry]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What the index is to hold of a document. `is_afresh`: no chunk is taken for one that stays."""
+
+    row: FileRow
+    chunks: Entries
+    is_afresh: bool = False
+    page: EntityPage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew.
+
+    What it states as memories, and as the page of an entity, stays as it was; where its new path says otherwise, it is
+    stale.
+    """
+
+    old: RelativePath
+    new: RelativePath
+    stat: FileStat
+    read_at_ns: int
+    is_stale: bool = False
+
+
+_UPSERT_FILE = """
+INSERT INTO files
+    (path, source, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, lines, chunks, memories, chunker, flags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+ON CONFLICT (path) DO UPDATE SET
+    source = excluded.source, device = excluded.device, inode = excluded.inode, size = excluded.size,
+    mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, read_at_ns = excluded.read_at_ns,
+    sha256 = excluded.sha256, lines = excluded.lines, chunks = excluded.chunks, chunker = excluded.chunker,
+    flags = excluded.flags
+RETURNING id
+"""
+_SELECT_KNOWN = """
+SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker NOT IN (?, ?) FROM files
+"""
+_SELECT_FLAGGED = """
+SELECT path, flags FROM files
+WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDER BY path LIMIT ?
+"""
+_UPDATE_STAT = """
+UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
+"""
+_SELECT_CHUNKS = """
+SELECT c.hash, m.memory, coalesce(s.scope, ''), c.id, c.ordinal, c.start_line, c.end_line
+FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_chunks s ON s.chunk_id = c.id
+WHERE c.file_id = ? ORDER BY c.ordinal
+"""
+_MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
+_INSERT_CHUNK = """
+INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_INSERT_CHUNK_WORDS = "INSERT INTO chunk_words (rowid, body, heading, path, parts) VALUES (?, ?, ?, ?, ?)"
+_INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
+_DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
+_DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
+# the spaces are named so that the (space_id, hash) index serves
+_NOTE_LAST_USE = """
+UPDATE vectors SET used_at = unixepoch('subsec')
+WHERE space_id IN (SELECT id FROM spaces) AND hash IN (SELECT hash FROM passages WHERE chunk_id = ?)
+"""
+_SELECT_HASHES = """
+SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+WHERE f.path IN (SELECT value FROM json_each(?))
+"""
+_DELETE_UNUSED_VECTOR = """
+DELETE FROM vectors WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
+"""
+_DELETE_UNUSED_REJECTION = """
+DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
+"""
+
+
+def flagged_files(db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
+    """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
+    rows = db.execute(_SELECT_FLAGGED, (*CONFLICT_MARKS, limit))
+    return [(path, ", ".join(filter(None, (flags, *path_flags(path))))) for path, flags in rows]
+
+
+def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
+    """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
+    rows = db.execute(_SELECT_KNOWN, (chunker, MEDIA_CHUNKER))
+    return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
+
+
+def is_indexed(db: apsw.Connection, path: str) -> bool:
+    """Tell whether the index holds this very path."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
+
+
+def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
+    """Make the index hold this file with these chunks. A chunk whose hash stays keeps its row and its words.
+
+    Not so one that states a memory now, or none any more, or another one, or stands under another scope: the same words
+    may do so by their place.
+    """
+    row, chunks = file.row, file.chunks
+    if file.is_afresh:
+        remove_files(db, [row.path])
+    file_id: int = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
+    old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
+    for chunk_hash, memory, scope, *held in db.execute(_SELECT_CHUNKS, (file_id,)):
+        old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
+    kept = added = memories = 0
+    for ordinal, entry in enumerate(chunks):
+        memories += bool(entry.memory)
+        if same := old.get((entry.hash, entry.memory, entry.scope)):
+            chunk_id, *place = same.pop(0)
+            # the row holds the text: to write it where nothing moved costs as much as the note is large
+            if place != [ordinal, entry.start_line, entry.end_line]:
+                db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, chunk_id))
+            kept += 1
+        else:
+            _insert_chunk(db, file_id, ordinal, entry, row.path)
+            added += 1
+    gone = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
+    _delete_chunks(db, gone)
+    put_memories(db, file_id, memories, file.page)
+    return Indexed(kept, added, len(gone))
+
+
+def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
+    """Note that the content was found unchanged at this stat."""
+    db.execute(_UPDATE_STAT, (*stored_stat(stat), read_at_ns, path))
+
+
+def rename_files(db: apsw.Connection, renames: Iterable[Rename]) -> None:
+    """Give indexed files their new paths, in this order; chunks, passages and vectors stay."""
+    for rename in renames:
+        _rename_file(db, rename)
+
+
+def _rename_file(db: apsw.Connection, rename: Rename) -> None:
+    new = rename.new
+    remove_files(db, [new])
+    # a file that is to be cut anew has no chunker that anybody asks for, so that it stays stale after a crash
+    db.execute(
+        "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?", (new, rename.is_stale, rename.old)
+    )
+    touch_file(db, new, rename.stat, rename.read_at_ns)
+    rows = list(
+        db.execute(
+            "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?",
+            (new,),
+        )
+    )
+    # the words of a chunk hold its path, too
+    for chunk_id, text, heading in rows:
+        db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
+        _insert_words(db, chunk_id, chunk_words(heading, text), new)
+
+
+def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
+    """Drop files as `remove_files` does, with the vectors that only they used; return how many there were.
+
+    Their words are only marked as deleted until `drop_deleted_words`, which is to follow once for many files.
+    """
+    names = json.dumps(list(paths))
+    hashes = [row[0] for row in db.execute(_SELECT_HASHES, (names,))]
+    removed = remove_files(db, paths)
+    for key in hashes:
+        db.execute(_DELETE_UNUSED_VECTOR, (key, key))
+        db.execute(_DELETE_UNUSED_REJECTION, (key, key))
+    return removed
+
+
+def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
+    """Drop files and everything that hangs on them, save vectors; return how many there were."""
+    removed = 0
+    for path in paths:
+        ids = [
+            row[0]
+            for row in db.execute(
+                "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?", (path,)
+            )
+        ]
+        _delete_chunks(db, ids)
+        db.execute("DELETE FROM files WHERE path = ?", (path,))
+        removed += db.changes()
+    return removed
+
+
+def drop_remains(db: apsw.Connection) -> None:
+    """Drop the words that are only marked as deleted, and every vector and rejection that no passage uses.
+
+    Of the vectors more than `purge_files` finds: they may be of an earlier version of what is private now.
+    """
+    drop_deleted_words(db)
+    drop_unused(db)
+
+
+def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry, path: RelativePath) -> None:
+    values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
+    db.execute(_INSERT_CHUNK, values)
+    chunk_id = db.last_insert_rowid()
+    _insert_words(db, chunk_id, entry.words, path)
+    db.executemany(
+        _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
+    )
+    if entry.memory:
+        put_memory(db, chunk_id, entry.memory)
+    if entry.scope:
+        put_scope(db, chunk_id, entry.scope)
+
+
+def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: RelativePath) -> None:
+    # the number of a part is no word of anybody
+    name = index_text(told_path(path))
+    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, words.body, words.heading, name, words.parts))
+
+
+def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
+    for chunk_id in chunk_ids:
+        db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
+        db.execute(_NOTE_LAST_USE, (chunk_id,))
+        db.execute(_DELETE_CHUNK, (chunk_id,))
+
+
+def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
+    return (
+        *(row.path, row.source, *stored_stat(row.stat), row.read_at_ns),
+        *(row.sha256, row.lines, chunks, row.chunker, row.flags),
+    )
+
+
+class Documents:
+    """Files and the chunks that they are cut into."""
+
+    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
+        self._pool = pool
+        self._purges = purges
+
+    async def known(self, chunker: str) -> dict[RelativePath, Known]:
+        """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
+        return await self._pool.read(lambda db: known_files(db, chunker))
+
+    async def is_indexed(self, path: str) -> bool:
+        """Tell whether the index holds this very path."""
+        return await self._pool.read(lambda db: is_indexed(db, path))
+
+    async def flagged(self, limit: int) -> list[tuple[str, str]]:
+        """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
+        return await self._pool.read(lambda db: flagged_files(db, limit))
+
+    async def matching(self, filters: Filters) -> list[int]:
+        """Return the ids of the files that may answer."""
+        return await self._pool.read(lambda db: matching_files(db, filters))
+
+    async def chunks(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
+        """Return the chunks of these ids that still exist."""
+        return await self._pool.read(lambda db: chunk_rows(db, ids))
+
+    async def paths(self, ids: Sequence[int]) -> dict[int, RelativePath]:
+        """Return the documents of the chunks of these ids that still exist."""
+        return await self._pool.read(lambda db: chunk_paths(db, ids))
+
+    async def passages_of_hashes(self, hashes: Sequence[bytes]) -> list[PassageRow]:
+        """Return every passage that has one of the hashes."""
+        return await self._pool.read(lambda db: passages_of_hashes(db, hashes))
+
+    async def counts(self) -> Counts:
+        """Count files, chunks, passages, vectors and the bytes of the database file."""
+        return await self._pool.read(counts)
+
+    async def put(self, files: Sequence[FileContent]) -> list[Indexed]:
+        """Make the index hold these files with these chunks, all or none; what is alike costs a third of many puts."""
+        return await self._pool.write(lambda db: [put_file(db, file) for file in files])
+
+    async def touch(self, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
+        """Note that the content was found unchanged at this stat."""
+        await self._pool.write(lambda db: touch_file(db, path, stat, read_at_ns))
+
+    async def rename(self, renames: Sequence[Rename]) -> None:
+        """Give indexed files their new paths, in this order; chunks, passages and vectors stay."""
+        await self._pool.write(lambda db: rename_files(db, renames))
+
+    async def remove(self, gone: Sequence[RelativePath], *, purged: Sequence[RelativePath] = ()) -> int:
+        """Drop files and everything that hangs on them, save vectors; return how many there were.
+
+        Of the `purged` ones the vectors that only they used go, too.
+        The words of those are only marked as deleted until `drop_remains`, which is to follow once for many files.
+        """
+        if not purged:
+            return await self._pool.write(lambda db: remove_files(db, gone))
+        with self._purges.counted():
+            return await self._pool.write(lambda db: purge_files(db, purged) + remove_files(db, gone))
+
+    async def drop_remains(self) -> None:
+        """Drop what purged files left: words that are only marked as deleted, and vectors that no passage uses."""
+        with self._purges.counted():
+            await self._pool.write(drop_remains)

@@ -1,0 +1,216 @@
+"""An index file without a connection to it: recognise it, see whether it may be written, set it aside.
+
+The tables of an index: make them, compare them with those of this version, check them against each other.
+"""
+
+import glob
+import os
+import shutil
+import tempfile
+import time
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.text.entries import chunk_hash
+from memoryd.errors import DamagedDatabase
+from memoryd.store.connection import at_one_moment
+from memoryd.store.opening import read_header, version_of
+
+NEEDED_BYTES = 256 * 1024
+"""What must fit beside the file before it is opened for writing."""
+
+
+class FileKind(StrEnum):
+    """What lies at the path of an index."""
+
+    ABSENT = "absent"
+    OURS = "ours"
+    OTHER_VERSION = "other version"
+    FOREIGN = "foreign"
+    DAMAGED = "damaged"
+
+
+def recognise(path: Path) -> FileKind:
+    """Look at the header of the file, and at nothing else. Only while no connection to it is open.
+
+    Something that is no SQLite file counts as DAMAGED; whether it may be set aside is the caller's to know.
+    """
+    try:
+        header = read_header(path)
+    except FileNotFoundError:
+        return FileKind.ABSENT
+    except (OSError, ValueError):
+        return FileKind.DAMAGED
+    if header is None:
+        return FileKind.ABSENT
+    if header.application != APPLICATION_ID:
+        return FileKind.FOREIGN
+    return FileKind.OURS if header.version == INDEX_VERSION else FileKind.OTHER_VERSION
+
+
+def is_writable(path: Path) -> bool:
+    """Try what opening the file for writing takes: the file, and room for others beside it."""
+    try:
+        with tempfile.TemporaryFile(dir=path.parent) as trial:
+            trial.write(bytes(NEEDED_BYTES))
+    except OSError:
+        return False
+    return os.access(path, os.W_OK)
+
+
+def delete_set_aside(path: Path) -> None:
+    """Delete what `set_aside` has moved out of the way; raises OSError."""
+    for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
+        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+
+
+def discard(path: Path) -> None:
+    """Delete an index of ours that nobody wants any more, with its log and what was set aside of it; raises OSError."""
+    if recognise(path) in (FileKind.OURS, FileKind.OTHER_VERSION):
+        delete_set_aside(path)
+        # the file first: SQLite takes a log without a file for nothing
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> None:
+    """Move a file, with its log, out of the way as `NAME.corrupt-…`, for as long as there is nothing better.
+
+    Raises OSError.
+    """
+    # one at most: each may hold what has become private since
+    delete_set_aside(path)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    # The file before its log: after a kill in between, SQLite deletes a log that has no file beside it, but would take
+    # a file without its log for an index, an older one that lacks the last removals.
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(path.with_name(f"{path.name}.corrupt-{stamp}{suffix}"))
+
+
+APPLICATION_ID = 0x6D656D64
+"""`memd`, in the SQLite header of every database of ours."""
+INDEX_VERSION = 6
+
+_TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
+"""What SQLite makes for the word index is known by its names: another release may word it in another way."""
+_ORPHANS = {
+    "chunks without words": "SELECT count(*) FROM (SELECT id FROM chunks EXCEPT SELECT id FROM chunk_words_docsize)",
+    "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
+    "files without chunks": (
+        "SELECT count(*) FROM files f WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
+    ),
+    "files without memories": (
+        "SELECT count(*) FROM files f WHERE memories <> "
+        "(SELECT count(*) FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id WHERE c.file_id = f.id)"
+    ),
+    "memories without a chunk": (
+        "SELECT count(*) FROM (SELECT chunk_id FROM memory_chunks EXCEPT SELECT id FROM chunks)"
+    ),
+    "scopes without a chunk": (
+        "SELECT count(*) FROM (SELECT chunk_id FROM scoped_chunks EXCEPT SELECT id FROM chunks)"
+    ),
+    "pages of entities without a file": (
+        "SELECT count(*) FROM (SELECT file_id FROM entity_pages EXCEPT SELECT id FROM files)"
+    ),
+    "vectors of a wrong length": (
+        "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) <> 4 * s.dimensions"
+    ),
+}
+_CHUNKS = """
+SELECT c.heading, c.text, c.hash, (
+    SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.id) FROM passages p WHERE p.chunk_id = c.id)
+FROM chunks c
+"""
+
+_TABLES_SQL = (files("memoryd.store") / "schema" / "index.sql").read_text()
+"""Read with the module: a program that was replaced since has other tables."""
+_MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id"
+
+
+def prepare_index(connection: apsw.Connection) -> None:
+    """Make the tables if the file is new; raises DamagedDatabase if they are not those of this version."""
+    if connection.pragma("application_id") == APPLICATION_ID:
+        check_tables(connection)
+        return
+    with connection:
+        connection.execute(_TABLES_SQL)
+        connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", INDEX_VERSION)
+
+
+def check_tables(connection: apsw.Connection) -> None:
+    """Compare tables and indexes with those that we make: one may lack behind pages that are sound."""
+    if version_of(connection.pragma("user_version")) != INDEX_VERSION:
+        raise DamagedDatabase("the index is of another version")
+    found = frozenset(connection.execute(_TABLES))
+    if differing := found ^ _tables_we_make():
+        names = ", ".join(sorted({row[1] for row in differing}))
+        raise DamagedDatabase(f"the index lacks its tables, or has others: {names}")
+
+
+@cache
+def _tables_we_make() -> frozenset[tuple[str, str, str | None]]:
+    connection = apsw.Connection("")
+    try:
+        prepare_index(connection)
+        return frozenset(connection.execute(_TABLES))
+    finally:
+        connection.close()
+
+
+def problems(connection: apsw.Connection, *, is_whole: bool = False) -> list[str]:
+    """Return what is wrong inside the file: broken pages, or rows that lack their counterpart.
+
+    `is_whole` has every entry of every index looked up in its table, too, which takes several times as long.
+    """
+    found: list[str] = []
+    # one moment of the file for all checks: what is committed meanwhile would look like loss
+    with at_one_moment(connection):
+        # FTS5 keeps what an earlier question read of its structure, and quick_check would hold newer pages against
+        # that; a cursor has it read anew
+        connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()
+        found += _problems(connection, "PRAGMA integrity_check(5)" if is_whole else "PRAGMA quick_check(5)")
+    return found
+
+
+def _problems(connection: apsw.Connection, check: str) -> list[str]:
+    pages = [str(row[0]) for row in connection.execute(check)]
+    if pages != ["ok"]:
+        return pages
+    counts = {name: connection.execute(sql).get for name, sql in _ORPHANS.items()}
+    rows = connection.execute(_CHUNKS)
+    counts["chunks that differ from their hash"] = sum(
+        chunk_hash(heading, text, spans or "") != expected for heading, text, expected, spans in rows
+    )
+    counts["memories that their lines do not state"] = sum(
+        not _states(text, memory) for text, memory in connection.execute(_MEMORIES)
+    )
+    return [f"{count} {name}" for name, count in counts.items() if count]
+
+
+def _states(text: str, memory: str) -> bool:
+    # what kind a page gives to its lines is no part of their ids
+    line = parse_line(text, usual_kind=Kind.WORLD)
+    return isinstance(line, RetainedLine) and line.id == memory
+
+
+def drop_deleted_words(connection: apsw.Connection) -> None:
+    """Write the keyword index anew without the words of deleted rows, which are only marked until then.
+
+    Takes half a second for 10 MB of notes.
+    """
+    connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('optimize')")
+
+
+def check_words(connection: apsw.Connection) -> None:
+    """Let FTS5 check its own structures; raises apsw.CorruptError when they are broken."""
+    connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('integrity-check')")

@@ -1,0 +1,369 @@
+"""How well chunks hold neighbouring words of a question side by side.
+
+The query language of FTS5: terms and phrases as an expression behind MATCH.
+
+Every word is quoted, so that none is read as syntax (AND, NEAR, `column:`, `^`, parentheses). Words hold no quotes: the
+cut of `domain.text.words` leaves letters, digits and marks only. https://www.sqlite.org/fts5.html#full_text_query_syntax
+
+The table of words: BM25 of chunks, and where each term of a question stands.
+
+The word index, by verbs: each is one transaction, and raises StoreError.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import apsw
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.calibration import TermStatistics, idf
+from memoryd.domain.ranking.fusion import LexicalMatches
+from memoryd.domain.ranking.questions import SHARE, Question, least_apart
+from memoryd.domain.text.dates import WrittenDate
+from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
+from memoryd.store.index.schema import check_words, drop_deleted_words
+from memoryd.store.pool import ConnectionPool
+
+NAMES = "{heading path}"
+"""The columns that name a chunk."""
+RELEVANCE = "-bm25(chunk_words, 1.0, 1.0, 1.0, 0.25)"
+"""BM25 by the columns body, heading, path and parts. Of parts a hint is enough: the identifier stands in the body."""
+
+
+def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
+    """Return the expression that finds a term, and of a code what begins with it too: all of it counts more.
+
+    What holds a date holds the words that the question has for it.
+    """
+    found = f'("{term}" OR "{term}"*)' if is_code(term) else _whole(term)
+    spelled = [_dated(day) for day in dates if term in day.words]
+    return f"({' OR '.join([found, *spelled])})" if spelled else found
+
+
+def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
+    """Return the expression that finds any of the terms, phrases and dates, empty without any.
+
+    Of a date's words those that say nothing alone are left to it. Numbers count twice, since years tell paragraphs
+    apart; codes do already. The last word of a phrase may go on: `2026-10` finds the days of that month.
+    """
+    loose = {word for day in dates for word in day.loose}
+    telling = [term for term in terms if term not in loose]
+    found = [one for term in telling for one in [one_of(term)] * (2 if is_number(term) else 1)]
+    found += [f"{_following(words).rstrip('*')}*" for words in phrases]
+    return " OR ".join([*found, *(one for day in dates for one in _weighed(day))])
+
+
+def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str, ...]:
+    """Return the expressions that find what holds all terms: each as it is given, and each at least begun so.
+
+    One of them where they are the same; none for a single term of which both are what `any_of` finds. A date is held
+    in the question's words or in another spelling.
+    """
+    found = dict.fromkeys(_all_by(each, terms, dates) for each in (_whole, one_of))
+    return tuple(found) if len(terms) > 1 or len(found) > 1 else ()
+
+
+def every_phrase(phrases: Sequence[Phrase]) -> str:
+    """Return the expression that finds what holds each of the phrases, empty without any."""
+    return " AND ".join(map(_following, phrases))
+
+
+def any_phrase(phrases: Sequence[Phrase]) -> str:
+    """Return the expression that finds what holds one of the phrases, empty without any."""
+    return " OR ".join(map(_following, phrases))
+
+
+def _all_by(each: Callable[[str], str], terms: Sequence[str], dates: Sequence[WrittenDate]) -> str:
+    of_dates = {word for day in dates for word in day.words}
+    found = [each(term) for term in terms if term not in of_dates]
+    for day in dates:
+        words = " AND ".join(each(term) for term in terms if term in day.words)
+        found.append(f"(({words}) OR {_dated(day)})" if words else _dated(day))
+    return " AND ".join(found)
+
+
+def _weighed(day: WrittenDate) -> list[str]:
+    """Return what finds a date, each as often as it counts.
+
+    A day of a name counts three times, for itself and the two words that are left to it: a diary has as many notes
+    about a matter as days, and one about the day.
+    """
+    names, sentences = any_phrase(day.in_names), any_phrase(day.in_sentences)
+    return [names, *([_named(day)] * 2 if day.day else []), sentences]
+
+
+def _dated(day: WrittenDate) -> str:
+    """Find what holds a date, however it is written."""
+    return f"({_named(day)} OR {any_phrase(day.in_sentences)})"
+
+
+def _named(day: WrittenDate) -> str:
+    """Find a date as names of files have it; without its year only in names, since in a text `05:04` is a time."""
+    names = f"({any_phrase(day.in_names)})"
+    return names if day.year else f"({NAMES} : {names})"
+
+
+def _whole(term: str) -> str:
+    """Find a term and not more than begins with it; a single sign without spaces begins the pairs of the index."""
+    return f'"{term}"*' if is_single(term) else f'"{term}"'
+
+
+def _following(words: Phrase) -> str:
+    """Find the words one after the other; a single sign without spaces may begin the last."""
+    return f'"{" ".join(words)}"{"*" if words and is_single(words[-1]) else ""}'
+
+
+_COUNT_MATCHES = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"
+# To count all that hold a usual word takes far longer than to see that there are enough.
+_HAS = "SELECT EXISTS (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT 1 OFFSET ?)"
+_SCORES = f"""
+SELECT rowid, {RELEVANCE} FROM chunk_words
+WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+"""
+
+
+def lifted(db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase]) -> dict[int, float]:
+    """Return the scores (BM25 by chunk) with the share of the neighbours that tell anything in these notes."""
+    telling = [words for words in neighbours if _are_telling(db, words)] if scores else []
+    if not telling:
+        return dict(scores)
+    found = dict(db.execute(_SCORES, (any_phrase(telling), json.dumps(list(scores)))))
+    return {chunk: score + SHARE * found.get(chunk, 0.0) for chunk, score in scores.items()}
+
+
+def _are_telling(db: apsw.Connection, words: Phrase) -> bool:
+    together: int = db.execute(_COUNT_MATCHES, (every_phrase([words]),)).get
+    enough = least_apart(together)
+    return together > 0 and all(db.execute(_HAS, (f'"{word}"', enough - 1)).get for word in words)
+
+
+# A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once.
+_CHUNKS = f"""
+SELECT rowid, {RELEVANCE} AS score, {{level}} AS level FROM chunk_words
+WHERE chunk_words MATCH ? {{clauses}} ORDER BY level DESC, score DESC LIMIT ?
+"""
+_FOUND_BY = "+rowid IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?)"
+_OF_FILES = "+rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
+# a conversation is all of its parts, which are told from it by what stands behind the @; A is the next sign
+_OF_OTHERS = """
++rowid NOT IN (
+    SELECT c.id FROM (SELECT ? AS told)
+    JOIN files f ON f.path = told OR (f.path > told || '@' AND f.path < told || 'A')
+    JOIN chunks c ON c.file_id = f.id
+)
+"""
+_OF_CHUNKS = "+rowid IN (SELECT value FROM json_each(?))"
+_NOT_OF_CHUNKS = "+rowid NOT IN (SELECT value FROM json_each(?))"
+_OF_MEMORIES = "+rowid IN (SELECT chunk_id FROM memory_chunks)"
+_ADMITTED = "SELECT rowid FROM chunks WHERE rowid IN (SELECT value FROM json_each(?)) {clauses}"
+_PASSAGES = """
+SELECT id FROM chunks WHERE (?1 IS NULL OR file_id IN (SELECT value FROM json_each(?1)))
+AND id NOT IN (SELECT chunk_id FROM memory_chunks)
+"""
+_TEXTS = """
+SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.file_id
+WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+_WITH = "SELECT rowid FROM chunk_words WHERE chunk_words MATCH ? ORDER BY rowid LIMIT ?"
+# Counting reads the whole list of a term; so the candidates are picked from it on the way.
+_HOLDERS = """
+SELECT count(*) {counted}, json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
+FROM chunk_words WHERE chunk_words MATCH ?2
+"""
+
+
+_COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
+_COUNT_CHUNKS = "SELECT count(*) FROM chunks WHERE +id NOT IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFilter:
+    """Which chunks may answer: those of some files, by the phrases that must and must not stand in them.
+
+    None and empty mean nothing of the kind. `without` leaves one document out. `chunks` names those that may answer;
+    of them `only_memories` are retained lines, and `without_memories` are none. Those of `excluded` never may.
+    """
+
+    files: tuple[int, ...] | None = None
+    required: tuple[Phrase, ...] = ()
+    forbidden: tuple[Phrase, ...] = ()
+    without: RelativePath | None = None
+    chunks: tuple[int, ...] | None = None
+    only_memories: bool = False
+    without_memories: bool = False
+    excluded: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return self == CandidateFilter()
+
+    @property
+    def picks_chunks(self) -> bool:
+        """Whether it tells chunks of one document apart, by something else than their words."""
+        return self.chunks is not None or self.only_memories or self.without_memories or bool(self.excluded)
+
+
+def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
+    """Return the best `limit` chunks that hold a term, best first: those of a higher level, then those with more BM25.
+
+    A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more: of
+    what is found, they lift what has them side by side.
+    """
+    clauses, values = _clauses(admitted)
+    complete = all_of(question.complete, question.dates)
+    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
+    statement = _CHUNKS.format(level=level, clauses=clauses)
+    expression = any_of(question.terms, question.joined, question.dates)
+    rows = list(db.execute(statement, (*complete, expression, *values, limit)))
+    bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
+    found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
+    return found.only(found.order())
+
+
+def admitted_chunks(db: apsw.Connection, chunk_ids: Iterable[int], admitted: CandidateFilter) -> set[int]:
+    """Return those of the chunks that may answer."""
+    # of the few that are asked about, quicker than to give all that may answer to the database
+    inside = _as_set(admitted.chunks) if admitted.chunks is not None else None
+    asked = [chunk for chunk in chunk_ids if inside is None or chunk in inside]
+    clauses, values = _clauses(replace(admitted, chunks=None))
+    rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(asked), *values))
+    return {row[0] for row in rows}
+
+
+def passages_of(db: apsw.Connection, files: Sequence[int] | None) -> list[int]:
+    """Return the chunks of these files, None for all, that are no retained lines."""
+    return [row[0] for row in db.execute(_PASSAGES, (None if files is None else json.dumps(list(files)),))]
+
+
+def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """Yield the chunks of these ids with their text, heading and path."""
+    for chunk, *texts in db.execute(_TEXTS, (json.dumps(list(chunk_ids)),)):
+        yield chunk, (texts[0], texts[1], texts[2])
+
+
+def chunks_with(db: apsw.Connection, phrase: Phrase, limit: int) -> list[int]:
+    """Return the ids of the first `limit` chunks in which the words stand one after the other."""
+    if not phrase:
+        return []
+    rows = db.execute(_WITH, (every_phrase((phrase,)), limit))
+    return [row[0] for row in rows]
+
+
+def term_statistics(
+    db: apsw.Connection,
+    terms: Sequence[str],
+    candidates: Sequence[int],
+    dates: Sequence[WrittenDate] = (),
+    commonness: Callable[[str], float] = lambda _term: 0.0,
+    uncounted: Collection[int] = (),
+) -> TermStatistics:
+    """Return how telling each term is in these chunks, and which terms stand in which candidates.
+
+    `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as if
+    there were none.
+
+    A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds those:
+    the note of a day answers what is asked about that day.
+    """
+    ids = json.dumps(list(candidates))
+    hidden = json.dumps(list(uncounted))
+    total: int = db.execute(_COUNT_CHUNKS, (hidden,)).get
+    statement, values = _HOLDERS.format(counted=_COUNTED if uncounted else ""), ((hidden,) if uncounted else ())
+    counts: dict[str, int] = {}
+    held: dict[int, set[str]] = {}
+    for term in terms:
+        counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *values)).get
+        for chunk in json.loads(matching):
+            held.setdefault(chunk, set()).add(term)
+    return TermStatistics(idf(total, counts, commonness), {chunk: frozenset(those) for chunk, those in held.items()})
+
+
+@lru_cache(4)
+def _as_json(chunks: tuple[int, ...]) -> str:
+    """Return what the database reads of a filter, remembered: the next question may have the same one."""
+    return json.dumps(chunks)
+
+
+@lru_cache(4)
+def _as_set(chunks: tuple[int, ...]) -> frozenset[int]:
+    return frozenset(chunks)
+
+
+def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
+    """Return what stands behind a WHERE on `rowid`, and its values."""
+    given: list[tuple[str, str]] = []
+    if admitted.files is not None:
+        given.append((_OF_FILES, json.dumps(admitted.files)))
+    if admitted.chunks is not None:
+        given.append((_OF_CHUNKS, _as_json(admitted.chunks)))
+    if admitted.excluded:
+        given.append((_NOT_OF_CHUNKS, _as_json(admitted.excluded)))
+    if admitted.required:
+        given.append((_FOUND_BY, every_phrase(admitted.required)))
+    if admitted.forbidden:
+        given.append((f"NOT {_FOUND_BY}", any_phrase(admitted.forbidden)))
+    if admitted.without is not None:
+        given.append((_OF_OTHERS, admitted.without))
+    clauses = [clause for clause, _ in given]
+    clauses += [_OF_MEMORIES] if admitted.only_memories else []
+    clauses += [f"NOT {_OF_MEMORIES}"] if admitted.without_memories else []
+    return "".join(f" AND {clause}" for clause in clauses), [value for _, value in given]
+
+
+class Words:
+    """Which chunks hold which words, and how well they match."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+
+    async def best(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
+        """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25."""
+        return await self._pool.read(lambda db: best_chunks(db, question, limit, admitted))
+
+    async def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
+        """Return those of the chunks that may answer."""
+        return await self._pool.read(lambda db: admitted_chunks(db, chunk_ids, admitted))
+
+    async def passages_of(self, files: Sequence[int] | None) -> list[int]:
+        """Return the chunks of these files, None for all, that are no retained lines."""
+        return await self._pool.read(lambda db: passages_of(db, files))
+
+    async def holding(self, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]) -> set[int]:
+        """Return those of the chunks whose text, heading and path `admits` lets through: the word index knows no signs.
+
+        It is asked on the worker thread, while the rows are read: there may be thousands of texts.
+        """
+        return await self._pool.read(lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)})
+
+    async def with_phrase(self, phrase: Phrase, limit: int) -> list[int]:
+        """Return the first `limit` chunks in which the words of a phrase stand one after the other."""
+        return await self._pool.read(lambda db: chunks_with(db, phrase, limit))
+
+    async def statistics(
+        self,
+        terms: Sequence[str],
+        candidates: Sequence[int],
+        dates: Sequence[WrittenDate] = (),
+        *,
+        commonness: Callable[[str], float] = lambda _term: 0.0,
+        uncounted: Collection[int] = (),
+    ) -> TermStatistics:
+        """Return how telling each term is in these notes, and which terms stand in which candidates.
+
+        What holds one of the dates holds the terms that it was written with. `commonness` is the chance that a usual
+        chunk of the language holds a term. Chunks that are `uncounted` are as if there were none.
+        """
+        return await self._pool.read(lambda db: term_statistics(db, terms, candidates, dates, commonness, uncounted))
+
+    async def check(self) -> None:
+        """Let the word index check its own structures; raises DamagedDatabase when they are broken."""
+        await self._pool.write(check_words)
+
+    async def drop_deleted(self) -> None:
+        """Write the word index anew without the words of deleted rows, which are only marked until then.
+
+        Takes half a second for 10 MB of notes.
+        """
+        await self._pool.write(drop_deleted_words)

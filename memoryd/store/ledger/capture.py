@@ -1,0 +1,199 @@
+"""Messages of which memories are still to be made, in the ledger: where each stands, for a week, and no word of it.
+
+Spans that were delivered to sessions, in the ledger: keyed hashes, for a week, and no word of what was said.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import apsw
+
+from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
+from memoryd.store.ledger.ledger import Ledger
+
+KEPT_SECONDS: Final = 7 * 24 * 3600.0
+AWAITED_MAX: Final = 5_000
+"""Of a workspace."""
+TRIES_MAX: Final = 10
+"""So often a message is put in line again: one that ends the daemon each time must not do so for ever."""
+
+_PUT_AWAITED = """
+INSERT OR IGNORE INTO awaited_messages
+(workspace, agent, session, seq, scope, channel, is_direct, is_owners, tries, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+"""
+_COUNT = "SELECT count(*) FROM awaited_messages WHERE workspace = ?"
+_EXPIRE_AWAITED = "DELETE FROM awaited_messages WHERE workspace = ? AND (at < ? OR tries >= ?)"
+_DROP = "DELETE FROM awaited_messages WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?"
+_TRIED = """
+UPDATE awaited_messages SET tries = tries + 1 WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?
+"""
+_ALL = """
+SELECT agent, session, seq, scope, channel, is_direct, is_owners FROM awaited_messages
+WHERE workspace = ? ORDER BY at, agent, session, seq
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePlace:
+    """Where a message stands: the turn of a session of an agent that asks it."""
+
+    agent: str
+    session: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitedMessage:
+    """A message of which memories are still to be made, and what its session does not say of it."""
+
+    place: MessagePlace
+    scope: str = ""
+    channel: str | None = None
+    is_direct: bool = True
+    is_owners: bool = True
+
+
+class AwaitedRows:
+    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def put(self, one: AwaitedMessage, now: float) -> bool:
+        """Note a message at a time in seconds since 1970; return False where too many are noted."""
+
+        def step(db: apsw.Connection) -> bool:
+            if db.execute(_COUNT, (self._workspace,)).get >= AWAITED_MAX:
+                return False
+            head = (*self._key(one.place), one.scope, one.channel)
+            db.execute(_PUT_AWAITED, (*head, int(one.is_direct), int(one.is_owners), now))
+            return True
+
+        return await self._ledger.write(step, False)
+
+    async def drop(self, places: Iterable[MessagePlace]) -> None:
+        """Drop messages: their memories are made, or there are none."""
+        await self._each(_DROP, places)
+
+    async def take_up(self, places: Iterable[MessagePlace]) -> None:
+        """Count one try more of messages that are put in line again."""
+        await self._each(_TRIED, places)
+
+    async def all(self, now: float) -> list[AwaitedMessage]:
+        """Return what is awaited, the oldest first, and drop what is too old or was tried too often."""
+        none = list[AwaitedMessage]()
+        found = await self._ledger.read(lambda db: self._found(db), none)
+        if not found:
+            return none
+
+        def step(db: apsw.Connection) -> list[AwaitedMessage]:
+            db.execute(_EXPIRE_AWAITED, (self._workspace, now - KEPT_SECONDS, TRIES_MAX))
+            return self._found(db)
+
+        return await self._ledger.write(step, none)
+
+    def _found(self, db: apsw.Connection) -> list[AwaitedMessage]:
+        return [_message(*row) for row in db.execute(_ALL, (self._workspace,))]
+
+    async def _each(self, statement: str, places: Iterable[MessagePlace]) -> None:
+        keys = [self._key(place) for place in places]
+        if keys:
+            await self._ledger.write(lambda db: db.executemany(statement, keys) and None, None)
+
+    def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
+        return (self._workspace, place.agent, place.session, place.seq)
+
+
+def _message(
+    agent: str, session: str, seq: int, scope: str, channel: str | None, is_direct: int, is_owners: int
+) -> AwaitedMessage:
+    return AwaitedMessage(
+        place=MessagePlace(agent, session, seq),
+        scope=scope,
+        channel=channel,
+        is_direct=bool(is_direct),
+        is_owners=bool(is_owners),
+    )
+
+
+DELIVERED_MAX: Final = 20_000
+"""Of a workspace; the latest stay."""
+
+_PUT_DELIVERED = """
+INSERT OR REPLACE INTO delivered_spans (workspace, agent, session, whole, words, runs, is_negated, at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_EXPIRE_DELIVERED = "DELETE FROM delivered_spans WHERE workspace = ? AND at < ?"
+_BOUND = """
+DELETE FROM delivered_spans WHERE workspace = ?1 AND at < (
+    SELECT at FROM delivered_spans WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
+"""
+_OF = """
+SELECT whole, words, runs, is_negated FROM delivered_spans
+WHERE workspace = ? AND agent = ? AND session = ? ORDER BY at DESC LIMIT ?
+"""
+_MAKE_KEY = "INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)"
+_KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredRow:
+    """A span as it was delivered to a session (its keyed hash) at a time, in seconds since 1970."""
+
+    agent: str
+    session: str
+    span: SpanPrint
+    at: float
+
+
+class DeliveredRows:
+    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def key(self, proposed: bytes) -> bytes:
+        """Return what the hashes are keyed with: the first that was proposed."""
+
+        def step(db: apsw.Connection) -> bytes:
+            db.execute(_MAKE_KEY, (self._workspace, proposed))
+            return bytes(db.execute(_KEY, (self._workspace,)).get)
+
+        return await self._ledger.write(step, proposed)
+
+    async def put(self, rows: Sequence[DeliveredRow], now: float) -> None:
+        """Note spans, and drop those that are too old or too many."""
+        values = [self._values(row) for row in rows]
+
+        def step(db: apsw.Connection) -> None:
+            db.executemany(_PUT_DELIVERED, values)
+            db.execute(_EXPIRE_DELIVERED, (self._workspace, now - KEPT_SECONDS))
+            db.execute(_BOUND, (self._workspace, DELIVERED_MAX))
+
+        await self._ledger.write(step, None)
+
+    async def of(self, agent: str, session: str, limit: int) -> list[SpanPrint]:
+        """Return the latest spans of a session, the oldest of them first."""
+        given = (self._workspace, agent, session, limit)
+        none = list[SpanPrint]()
+        return await self._ledger.read(lambda db: [_span(*row) for row in db.execute(_OF, given)][::-1], none)
+
+    def _values(self, row: DeliveredRow) -> tuple[object, ...]:
+        span = row.span
+        packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
+        return (self._workspace, row.agent, row.session, *packed, row.at)
+
+
+def _packed(hashes: Iterable[bytes]) -> bytes:
+    return b"".join(sorted(hashes))
+
+
+def _span(whole: bytes, words: bytes, runs: bytes, is_negated: int) -> SpanPrint:
+    return SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
+
+
+def _unpacked(data: bytes) -> frozenset[bytes]:
+    return frozenset(data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES))

@@ -1,0 +1,268 @@
+"""What was written into a workspace, by whom, and what undoing it takes: rows of the ledger.
+
+A row is written before the file, as intended, so that what a kill left is known; then it is settled.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+from typing import Final
+
+import apsw
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgotten
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
+from memoryd.store.ledger.ledger import Ledger
+
+KEPT_SECONDS: Final = 90 * 86_400
+KEPT_ROWS: Final = CHANGES_MAX
+KEPT_CHARS: Final = 1_000_000
+"""Of the lines of one change: with more of them it is listed and cannot be undone."""
+KEPT_TOTAL_BYTES: Final = CHANGE_BYTES_MAX
+"""Of the lines of all changes of a workspace."""
+NOT_KEPT: Final = b"\0"
+"""In the stead of the hash of a file in which something stood that is forgotten: short texts could be tried by it."""
+
+
+class ChangeState(StrEnum):
+    """How far a change came."""
+
+    INTENDED = "intended"
+    """It is being made, or a kill came in between."""
+    DONE = "done"
+    UNKNOWN = "unknown"
+    """A kill came in between, and the file is neither what it was before nor after."""
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRow:
+    """One change of one file; `at` is in seconds since 1970, hashes are SHA-256, empty where there is no file, else
+    perhaps `NOT_KEPT`.
+
+    `hunks` is None where the lines are not kept, `undoes` the change that this one took back, 0 for none.
+    """
+
+    id: int = 0
+    run: str
+    agent: str
+    writer: str
+    why: str
+    path: RelativePath
+    at: float
+    state: ChangeState = ChangeState.INTENDED
+    hash_before: bytes
+    hash_after: bytes
+    hunks: tuple[Hunk, ...] | None
+    undoes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFilter:
+    """Which changes are asked for; empty values mean all. `agents_only`: those that an agent asked for."""
+
+    since: float = float("-inf")
+    writer: str = ""
+    agent: str = ""
+    agents_only: bool = False
+    path: str = ""
+    run: str = ""
+    limit: int = 50
+
+
+SqlValue = str | bytes | int | float | None
+
+_COLUMNS = "id, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes"
+_ADD = """
+INSERT INTO changes
+(workspace, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+"""
+_ONE = f"SELECT {_COLUMNS} FROM changes WHERE workspace = ? AND id = ?"
+_UNSETTLED = f"SELECT {_COLUMNS} FROM changes WHERE workspace = ? AND state = 'intended' ORDER BY id"
+_SOME = f"""
+SELECT {_COLUMNS} FROM changes
+WHERE workspace = ?1 AND at >= ?2 AND state <> 'intended' AND (?3 = '' OR writer = ?3) AND (?4 = '' OR agent = ?4)
+AND (NOT ?5 OR agent <> '') AND (?6 = '' OR path = ?6) AND (?7 = '' OR run = ?7)
+ORDER BY id DESC LIMIT ?8
+"""
+_STATE = "UPDATE changes SET state = ? WHERE id = ? AND state <> ?"
+_DROP = "DELETE FROM changes WHERE id = ?"
+_EXPIRE = "DELETE FROM changes WHERE workspace = ? AND at < ? AND state <> 'intended'"
+# by number, not by time: a clock that was ahead must not make its changes the newest for years
+_DROP_BEYOND = """
+DELETE FROM changes WHERE workspace = ?1 AND state <> 'intended' AND id <= (
+    SELECT id FROM changes WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+"""
+_EMPTY_BEYOND = """
+UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
+    SELECT id FROM (
+        SELECT id, sum(octet_length(hunks)) OVER (ORDER BY id DESC) AS total FROM changes WHERE workspace = ?1
+    ) WHERE total > ?2)
+"""
+_WITH_LINES = "SELECT id, hunks, why, path FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
+_LEAVE = "UPDATE changes SET hunks = ?, why = ? WHERE id = ?"
+# how far an intended change came is told by its hashes
+_BLANK_AFTER = """
+UPDATE changes SET hash_after = x'00'
+WHERE workspace = ?1 AND path = ?2 AND id < ?3 AND length(hash_after) > 1 AND state <> 'intended'
+"""
+_BLANK_BEFORE = """
+UPDATE changes SET hash_before = x'00'
+WHERE workspace = ?1 AND path = ?2 AND id <= ?3 AND length(hash_before) > 1 AND state <> 'intended'
+"""
+_FORGOT = """
+SELECT forgot.path, forgot.last FROM (
+    SELECT path, max(id) AS last FROM changes
+    WHERE workspace = ?1 AND writer = 'forget' AND hunks IS NULL AND state <> 'intended' GROUP BY path) AS forgot
+WHERE EXISTS (
+    SELECT 1 FROM changes WHERE workspace = ?1 AND path = forgot.path AND state <> 'intended'
+    AND (id <= forgot.last AND length(hash_before) > 1 OR id < forgot.last AND length(hash_after) > 1))
+"""
+
+
+_BEYOND_ALL: Final = 2**62
+
+
+class ChangeLog:
+    """The changes of one workspace, named by its real path. Verbs raise StoreError where the ledger cannot be used."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def intend(self, row: ChangeRow) -> int:
+        """Note what is about to be written, and return its number; drop what is too old or too much."""
+        return await self._ledger.write(lambda db: _intend(db, self._workspace, row), 0)
+
+    async def settle(self, number: int, state: ChangeState) -> None:
+        """Note how far a change came, and with it what becomes of the one that it takes back."""
+        await self._ledger.write(lambda db: _settle(db, self._workspace, number, state), None)
+
+    async def drop(self, number: int) -> None:
+        """Take out a change that was not made."""
+        await self._ledger.write(lambda db: _run(db, _DROP, (number,)), None)
+
+    async def unsettled(self) -> list[ChangeRow]:
+        """Return the changes of which nobody noted that they were made, the oldest first."""
+        return await self._found(_UNSETTLED)
+
+    async def one(self, number: int) -> ChangeRow | None:
+        """Return a change by its number."""
+        found = await self._found(_ONE, number)
+        return found[0] if found else None
+
+    async def some(self, wanted: ChangeFilter) -> list[ChangeRow]:
+        """Return changes, the newest first."""
+        given = (wanted.since, wanted.writer, wanted.agent, wanted.agents_only, wanted.path, wanted.run, wanted.limit)
+        return await self._found(_SOME, *given)
+
+    async def purge(self, gone: Forgotten) -> int:
+        """Take what is forgotten out of the lines that changes keep, and out of the sentence why.
+
+        No byte of it is left. All changes stay listed; returns how many have nothing left that could be undone.
+        """
+        return await self._ledger.erase(lambda db: _purge(db, self._workspace, gone), 0)
+
+    async def blank(self) -> int:
+        """Blank the hashes of files from before something was forgotten in them; return of how many files.
+
+        Those of a forgetting that could still be undone stay until then, for it holds the lines themselves.
+        """
+        none: list[tuple[SqlValue, ...]] = []
+        owed = await self._ledger.read(lambda db: db.execute(_FORGOT, (self._workspace,)).fetchall(), none)
+        if owed:
+            await self._ledger.erase(lambda db: _blank(db, self._workspace, owed), None)
+        return len(owed)
+
+    async def _found(self, statement: str, *given: SqlValue) -> list[ChangeRow]:
+        none: list[ChangeRow] = []
+        return await self._ledger.read(lambda db: _rows(db, statement, (self._workspace, *given)), none)
+
+
+def _intend(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
+    number: int = db.execute(_ADD, _values(workspace, row)).get
+    _run(db, _EXPIRE, (workspace, row.at - KEPT_SECONDS))
+    _run(db, _DROP_BEYOND, (workspace, KEPT_ROWS))
+    _run(db, _EMPTY_BEYOND, (workspace, KEPT_TOTAL_BYTES))
+    return number
+
+
+def _settle(db: apsw.Connection, workspace: str, number: int, state: ChangeState) -> None:
+    _run(db, _STATE, (state, number, state))
+    found = _rows(db, _ONE, (workspace, number))
+    if state is ChangeState.DONE and found and found[0].undoes:
+        undone = _rows(db, _ONE, (workspace, found[0].undoes))
+        _run(db, _STATE, (ChangeState.UNDONE, found[0].undoes, ChangeState.UNDONE))
+        # the undo of an undo: what that took back stands again
+        if undone and undone[0].undoes:
+            _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
+
+
+def _purge(db: apsw.Connection, workspace: str, gone: Forgotten) -> int:
+    emptied, paths = 0, set[str]()
+    for number, text, told, path in db.execute(_WITH_LINES, (workspace,)).fetchall():
+        hunks, why = _hunks(text), str(told)
+        left = None if hunks is None else without_forgotten(hunks, gone)
+        if left != hunks or gone.is_in(why):
+            _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
+            emptied += hunks is not None and left is None
+            paths.add(str(path))
+    # it stood in the file until somebody took it out, nobody knows when
+    _blank(db, workspace, [(path, _BEYOND_ALL) for path in paths])
+    return emptied
+
+
+def _blank(db: apsw.Connection, workspace: str, ends: Iterable[tuple[SqlValue, ...]]) -> None:
+    for path, last in ends:
+        _run(db, _BLANK_AFTER, (workspace, path, last))
+        _run(db, _BLANK_BEFORE, (workspace, path, last))
+
+
+def _run(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> None:
+    db.execute(statement, given)
+
+
+def _rows(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> list[ChangeRow]:
+    return [_row(values) for values in db.execute(statement, given)]
+
+
+def _row(values: Sequence[SqlValue]) -> ChangeRow:
+    number, run, agent, writer, why, path, at, state, before, after, hunks, undoes = values
+    return ChangeRow(
+        id=int(number or 0),
+        run=str(run),
+        agent=str(agent),
+        writer=str(writer),
+        why=str(why),
+        path=RelativePath(str(path)),
+        at=float(at or 0),
+        state=ChangeState(str(state)),
+        hash_before=bytes(before or b""),  # type: ignore[arg-type]  # a BLOB
+        hash_after=bytes(after or b""),  # type: ignore[arg-type]  # a BLOB
+        hunks=_hunks(hunks),
+        undoes=int(undoes or 0),
+    )
+
+
+def _values(workspace: str, row: ChangeRow) -> tuple[SqlValue, ...]:
+    text = _text_of(row.hunks)
+    if text is not None and len(text) > KEPT_CHARS:
+        text = None
+    head = (workspace, row.run, row.agent, row.writer, row.why, row.path, row.at, row.state)
+    return (*head, row.hash_before, row.hash_after, text, row.undoes)
+
+
+def _text_of(hunks: tuple[Hunk, ...] | None) -> str | None:
+    return None if hunks is None else json.dumps([astuple(hunk) for hunk in hunks], ensure_ascii=False)
+
+
+def _hunks(text: SqlValue) -> tuple[Hunk, ...] | None:
+    if text is None:
+        return None
+    return tuple(
+        Hunk(line, tuple(removed), tuple(added), tuple(above), tuple(below), is_unique)
+        for line, removed, added, above, below, is_unique in json.loads(str(text))
+    )

@@ -1,0 +1,238 @@
+"""Answers below the bar, held for a week, by agent, session and number of the turn. All rows, and no clock.
+
+Conversations that are not to be remembered, by agent: all rows, and no clock.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+import apsw
+
+from memoryd.errors import StoreUnavailable
+
+HELD_FOR: Final = timedelta(days=7)
+
+_HOLD = """
+INSERT INTO held_answers (agent, session, seq, answer, held_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (agent, session, seq)
+DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at = excluded.expires_at
+"""
+_HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
+_DROP_HELD = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
+_FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
+_OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
+_EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
+_CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
+_DROP_OLDEST = """
+DELETE FROM held_answers WHERE id IN (
+    SELECT id FROM held_answers WHERE agent = ?1 ORDER BY held_at, id
+    LIMIT max(0, (SELECT count(*) FROM held_answers WHERE agent = ?1) - ?2))
+"""
+_FILE_BYTES = """
+SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
+# the newest first: as long as all of them together fit, they stay
+_DROP_BEYOND = """
+DELETE FROM held_answers WHERE id IN (
+    SELECT id FROM (
+        SELECT id, sum(octet_length(answer)) OVER (ORDER BY held_at DESC, id DESC) AS total
+        FROM held_answers WHERE agent = ?1
+    ) WHERE total > ?2)
+"""
+_COUNT = "SELECT count(*), ifnull(sum(octet_length(answer)), 0) FROM held_answers WHERE agent = ? AND expires_at > ?"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldKey:
+    """Names the turn whose answer is held."""
+
+    agent: str
+    session: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAnswer:
+    """An answer that is held for a week; `since` is in seconds since 1970."""
+
+    key: HeldKey
+    answer: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingLimits:
+    """How much may be held for one agent, the oldest going first; `answer_bytes` is the longest answer, in UTF-8."""
+
+    answers: int = 5_000
+    total_bytes: int = 16 * 2**20
+    answer_bytes: int = 256 * 2**10
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCount:
+    """How many answers are held for an agent, and their bytes in UTF-8."""
+
+    answers: int = 0
+    bytes: int = 0
+
+
+def hold(db: apsw.Connection, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
+    """Hold an answer, in the stead of one that is held for the turn, and drop what has expired or is too much."""
+    # first: what expired takes nobody's place, nor does what a clock that was ahead has made the newest
+    expire(db, now)
+    key, expires_at = one.key, one.since + HELD_FOR.total_seconds()
+    db.execute(_HOLD, (key.agent, key.session, key.seq, one.answer, one.since, expires_at))
+    db.execute(_DROP_OLDEST, (key.agent, limits.answers))
+    # to add them up takes some milliseconds, and a file that is smaller holds no more
+    if db.execute(_FILE_BYTES).get > limits.total_bytes:
+        db.execute(_DROP_BEYOND, (key.agent, limits.total_bytes))
+
+
+def held(db: apsw.Connection, key: HeldKey, now: float) -> str | None:
+    """Return the answer that is held for a turn and has not expired."""
+    answer: str | None = db.execute(_HELD, (key.agent, key.session, key.seq, now)).get
+    return answer
+
+
+def drop(db: apsw.Connection, key: HeldKey) -> int:
+    """Delete the answer of a turn; return how many were held."""
+    db.execute(_DROP_HELD, (key.agent, key.session, key.seq))
+    return db.changes()
+
+
+def forget(db: apsw.Connection, agent: str, session: str) -> int:
+    """Delete all answers of a session, and return how many they were."""
+    db.execute(_FORGET, (agent, session))
+    return db.changes()
+
+
+def count_of_session(db: apsw.Connection, agent: str, session: str) -> int:
+    """Count what is held of a session, expired answers too."""
+    counted: int = db.execute(_OF_SESSION, (agent, session)).get
+    return counted
+
+
+def expire(db: apsw.Connection, now: float) -> int:
+    """Delete what has expired and return how many; no clock that was ahead makes the rest stay for more than a week."""
+    db.execute(_EXPIRE, (now,))
+    expired = db.changes()
+    db.execute(_CUT, (now, now + HELD_FOR.total_seconds()))
+    return expired
+
+
+def count(db: apsw.Connection, agent: str, now: float) -> HeldCount:
+    """Count what is held for an agent."""
+    return HeldCount(*db.execute(_COUNT, (agent, now)).get)
+
+
+MOST_KEYS: Final = 10_000
+"""Session keys of one agent that its owner may have marked at once."""
+MOST_AGENTS_KEYS: Final = 100
+"""Session keys that the agent itself may have marked; they take no room of the owner's."""
+
+
+class WithheldKind(StrEnum):
+    """What a row names."""
+
+    TRANSCRIPT = "transcript"
+    KEY = "key"
+    """A session key, by its keyed hash."""
+    AGENTS_KEY = "agents-key"
+    """A session key that the agent marked, and not its owner."""
+    PENDING = "pending"
+    """A conversation whose forgetting is not finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A conversation that is not to be remembered; `since` is in seconds since 1970.
+
+    `is_forgotten`: somebody wanted it forgotten; else it is marked. A transcript is known under another name by the
+    keyed hash of its first `head_bytes` bytes.
+    """
+
+    kind: WithheldKind
+    name: str
+    since: float
+    is_forgotten: bool = False
+    head_bytes: int = 0
+    head_hash: bytes = b""
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether it holds a hash, which the key of its ledger belongs to."""
+        return self.kind in _KEYS or self.head_bytes > 0
+
+
+_PUT = """
+INSERT INTO withheld (agent, kind, name, is_forgotten, head_bytes, head_hash, since) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (agent, kind, name) DO UPDATE SET
+    is_forgotten = max(is_forgotten, excluded.is_forgotten), since = excluded.since,
+    head_bytes = iif(excluded.head_bytes, excluded.head_bytes, head_bytes),
+    head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
+"""
+_ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
+_KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+_DROP_WITHHELD = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
+
+
+def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool:
+    """Note a conversation, hashed with a key; return False where as many keys are marked as may be.
+
+    Raises StoreUnavailable where there are hashes that are keyed otherwise.
+    """
+    most = {WithheldKind.KEY: MOST_KEYS, WithheldKind.AGENTS_KEY: MOST_AGENTS_KEYS}.get(one.kind)
+    if most is not None and _count(db, agent, one) >= most:
+        return False
+    if hash_key(db) != key:
+        # the file was deleted, or begun anew, since the key was read from it
+        if has_hashes(db):
+            raise StoreUnavailable("the ledger was replaced by another one", hint="restart memoryd")
+        set_hash_key(db, key)
+    put(db, agent, one)
+    return True
+
+
+def put(db: apsw.Connection, agent: str, one: Withheld) -> None:
+    """Put a row; a mark does not make what was forgotten a mere mark."""
+    given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
+    db.execute(_PUT, given)
+
+
+def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> bool:
+    """Drop a row, and return whether there was one."""
+    db.execute(_DROP_WITHHELD, (agent, kind, name))
+    return db.changes() > 0
+
+
+def all_withheld(db: apsw.Connection, agent: str) -> list[Withheld]:
+    """Return all of an agent."""
+    rows = db.execute(_ALL, (agent,))
+    return [Withheld(WithheldKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
+
+
+def hash_key(db: apsw.Connection) -> bytes:
+    """Return what the hashes are keyed with."""
+    key: bytes = db.execute("SELECT bytes FROM hash_key").get
+    return key
+
+
+def set_hash_key(db: apsw.Connection, key: bytes) -> None:
+    """Have the hashes be keyed with this; only where there are none."""
+    db.execute("UPDATE hash_key SET bytes = ?", (key,))
+
+
+def has_hashes(db: apsw.Connection) -> bool:
+    """Tell whether there is a row of any agent with a hash in it."""
+    found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
+    return bool(found)
+
+
+def _count(db: apsw.Connection, agent: str, but: Withheld) -> int:
+    counted: int = db.execute(
+        "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?", (agent, but.kind, but.name)
+    ).get
+    return counted

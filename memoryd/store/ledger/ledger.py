@@ -1,0 +1,365 @@
+"""The ledger: what the files of a workspace cannot say; each noun of it is a class over `read`, `write` and `erase`.
+
+It is opened when somebody needs it, and made when there is something to keep. Whatever is wrong with its file costs
+the ledger alone: its callers get a StoreError, and `trouble` says why.
+
+How much of its history a ledger keeps of one workspace.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+import apsw
+import structlog
+
+from memoryd.domain.heartbeats import Pulse
+from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
+from memoryd.store.ledger.conversations import (
+    HELD_FOR,
+    HeldAnswer,
+    HeldCount,
+    HeldKey,
+    HoldingLimits,
+    Withheld,
+    WithheldKind,
+)
+from memoryd.store.ledger.database import LedgerDatabase, SetAsideLedgers
+from memoryd.store.ledger.file import LEDGER, delete_copies, is_there, set_aside
+from memoryd.store.migrations import History
+
+_COUNT: Final = """
+SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
+    (SELECT ifnull(sum(octet_length(hunks)), 0) FROM changes WHERE workspace = ?1),
+    (SELECT count(*) FROM proposals WHERE workspace = ?1), (SELECT count(*) FROM reflect_runs WHERE workspace = ?1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCount:
+    """Rows of changes, of proposals and of runs of reflect, and the bytes of the lines that undoing changes takes."""
+
+    changes: int = 0
+    change_bytes: int = 0
+    proposals: int = 0
+    runs: int = 0
+
+
+def count_history(db: apsw.Connection, workspace: str) -> HistoryCount:
+    """Count what is kept of a workspace, by its real path."""
+    return HistoryCount(*db.execute(_COUNT, (workspace,)).get)
+
+
+log = structlog.get_logger(__name__)
+
+SWEEP_SECONDS: Final = 3600.0
+TROUBLED_SECONDS: Final = 15.0
+"""How soon to look again at a file that cannot be used."""
+RETRY_SECONDS: Final = 10.0
+"""How long a file that cannot be opened is left alone."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerCount:
+    """What a ledger holds for an agent; `file_bytes` and `refused`, which counts since the start, are of all agents."""
+
+    held: HeldCount
+    file_bytes: int
+    refused: int
+    """Answers that were not held: too long, or the ledger could not take them."""
+    history: HistoryCount = field(default_factory=HistoryCount)
+    """What is kept of the workspace of the agent."""
+
+
+class Ledger:
+    """The ledger at one path, for all agents that share it.
+
+    `is_private`: nobody but us writes into its folder. `is_read_only`: nothing may be written where it lies; then it
+    is read as it is, if that takes no writing. Verbs raise StoreError.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        executor: Executor,
+        *,
+        is_private: bool = True,
+        is_read_only: bool = False,
+        limits: HoldingLimits | None = None,
+        history: History = LEDGER,
+        clock: Callable[[], float] = time.time,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self.path = path
+        self.limits = limits or HoldingLimits()
+        self._file = LedgerDatabase(path, executor, is_private=is_private, history=history)
+        self._is_read_only = is_read_only
+        self._clock = clock
+        self._retry_seconds = retry_seconds
+        self._failure = ""
+        self._failed_at = float("-inf")
+        self._aside = SetAsideLedgers(path)
+        self._refused = 0
+        self._counted: dict[str, tuple[HeldCount, HistoryCount]] = {}
+        self._opening = asyncio.Lock()
+        self._holding = asyncio.Lock()
+        self._hold_failed_at = float("-inf")
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used, or what happened to it that somebody should look at."""
+        return self._failure or self._aside.trouble
+
+    @property
+    def pulse(self) -> Pulse:
+        """The signs of life of whoever writes it."""
+        return self._file.pulse
+
+    @property
+    def set_aside(self) -> list[Path]:
+        """Return the damaged ledgers beside it, as of the last look: nothing is forgotten in these."""
+        return list(self._aside.paths)
+
+    async def read(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+        """Return what a step reads, `otherwise` where there is no ledger; only for classes of this room."""
+        return await self._use(lambda: self._file.read(step), otherwise)
+
+    async def write(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+        """Do a step in one transaction, in a ledger that is made for it; only for classes of this room.
+
+        Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.write(step), otherwise, makes_file=True)
+
+    async def erase(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+        """Do a step that deletes, `otherwise` where there is no ledger; no byte of it is left but in `set_aside`.
+
+        Only for classes of this room. Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.erase(step), otherwise)
+
+    async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
+        """Hold an answer for a week from a time, else from now; return whether it is.
+
+        One that is too long is refused, never cut, and one whose week is over is not held. Raises Denied where
+        nothing may be written.
+        """
+        self._allow_writing()
+        whole = answer.encode("utf-8", "replace")
+        if len(whole) > self.limits.answer_bytes:
+            self.note_refused()
+            return False
+        now = self._clock()
+        since = now if at is None else min(at.timestamp(), now)
+        if since + HELD_FOR.total_seconds() <= now:
+            return False
+        one = HeldAnswer(HeldKey(agent, session, seq), whole.decode(), since)
+        began = time.monotonic()
+        async with self._holding:
+            if self._hold_failed_at >= began:
+                # else each of those that wait here would wait for the same lock anew
+                raise StoreUnavailable(self._failure)
+            try:
+                await self._use(lambda: self._file.hold(one, now, self.limits), None, makes_file=True)
+            except StoreUnavailable:
+                self._hold_failed_at = time.monotonic()
+                raise
+        return True
+
+    def note_refused(self) -> None:
+        """Count an answer that is not held."""
+        self._refused += 1
+
+    async def held(self, agent: str, session: str, seq: int) -> str | None:
+        """Return the answer that is held for a turn, never an expired one."""
+        return await self._use(lambda: self._file.held(HeldKey(agent, session, seq), self._clock()), None)
+
+    async def drop(self, agent: str, session: str, seq: int) -> bool:
+        """Delete the answer of a turn; return whether one was held. Raises Denied where nothing may be written."""
+        self._allow_writing()
+        return await self._use(lambda: self._file.drop(HeldKey(agent, session, seq)), 0) > 0
+
+    async def forget_session(self, agent: str, session: str) -> int:
+        """Delete all answers of a session and return how many; no byte of them is left on disk but in `set_aside`.
+
+        Raises Denied where nothing may be written.
+        """
+        self._allow_writing()
+        return await self._use(lambda: self._file.forget_session(agent, session), 0)
+
+    async def held_of_session(self, agent: str, session: str) -> int:
+        """Count the answers that are held of a session."""
+        return await self._use(lambda: self._file.count_of_session(agent, session), 0)
+
+    async def withhold(self, agent: str, one: Withheld, key: bytes) -> bool:
+        """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
+
+        Raises Denied where nothing may be written, and StoreUnavailable where other hashes are keyed otherwise.
+        """
+        self._allow_writing()
+        return await self._use_marks(lambda: self._file.withhold(agent, one, key), False, makes_file=True)
+
+    async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
+        """Drop such a note; return whether there was one. Raises Denied where nothing may be written."""
+        self._allow_writing()
+        return await self._use_marks(lambda: self._file.release(agent, kind, name), False)
+
+    async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Withheld]]:
+        """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
+        return await self._use_marks(lambda: self._file.withheld(agent), (b"", []), makes_file=makes_file)
+
+    async def sweep(self) -> int:
+        """Delete what has expired, copies from before migrations too; return how many answers."""
+        if self._is_read_only:
+            return 0
+        now = self._clock()
+        # after a failure a file is made, where there is none, to see whether it goes again
+        expired = await self._use(lambda: self._file.expire(now), 0, makes_file=bool(self._failure))
+        with self._telling():
+            await asyncio.to_thread(delete_copies, self.path, older_than=now - HELD_FOR.total_seconds())
+            await self._aside.look()
+        return expired
+
+    async def count(self, agent: str, workspace: str = "") -> LedgerCount:
+        """Count what it holds for an agent and of its workspace (the real path).
+
+        What cannot be counted now stays as it was counted last. It opens nothing: whoever asks for the status waits
+        for no lock.
+        """
+        with contextlib.suppress(StoreError):
+            if self._file.is_open and not await asyncio.to_thread(self._file.is_replaced):
+                history = await self._file.read(lambda db: count_history(db, workspace))
+                self._counted[agent] = await self._file.count(agent, self._clock()), history
+            elif not await asyncio.to_thread(is_there, self.path):
+                self._counted.clear()
+        held, history = self._counted.get(agent, (HeldCount(), HistoryCount()))
+        return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused, history)
+
+    async def run(self, seconds: float = SWEEP_SECONDS) -> None:
+        """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""
+        while True:
+            with contextlib.suppress(StoreError):
+                await self.sweep()
+            await asyncio.sleep(min(seconds, TROUBLED_SECONDS) if self._failure else seconds)
+
+    async def close(self) -> None:
+        """Close the file."""
+        async with self._opening:
+            await self._file.close()
+
+    def _allow_writing(self) -> None:
+        if self._is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    async def _use(
+        self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
+    ) -> Result:
+        """Return what a verb returns on the open file, `otherwise` if there is none and none is to be made."""
+        with self._telling():
+            if not await self._ready(makes_file=makes_file):
+                return otherwise
+            epoch = self._file.epoch
+            try:
+                result = await verb()
+            except StoreError:
+                is_same = self._file.is_open and self._file.epoch == epoch
+                if is_same and not (self._file.damage or self._file.trouble):
+                    raise
+                # it is broken, or was opened anew by another caller: once more on what can be opened
+                if not await self._ready(makes_file=makes_file):
+                    return otherwise
+                result = await verb()
+        self._failure = ""
+        return result
+
+    async def _use_marks(
+        self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
+    ) -> Result:
+        """Do it where the marks of all ledgers that were set aside are known; else raise StoreUnavailable."""
+
+        async def with_marks() -> Result:
+            while True:
+                if not self._aside.is_settled(self._file):
+                    # also where their owner may have taken them away
+                    await self._aside.settle(self._file, is_read_only=self._is_read_only)
+                result = otherwise if self._aside.has_unread else await verb()
+                # else it was begun anew meanwhile, and that one was not told the marks of the one before
+                if self._aside.has_unread or self._aside.is_settled(self._file):
+                    return result
+
+        with self._telling():
+            await self._aside.look()
+        result = await self._use(with_marks, otherwise, makes_file=makes_file or bool(self._aside.paths))
+        if not self._file.is_open:
+            await self._aside.settle(self._file, is_read_only=self._is_read_only)
+        self._aside.require_read()
+        return result
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreError as exc:
+            self._note(str(exc))
+            raise
+        except OSError as exc:
+            self._note(str(exc))
+            raise StoreUnavailable(f"the ledger cannot be used now: {exc}") from exc
+
+    async def _ready(self, *, makes_file: bool) -> bool:
+        """Open the file, again where it is damaged or another one; return whether it is open."""
+        async with self._opening:
+            if self._file.is_open:
+                damage = self._file.damage
+                is_stale = damage is not None or self._file.trouble is not None
+                if is_stale or await asyncio.to_thread(self._file.is_replaced):
+                    await self._file.close()
+                if damage is not None and not self._is_read_only:
+                    await self._set_aside(damage)
+            makes_file = makes_file and not self._is_read_only
+            if not self._file.is_open and (makes_file or await asyncio.to_thread(is_there, self.path)):
+                await self._open()
+            return self._file.is_open
+
+    async def _open(self) -> None:
+        if time.monotonic() - self._failed_at < self._retry_seconds:
+            raise StoreUnavailable(self._failure)
+        try:
+            await (self._file.open_to_read() if self._is_read_only else self._open_or_begin_anew())
+        except (StoreError, OSError):
+            self._failed_at = time.monotonic()
+            raise
+        self._failed_at = float("-inf")
+        await self._aside.look()
+
+    async def _open_or_begin_anew(self) -> None:
+        try:
+            await self._file.open()
+        except DamagedDatabase as exc:
+            await self._set_aside(str(exc))
+            await self._file.open()
+
+    async def _set_aside(self, reason: str) -> None:
+        target = await asyncio.to_thread(set_aside, self.path)
+        log.warning("a damaged ledger was set aside", reason=reason, path=str(target))
+
+    def _file_bytes(self) -> int:
+        parts = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal"))
+        with contextlib.suppress(OSError):
+            return sum(part.stat().st_size for part in parts if part.exists())
+        return 0
+
+    def _note(self, reason: str) -> None:
+        if reason != self._failure:
+            log.warning("the ledger cannot be used", reason=reason, path=str(self.path))
+        self._failure = reason

@@ -1,0 +1,282 @@
+"""The steps that the confidences of opinions made: rows of the ledger. Numbers and ids, nothing of what was said.
+
+Proposals in the ledger, by workspace: the queue of changes that wait for a person.
+
+Runs of reflect in the ledger, by workspace: when the last one was, and what came of each.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import apsw
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
+from memoryd.domain.memories.reflect.opinions import Label, Step, chained
+from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
+from memoryd.store.ledger.ledger import Ledger
+
+_EPOCH: Final = date(1970, 1, 1)
+_STEP_COLUMNS: Final = "opinion, evidence, label, labelled_by, evidence_day, run, base, before, after"
+_ALL_STEPS: Final = f"SELECT {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
+_OF: Final = f"""
+SELECT {_STEP_COLUMNS} FROM opinion_steps
+WHERE workspace = ? AND opinion IN (SELECT value FROM json_each(?)) ORDER BY id
+"""
+_ADD: Final = f"""
+INSERT INTO opinion_steps (workspace, at, {_STEP_COLUMNS})
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_TOUCHED: Final = """
+SELECT DISTINCT opinion FROM opinion_steps
+WHERE workspace = ? AND evidence IN (SELECT value FROM json_each(?))
+"""
+_FORGET: Final = """
+DELETE FROM opinion_steps WHERE workspace = ?1
+AND (opinion IN (SELECT value FROM json_each(?2)) OR evidence IN (SELECT value FROM json_each(?2)))
+"""
+_NUMBERS: Final = "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id"
+_RENUMBER: Final = "UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?"
+
+Values = tuple[str, str, str, str, int, str, float, float, float]
+
+
+class OpinionSteps:
+    """The steps of one workspace, named by its real path. Verbs raise StoreError, and what writes also Denied."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def all(self) -> Sequence[Step]:
+        """Return all steps, in the order in which they were made; none where there is no ledger."""
+        return await self._ledger.read(lambda db: _steps(db, _ALL_STEPS, (self._workspace,)), ())
+
+    async def of(self, opinions: Collection[MemoryId]) -> Sequence[Step]:
+        """Return the steps of these opinions, in the order in which they were made."""
+        asked = (self._workspace, json.dumps(list(opinions)))
+        return await self._ledger.read(lambda db: _steps(db, _OF, asked), ())
+
+    async def add(self, steps: Sequence[Step], at: float) -> int:
+        """Record steps, made at a time in seconds since 1970, all or none; return how many were not on record yet.
+
+        The same evidence with the same label is recorded once, however often it comes.
+        """
+        return await self._ledger.write(lambda db: _add(db, self._workspace, steps, at), 0) if steps else 0
+
+    async def forget(self, memories: Collection[MemoryId]) -> int:
+        """Delete the steps of these opinions, and those that rest on these memories; return how many.
+
+        No byte of them is left. Opinions that lost a step stand as if it had never been made.
+        """
+        return await self._ledger.erase(lambda db: forget_steps(db, self._workspace, list(memories)), 0)
+
+
+def forget_steps(db: apsw.Connection, workspace: str, memories: Sequence[MemoryId]) -> int:
+    """Delete the steps that name these memories, compute anew what others of the same opinions left, and count."""
+    asked = (workspace, json.dumps(memories))
+    touched = [str(opinion) for (opinion,) in db.execute(_TOUCHED, asked)]
+    db.execute(_FORGET, asked)
+    deleted = db.changes()
+    for opinion in touched:
+        _chain(db, workspace, opinion)
+    return deleted
+
+
+def _steps(db: apsw.Connection, statement: str, given: tuple[str, ...]) -> Sequence[Step]:
+    return tuple(_step(values) for values in db.execute(statement, given))
+
+
+def _step(values: Values) -> Step:
+    opinion, evidence, label, labelled_by, day, run, base, before, after = values
+    said = (MemoryId(opinion), MemoryId(evidence), Label(label), labelled_by, _EPOCH + timedelta(days=day))
+    return Step(*said, run=run, base=base, before=before, after=after)
+
+
+def _add(db: apsw.Connection, workspace: str, steps: Iterable[Step], at: float) -> int:
+    added = 0
+    for step in steps:
+        day = (step.day - _EPOCH).days
+        said = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
+        db.execute(_ADD, (workspace, at, *said, step.base, step.before, step.after))
+        added += db.changes()
+    return added
+
+
+def _chain(db: apsw.Connection, workspace: str, opinion: str) -> None:
+    """Compute anew what the steps of an opinion left behind, where one of them is gone."""
+    numbers = [number for (number,) in db.execute(_NUMBERS, (workspace, opinion))]
+    steps = chained(_steps(db, _OF, (workspace, json.dumps([opinion]))))
+    rows = [(step.before, step.after, number) for step, number in zip(steps, numbers, strict=True)]
+    db.executemany(_RENUMBER, rows)
+
+
+_PUT = """
+INSERT INTO proposals (workspace, id, run, path, kind, why, diff, memories, state, made_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)
+ON CONFLICT (workspace, id) DO UPDATE SET
+    state = 'open', diff = excluded.diff, why = excluded.why, memories = excluded.memories, decided_at = NULL
+WHERE state = 'outdated'
+"""
+_PROPOSAL_COLUMNS = "id, run, path, kind, why, diff, memories, state, made_at, decided_at"
+_ALL_PROPOSALS = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? ORDER BY made_at, path, id"
+_IN_STATE = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? AND state = ? ORDER BY made_at, path, id"
+_BEGINNING = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? AND substr(id, 1, length(?2)) = ?2 LIMIT 2"
+_STATES = "SELECT id, state FROM proposals WHERE workspace = ?"
+_DECIDE = "UPDATE proposals SET state = ?, decided_at = ? WHERE workspace = ? AND id = ? AND state = ?"
+_REFRESH = "UPDATE proposals SET diff = ? WHERE workspace = ? AND id = ? AND state = 'open'"
+_WITHDRAW = """
+UPDATE proposals SET state = 'outdated', decided_at = ?, diff = '', why = ?
+WHERE workspace = ? AND id = ? AND state = 'open'
+"""
+_BOUND_PROPOSALS = """
+DELETE FROM proposals WHERE workspace = ?1 AND state <> 'open' AND id NOT IN (
+    SELECT id FROM proposals WHERE workspace = ?1 ORDER BY state = 'open' DESC, made_at DESC, id LIMIT ?2)
+"""
+
+
+class ProposalRows:
+    """The queue of one workspace, by its real path. Verbs raise StoreError; those that write Denied, too."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def put(self, changes: Sequence[ProposedChange], run: str, at: datetime) -> None:
+        """Put changes into the queue; one that was outdated is open again, one that was decided stays so."""
+        if not changes:
+            return
+        rows = [
+            (self._workspace, one.id, run, one.path, one.kind, one.why, one.diff, " ".join(one.memories))
+            for one in changes
+        ]
+
+        def step(db: apsw.Connection) -> None:
+            db.executemany(_PUT, [(*row, at.timestamp()) for row in rows])
+            db.execute(_BOUND_PROPOSALS, (self._workspace, PROPOSALS_MAX))
+
+        await self._ledger.write(step, None)
+
+    async def all(self, state: ProposalState | None = None) -> list[Proposal]:
+        """Return all that are in a state, or in any, the oldest first."""
+        sql, given = (_ALL_PROPOSALS, (self._workspace,)) if state is None else (_IN_STATE, (self._workspace, state))
+        return await self._ledger.read(lambda db: [_proposal(row) for row in db.execute(sql, given)], [])
+
+    async def beginning(self, text: str) -> list[Proposal]:
+        """Return those whose id begins with a text: at most two, which says that it names none."""
+        given = (self._workspace, text)
+        return await self._ledger.read(lambda db: [_proposal(row) for row in db.execute(_BEGINNING, given)], [])
+
+    async def states(self) -> dict[ProposalId, ProposalState]:
+        """Return the states of all, by their ids."""
+        given = (self._workspace,)
+        return await self._ledger.read(
+            lambda db: {ProposalId(one): ProposalState(state) for one, state in db.execute(_STATES, given)}, {}
+        )
+
+    async def move(self, proposal: ProposalId, before: ProposalState, after: ProposalState, at: datetime) -> bool:
+        """Bring a proposal from one state to another; return whether it was in the one."""
+        given = (after, at.timestamp(), self._workspace, proposal, before)
+
+        def step(db: apsw.Connection) -> bool:
+            db.execute(_DECIDE, given)
+            return db.changes() > 0
+
+        return await self._ledger.write(step, False)
+
+    async def withdraw(self, proposals: Iterable[ProposalId], why: str, at: datetime) -> None:
+        """Make open ones outdated, and keep no word of what they proposed: nothing of it stays in the files."""
+        rows = [(at.timestamp(), why, self._workspace, one) for one in proposals]
+        if rows:
+            await self._ledger.erase(lambda db: [*db.executemany(_WITHDRAW, rows)], [])
+
+    async def refresh(self, proposal: ProposalId, diff: str) -> None:
+        """Give an open proposal the diff against its file as it is now."""
+        given = (diff, self._workspace, proposal)
+        await self._ledger.write(lambda db: [*db.execute(_REFRESH, given)], [])
+
+
+def _proposal(row: Sequence[object]) -> Proposal:
+    name, run, path, kind, why, diff, memories, state, made_at, decided_at = map(str, row)
+    change = ProposedChange(
+        kind=ProposalKind(kind),
+        path=RelativePath(path),
+        why=why,
+        diff=diff,
+        memories=tuple(MemoryId(one) for one in memories.split()),
+    )
+    decided = None if row[-1] is None else _moment(decided_at)
+    return Proposal(ProposalId(name), run, change, ProposalState(state), _moment(made_at), decided)
+
+
+def _moment(seconds: str) -> datetime:
+    return datetime.fromtimestamp(float(seconds), UTC)
+
+
+_FIRST_DAY: Final = date(1970, 1, 1)
+
+_BEGIN = "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')"
+_END = "UPDATE reflect_runs SET ended_at = ?, outcome = ? WHERE id = ?"
+_BOUND_RUNS = """
+DELETE FROM reflect_runs WHERE workspace = ?1 AND id NOT IN (
+    SELECT id FROM reflect_runs WHERE workspace = ?1 ORDER BY started_at DESC, id LIMIT ?2)
+"""
+_LAST = """
+SELECT id, started_at, ended_at, since, outcome FROM reflect_runs
+WHERE workspace = ? AND ended_at IS NOT NULL AND started_at <= ? ORDER BY started_at DESC, id LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectRun:
+    """A run that ended; `since` is the first day it looked at, `outcome` what it counted."""
+
+    id: str
+    started_at: datetime
+    ended_at: datetime
+    since: date
+    outcome: Mapping[str, object]
+
+
+class ReflectRuns:
+    """The runs over one workspace, by its real path. Verbs raise StoreError; those that write Denied, too."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def begin(self, run: str, since: date, at: datetime) -> None:
+        """Note that a run begins; what ends without `end` was killed, or broken off."""
+        given = (run, self._workspace, at.timestamp(), (since - _FIRST_DAY).days)
+
+        def step(db: apsw.Connection) -> None:
+            db.execute(_BEGIN, given)
+            db.execute(_BOUND_RUNS, (self._workspace, RUNS_MAX))
+
+        await self._ledger.write(step, None)
+
+    async def end(self, run: str, outcome: Mapping[str, object], at: datetime) -> None:
+        """Note that it ended, and what came of it."""
+        given = (at.timestamp(), json.dumps(outcome, ensure_ascii=False, sort_keys=True), run)
+        await self._ledger.write(lambda db: [*db.execute(_END, given)], [])
+
+    async def last(self, before: datetime) -> ReflectRun | None:
+        """Return the last run that ended; one that a clock which was ahead has noted does not count."""
+        given = (self._workspace, before.timestamp())
+        return await self._ledger.read(lambda db: _run(db.execute(_LAST, given).fetchone()), None)
+
+
+def _run(row: Sequence[object] | None) -> ReflectRun | None:
+    if row is None:
+        return None
+    run, started, ended, since, outcome = map(str, row)
+    return ReflectRun(
+        id=run,
+        started_at=datetime.fromtimestamp(float(started), UTC),
+        ended_at=datetime.fromtimestamp(float(ended), UTC),
+        since=_FIRST_DAY + timedelta(days=int(since)),
+        outcome=json.loads(outcome),
+    )

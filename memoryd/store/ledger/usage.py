@@ -1,0 +1,202 @@
+"""When memories were first seen whose files have no date in their names: rows of the ledger.
+
+What was stated in a workspace: rows of keyed hashes in the ledger, and nothing that was said.
+
+How the memories of a workspace are used: rows of the ledger. Numbers and ids, nothing of what was said.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.store.ledger.ledger import Ledger
+
+MOST_NOTED: Final = 200_000
+"""Memories of one workspace of which the day is kept; what comes beyond has the day of its file."""
+
+_EPOCH: Final = date(1970, 1, 1)
+_DAYS = """
+SELECT memory, day FROM first_seen WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))
+"""
+_COUNT = "SELECT count(*) FROM first_seen WHERE workspace = ?"
+_NOTE = """
+INSERT INTO first_seen (workspace, memory, day) VALUES (?, ?, ?)
+ON CONFLICT (workspace, memory) DO UPDATE SET day = min(day, excluded.day)
+"""
+_FORGET = "DELETE FROM first_seen WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
+
+
+class FirstSeen:
+    """Of one workspace, by its real path. Verbs raise StoreError, and what writes also Denied."""
+
+    def __init__(self, ledger: Ledger, workspace: Path) -> None:
+        self._ledger = ledger
+        self._workspace = str(workspace)
+
+    async def days(self, memories: Collection[MemoryId]) -> Mapping[MemoryId, date]:
+        """Return the days that are known of these memories."""
+        asked = (self._workspace, json.dumps(list(memories)))
+        return await self._ledger.read(lambda db: _days(db, asked), {})
+
+    async def note(self, days: Mapping[MemoryId, date]) -> None:
+        """Keep these days; of a memory that has one, the earlier."""
+        await self._ledger.write(lambda db: _note_days(db, self._workspace, days), None)
+
+    async def forget(self, memories: Collection[MemoryId]) -> int:
+        """Delete the rows of these memories and return how many; no byte of them is left."""
+        asked = (self._workspace, json.dumps(list(memories)))
+        return await self._ledger.erase(lambda db: _forget(db, asked), 0)
+
+
+def _days(db: apsw.Connection, asked: tuple[str, str]) -> Mapping[MemoryId, date]:
+    return {MemoryId(memory): _EPOCH + timedelta(days=day) for memory, day in db.execute(_DAYS, asked)}
+
+
+def _note_days(db: apsw.Connection, workspace: str, days: Mapping[MemoryId, date]) -> None:
+    room = MOST_NOTED - db.execute(_COUNT, (workspace,)).get
+    rows = [(workspace, memory, (day - _EPOCH).days) for memory, day in days.items()]
+    db.executemany(_NOTE, rows[: max(room, 0)])
+
+
+def _forget(db: apsw.Connection, asked: tuple[str, str]) -> int:
+    db.execute(_FORGET, asked)
+    return db.changes()
+
+
+ROWS_MAX: Final = 50_000
+"""Of a workspace; the latest stay."""
+
+_PUT_STATED: Final = "INSERT OR REPLACE INTO stated_lines (workspace, hash, at) VALUES (?, ?, ?)"
+_BOUND: Final = """
+DELETE FROM stated_lines WHERE workspace = ?1 AND at < (
+    SELECT at FROM stated_lines WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
+"""
+_HAS: Final = "SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?"
+_DROP_STATED: Final = "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?"
+
+
+class StatedRows:
+    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def put(self, hashes: Iterable[bytes], at: float) -> None:
+        """Note hashes at a time, in seconds since 1970, and drop the oldest beyond what is kept."""
+        rows = [(self._workspace, one, at) for one in hashes]
+
+        def step(db: apsw.Connection) -> None:
+            db.executemany(_PUT_STATED, rows)
+            db.execute(_BOUND, (self._workspace, ROWS_MAX))
+
+        await self._ledger.write(step, None)
+
+    async def among(self, hashes: Iterable[bytes]) -> frozenset[bytes]:
+        """Return those of the hashes that are noted."""
+        wanted, none = list(hashes), frozenset[bytes]()
+
+        def step(db: apsw.Connection) -> frozenset[bytes]:
+            return frozenset(one for one in wanted if db.execute(_HAS, (self._workspace, one)).get)
+
+        return await self._ledger.read(step, none)
+
+    async def drop(self, hashes: Iterable[bytes]) -> None:
+        """Drop hashes, of which no byte is left."""
+        rows = [(self._workspace, one) for one in hashes]
+        await self._ledger.erase(lambda db: db.executemany(_DROP_STATED, rows) and None, None)
+
+
+MOST_KEPT: Final = 200_000
+"""Memories of one workspace."""
+
+_ALL: Final = """
+SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned FROM usage
+WHERE workspace = ? ORDER BY memory LIMIT ?
+"""
+_PUT_USAGE: Final = """
+INSERT INTO usage (workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, missing_since)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)
+ON CONFLICT (workspace, memory) DO UPDATE SET access_count = excluded.access_count, touched_at = excluded.touched_at,
+tier = excluded.tier, judged_at = excluded.judged_at, importance = excluded.importance, is_pinned = excluded.is_pinned,
+missing_since = NULL
+"""
+_NAMES: Final = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
+_MARK: Final = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
+_DROP_USAGE: Final = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
+
+UsageValues = tuple[str, int, float | None, str, float, float, int]
+
+
+class UsageRows:
+    """The rows of one workspace, by its real path. Verbs raise StoreError, and what writes also Denied."""
+
+    def __init__(self, ledger: Ledger, workspace: str) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+
+    async def all(self) -> Mapping[MemoryId, Usage]:
+        """Return the usage of all memories that have one; none where there is no ledger."""
+        asked = (self._workspace, MOST_KEPT)
+        return await self._ledger.read(lambda db: dict(map(_usage, db.execute(_ALL, asked))), {})
+
+    async def put(self, usages: Mapping[MemoryId, Usage]) -> None:
+        """Keep these as they are now, all or none; what was not judged is left out."""
+        rows = [row for memory, usage in usages.items() if (row := _row(self._workspace, memory, usage))]
+        if rows:
+            await self._ledger.write(lambda db: db.executemany(_PUT_USAGE, rows) and None, None)
+
+    async def note_standing(
+        self, standing: Collection[MemoryId], at: float, keep_seconds: float
+    ) -> frozenset[MemoryId]:
+        """Mark the rows of memories that no line states, delete those that were so for long, and return these."""
+        before = at - keep_seconds
+        none: frozenset[MemoryId] = frozenset()
+        if not await self._ledger.read(lambda _db: True, False):
+            # a ledger is made when there is something to keep
+            return none
+        return await self._ledger.write(lambda db: _note_standing(db, self._workspace, standing, at, before), none)
+
+    async def drop(self, memories: Collection[MemoryId]) -> int:
+        """Delete the rows of these memories and return how many; no byte of them is left."""
+        asked = (self._workspace, json.dumps(list(memories)))
+        return await self._ledger.erase(lambda db: _drop(db, asked), 0) if memories else 0
+
+
+def _usage(values: UsageValues) -> tuple[MemoryId, Usage]:
+    memory, count, touched_at, tier, judged_at, importance, is_pinned = values
+    return MemoryId(memory), Usage(count, touched_at, Tier(tier), Judged(judged_at, importance, bool(is_pinned)))
+
+
+def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | int | None, ...]:
+    judged = usage.judged
+    if judged is None:
+        return ()
+    said = (judged.at, judged.importance, int(judged.is_pinned))
+    return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *said)
+
+
+def _note_standing(
+    db: apsw.Connection, workspace: str, standing: Collection[MemoryId], at: float, before: float
+) -> frozenset[MemoryId]:
+    rows = [(MemoryId(memory), since) for memory, since in db.execute(_NAMES, (workspace,))]
+    marks: list[tuple[float | None, str, MemoryId]] = [
+        (None, workspace, one) for one, since in rows if since is not None and one in standing
+    ]
+    # of a clock that was ahead since then, too: else nothing would ever be old enough
+    marks += [(at, workspace, one) for one, since in rows if one not in standing and (since is None or since > at)]
+    db.executemany(_MARK, marks)
+    gone = frozenset(one for one, since in rows if one not in standing and since is not None and since < before)
+    _drop(db, (workspace, json.dumps(sorted(gone))))
+    return gone
+
+
+def _drop(db: apsw.Connection, asked: tuple[str, str]) -> int:
+    db.execute(_DROP_USAGE, asked)
+    return db.changes()
