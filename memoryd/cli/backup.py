@@ -16,10 +16,8 @@ from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import state_dir
 from memoryd.errors import InvalidRequest, StoreUnavailable, UnknownAgent
 from memoryd.files.writing import FileChangedError, streamed_file, sync_folder
-from memoryd.moving.archive import synced
-from memoryd.moving.backing_up import BackupWishes, held, write_backup
-from memoryd.moving.manifest import BackupManifest
-from memoryd.moving.sources import BackupSources, backup_sources
+from memoryd.moving.archive import BackupManifest, synced
+from memoryd.moving.backup import BackupSources, BackupWishes, backup_sources, held, write_backup
 from memoryd.wire import Exit
 
 

@@ -12,12 +12,9 @@ from memoryd.cli.terminal import count, harmless_line, is_terminal, note
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest
-from memoryd.moving.archive import OpenBackup, opened_backup
-from memoryd.moving.lying_still import lying_still
-from memoryd.moving.members import BackupPlaces
-from memoryd.moving.replacing import Replacement, ReplacementPlan, give_up, is_going, last_done
-from memoryd.moving.restoring import Restored, RestoreWishes, staged
-from memoryd.moving.taking_back import TakenBack, taken_back
+from memoryd.moving.archive import BackupPlaces, OpenBackup, opened_backup
+from memoryd.moving.replacing import Replacement, ReplacementPlan, give_up, is_going, last_done, lying_still
+from memoryd.moving.restore import Restored, RestoreWishes, TakenBack, staged, taken_back
 from memoryd.store.ledger.file import LOGS
 from memoryd.wire import Exit
 

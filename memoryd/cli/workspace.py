@@ -17,9 +17,8 @@ from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
-from memoryd.moving.known_workspaces import KnownWorkspace, known_workspaces
-from memoryd.moving.lying_still import lying_still
-from memoryd.moving.workspace_move import MovePlan, carry_out, move_plan
+from memoryd.moving.replacing import lying_still
+from memoryd.moving.workspace_move import KnownWorkspace, MovePlan, carry_out, known_workspaces, move_plan
 from memoryd.wire import Exit
 
 folder_type = click.Path(path_type=Path)

@@ -1,12 +1,23 @@
 """A backup as a file: a plain tar, whose last member says what all the others are. Written whole or not at all.
 
 Of a tar only regular members are read whose names the manifest has, and of each just as many bytes as that says.
+
+What a backup says of itself: `manifest.json`, its last member.
+
+The names that a backup may have in it, and where each belongs. What is named otherwise belongs nowhere.
+
+config                        the configuration
+state/FOLDER/ledger.sqlite    a ledger below the state folder, and its key
+ledgers/N/ledger.sqlite       a ledger elsewhere
+workspaces/N/PATH             a file of a workspace: conversations, what is forgotten, and notes
 """
 
 import contextlib
 import hashlib
 import io
+import json
 import os
+import re
 import shutil
 import tarfile
 import tempfile
@@ -14,17 +25,78 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Self, cast
+from typing import IO, Annotated, Final, Literal, Self, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from memoryd.errors import InvalidRequest, StoreUnavailable
-from memoryd.moving.manifest import (
-    MANIFEST,
-    MANIFEST_BYTES_MAX,
-    MEMBERS_MAX,
-    BackupManifest,
-    BackupMember,
-    decoded_manifest,
-)
+
+MANIFEST: Final = "manifest.json"
+FORMAT: Final = 1
+"""Raised where an older program would misunderstand a backup."""
+MANIFEST_BYTES_MAX: Final = 64 << 20
+MEMBERS_MAX: Final = 200_000
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+class BackupMember(_Part):
+    """One file of a backup."""
+
+    name: Annotated[str, Field(min_length=1, max_length=1_100)]
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class BackupWorkspace(_Part):
+    """A workspace and who has it."""
+
+    path: Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4096)]
+    agents: tuple[str, ...]
+
+
+class BackupManifest(_Part):
+    """All of a backup."""
+
+    format: Literal[1] = FORMAT
+    program: str
+    """The version of memoryd that wrote it."""
+    made_at: str
+    ledger_version: int
+    """Of the tables that this program makes; each ledger has its own in its header."""
+    state_folder: str
+    config_path: str | None
+    masked_keys: int
+    """How many keys were taken out of the configuration."""
+    has_notes: bool
+    folders: tuple[Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4096)], ...]
+    """Of ledgers outside of the state folder."""
+    workspaces: tuple[BackupWorkspace, ...]
+    members: Annotated[tuple[BackupMember, ...], Field(max_length=MEMBERS_MAX)]
+
+    def encoded(self) -> bytes:
+        """Return it as it is written."""
+        return self.model_dump_json(by_alias=True, indent=1).encode()
+
+
+def decoded_manifest(data: bytes) -> BackupManifest:
+    """Read a manifest; raises InvalidRequest for what is none, or is of a newer format."""
+    try:
+        raw = json.loads(data)
+        known = raw.get("format") if isinstance(raw, dict) else None
+        if isinstance(known, int) and known > FORMAT:
+            raise InvalidRequest(
+                f"this backup has format {known}, of a newer memoryd ({str(raw.get('program'))[:40]}); this one reads "
+                f"{FORMAT}",
+                hint="restore it with the memoryd that wrote it, or a newer one; nothing was changed",
+            )
+        return BackupManifest.model_validate_json(data)
+    except (ValueError, ValidationError, RecursionError) as exc:
+        raise InvalidRequest("this is no backup of memoryd, or it is damaged", hint="nothing was changed") from exc
+
 
 _BLOCK: Final = 1 << 20
 _SCRATCH: Final = "backup-"
@@ -200,3 +272,76 @@ def _as_damage(path: Path) -> Iterator[None]:
         yield
     except (tarfile.TarError, EOFError, UnicodeError, OverflowError) as exc:
         raise InvalidRequest(f"{path} is no backup of memoryd, or was cut short", hint=_DAMAGED) from exc
+
+
+CONFIG: Final = "config"
+FORGOTTEN: Final = ".memory/forgotten"
+MAIN_FILE: Final = "memory/qa-index.json"
+"""Made of the sessions: one of another time must not stand beside them."""
+_LEDGER: Final = r"(?:[^/\x00-\x1f\x7f]{1,150}-)?ledger\.sqlite"
+_LEDGER_FILE: Final = rf"(?P<file>{_LEDGER}(?:\.forgotten-key)?)"
+_STATE: Final = re.compile(rf"state/(?P<folder>[a-z0-9-]{{1,60}})/{_LEDGER_FILE}\Z")
+_ELSEWHERE: Final = re.compile(rf"ledgers/(?P<number>\d{{1,4}})/{_LEDGER_FILE}\Z")
+_WORKSPACE: Final = re.compile(r"workspaces/(?P<number>\d{1,4})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z")
+_SESSION: Final = re.compile(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
+_NOTE: Final = re.compile(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupPlaces:
+    """Where the parts of a backup belong on this machine; `folders` and `workspaces` are counted in its manifest."""
+
+    config: Path
+    state: Path
+    folders: tuple[Path, ...]
+    workspaces: tuple[Path, ...]
+
+
+def place_of(name: str, places: BackupPlaces) -> Path | None:
+    """Return where what has this name belongs, None if it belongs nowhere."""
+    if name == CONFIG:
+        return places.config
+    if found := _STATE.match(name):
+        return places.state / "workspaces" / found["folder"] / found["file"]
+    if found := _ELSEWHERE.match(name):
+        folder = _numbered(places.folders, found["number"])
+        return folder / found["file"] if folder else None
+    if found := _WORKSPACE.match(name):
+        workspace = _numbered(places.workspaces, found["number"])
+        return workspace / found["path"] if workspace and may_be_kept(found["path"]) else None
+    return None
+
+
+def may_be_kept(path: str) -> bool:
+    """Tell whether a path below a workspace, with `/`, names a conversation, what is forgotten, or a note."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or any(part.startswith(".") for part in parts[1:]):
+        return False
+    if any("\ud800" <= sign <= "\udfff" for sign in path):
+        # no text: it could not stand in the manifest
+        return False
+    return path == FORGOTTEN or is_conversation_file(path) or is_note_file(path)
+
+
+def is_conversation_file(path: str) -> bool:
+    """Tell whether a file of a workspace holds questions and answers, or what is chosen of their topics."""
+    return path == "memory/topics.txt" or _SESSION.match(path) is not None
+
+
+def is_note_file(path: str) -> bool:
+    """Tell whether a file of a workspace is a note, or the rules of which are private."""
+    return _NOTE.match(path) is not None
+
+
+def is_ledger(name: str) -> bool:
+    """Tell whether what has this name in a backup is a ledger, and no key of one."""
+    return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")
+
+
+def is_workspace_file(name: str) -> bool:
+    """Tell whether what has this name in a backup belongs into a workspace."""
+    return name.startswith("workspaces/")
+
+
+def _numbered(paths: tuple[Path, ...], number: str) -> Path | None:
+    return paths[int(number)] if int(number) < len(paths) else None

@@ -4,6 +4,8 @@ a kill left after that is finished by the next run. What was replaced is kept, a
     <state>/replaced/<time>/new/…       what is to stand there; gone at the end
                             old/…       what stood there
                             plan.json   which is which; without it the folder is what a kill left, and goes
+
+Work that needs memoryd to lie still: it holds the lock of the daemon, so that none starts meanwhile.
 """
 
 import contextlib
@@ -14,11 +16,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Final, Literal, Self
 
-from memoryd.errors import NotFound, StoreUnavailable
+from memoryd.errors import AlreadyRunning, NotFound, StoreUnavailable
 from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_folder
 
 FOLDER: Final = "replaced"
@@ -287,3 +290,25 @@ def _on_disk(hint: str) -> Iterator[None]:
         yield
     except OSError as exc:
         raise StoreUnavailable(f"the disk refuses: {exc}", hint=hint) from exc
+
+
+@contextlib.contextmanager
+def lying_still(
+    lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False, finishes: bool = True
+) -> Iterator[list[str]]:
+    """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told, if `finishes`.
+
+    Who only looks may do so beside a daemon, and is told. Raises AlreadyRunning, with how to stop it and the command to
+    give then.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock)
+        except AlreadyRunning as exc:
+            if is_look:
+                yield ["memoryd is running: stop it before you do this without --dry-run: memoryctl service stop"]
+                return
+            how = "stop it first: memoryctl service stop (or end it where you started it)"
+            raise AlreadyRunning(str(exc), hint=f"{how}; then: {again}") from exc
+        finished = finish(state) if finishes else []
+        yield [f"finished what was cut short before: {what}" for what in finished]

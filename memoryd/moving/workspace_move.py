@@ -1,8 +1,11 @@
 """A workspace that goes to another folder, with all that memoryd keeps of it: its state folder is named after the path.
 
 Each step leads to the same when it is done again, so that the same command finishes what a kill left.
+
+The workspaces that memoryd knows of: those that are configured, and those that something is kept of.
 """
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -15,9 +18,9 @@ from typing import Final
 
 from memoryd.config.agents import Agent
 from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
-from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
-from memoryd.moving.sources import KEY_SUFFIX
-from memoryd.store.ledger.file import figures, is_ledger_name, rename_workspace
+from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailable
+from memoryd.moving.backup import KEY_SUFFIX
+from memoryd.store.ledger.file import figures, is_ledger_name, rename_workspace, rows_of
 
 _CACHES: Final = ("index.sqlite", "conversations-")
 _BLOCK: Final = 1 << 20
@@ -235,3 +238,46 @@ def _is_same(one: Path, other: Path) -> bool:
 def _hash(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWorkspace:
+    """A workspace (real path), whose it is, whether there is such a folder, and how much is kept of it."""
+
+    path: Path
+    agents: tuple[str, ...]
+    is_there: bool
+    state: Path
+    bytes: int
+    leads_to: Path | None = None
+    """Where a link leads that stands in its place by now."""
+
+    def row(self) -> dict[str, object]:
+        """Return it as a program reads it."""
+        return {
+            "path": str(self.path),
+            "agents": list(self.agents),
+            "isThere": self.is_there,
+            "state": str(self.state),
+            "bytes": self.bytes,
+            "leadsTo": str(self.leads_to) if self.leads_to else None,
+        }
+
+
+def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspace]:
+    """Find them, by path; works while memoryd runs. What only an index is kept of has no name, and is left out."""
+    found: dict[Path, list[str]] = {}
+    for agent in agents:
+        found.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
+    for ledger in (state / "workspaces").glob("*/*"):
+        if is_ledger_name(ledger.name) and ledger.is_file():
+            with contextlib.suppress(StoreError, OSError):
+                for path in rows_of(ledger):
+                    found.setdefault(Path(path), [])
+    return [_known(path, tuple(found[path])) for path in sorted(found)]
+
+
+def _known(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
+    state, real = state_dir_named(path), Path(os.path.realpath(path))
+    kept = sum(one.stat().st_size for one in state.rglob("*") if one.is_file()) if state.is_dir() else 0
+    return KnownWorkspace(path, agents, path.is_dir(), state, kept, None if real == path else real)

@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.moving.archive import BackupWriter, opened_backup
-from memoryd.moving.manifest import BackupManifest, BackupWorkspace
-from memoryd.moving.members import BackupPlaces, place_of
+from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, opened_backup, place_of
 from memoryd.moving.replacing import Replacement
-from memoryd.moving.restoring import RestoreWishes, staged
+from memoryd.moving.restore import RestoreWishes, staged
 
 SESSION, TOPICS = "workspaces/0/memory/sessions/s.json", "workspaces/0/memory/topics.txt"
 

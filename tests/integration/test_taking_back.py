@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 
 from memoryd.moving.replacing import Replacement
-from memoryd.moving.taking_back import taken_back
+from memoryd.moving.restore import taken_back
 from memoryd.store.ledger.file import empty_ledger, figures
 
 STONE, OLDER = b"\1" * 16, b"\2" * 16

@@ -13,8 +13,7 @@ from memoryd.config.loading.masking import namings, renamed
 from memoryd.config.loading.raw import parse
 from memoryd.config.paths import workspace_state_dir
 from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
-from memoryd.moving.known_workspaces import known_workspaces
-from memoryd.moving.workspace_move import carry_out, move_plan
+from memoryd.moving.workspace_move import carry_out, known_workspaces, move_plan
 from memoryd.store.ledger.file import LEDGER, figures
 from memoryd.store.migrations import new_database
 

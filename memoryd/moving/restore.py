@@ -1,9 +1,14 @@
-"""Bringing a backup back: all of it is verified beside what is there, and only then takes its place.
+"""What is forgotten stays so where an earlier ledger takes the place of a later one: its marks go along.
+
+Bringing a backup back: all of it is verified beside what is there, and only then takes its place.
 
 What was forgotten since the backup was made stays forgotten: the ledgers that come back are told of it.
+
+Taking a restore back: what it replaced stands again, but for what was forgotten since, which stays forgotten.
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,22 +17,67 @@ from typing import Final
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import unmasked_text
 from memoryd.config.loading.raw import ConfigText, Raw, parse
-from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest
-from memoryd.moving.archive import OpenBackup, Told
-from memoryd.moving.manifest import BackupMember
-from memoryd.moving.marks_carried import is_same_file, join_forgotten, settle_ledger
-from memoryd.moving.members import (
+from memoryd.domain.memories.changes.tombstones import parsed, rendered
+from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError
+from memoryd.moving.archive import (
     CONFIG,
     FORGOTTEN,
     MAIN_FILE,
+    BackupMember,
     BackupPlaces,
+    OpenBackup,
+    Told,
     is_conversation_file,
     is_ledger,
     is_note_file,
     place_of,
+    scratch_folder,
 )
-from memoryd.moving.replacing import Replacement
-from memoryd.store.ledger.file import figures
+from memoryd.moving.backup import KEY_SUFFIX
+from memoryd.moving.replacing import Replacement, last_done, put_back
+from memoryd.store.ledger.file import LOGS, carry_marks, copy_ledger, empty_ledger, figures, is_ledger_name
+
+
+def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
+    """Have the logs of the present ledger go with it, and its marks come into the one that is staged.
+
+    Returns how many marks are new to that; what cannot be carried is told.
+    """
+    for ending in LOGS:
+        replacement.remove(target.with_name(target.name + ending))
+    key = key_of(target)
+    if not os.path.lexists(target):
+        return 0
+    try:
+        has_same_key = not replacement.has(key) or is_same_file(key, replacement.staged(key)) or not key.exists()
+        carried = carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
+    except (StoreError, OSError) as exc:
+        notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
+        return 0
+    if not has_same_key:
+        notes.append(f"what was forgotten since in {target} is not known any more: another key")
+    return carried
+
+
+def join_forgotten(present: Path, new: Path) -> None:
+    """Add what is forgotten now to what was then."""
+    if present.is_file():
+        known = parsed(present.read_text("ascii", "replace")) | parsed(new.read_text("ascii", "replace"))
+        new.write_text(rendered(known))
+
+
+def key_of(ledger: Path) -> Path:
+    """Return where the key of what is forgotten lies."""
+    return ledger.with_name(ledger.name + KEY_SUFFIX)
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether both can be read and have the same bytes."""
+    try:
+        return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False
+
 
 _NAME_BYTES_MAX: Final = 255
 
@@ -73,7 +123,7 @@ def staged(
         told(member.name, done)
         if member.name == CONFIG:
             _fill_keys(replacement, target, wishes, result)
-    _settle(backup, places, replacement, wishes, result)
+    _settle_restore(backup, places, replacement, wishes, result)
     replacement.require_places()
     return result
 
@@ -139,7 +189,7 @@ def _present(config: Path, result: Restored) -> Raw:
         return {}
 
 
-def _settle(
+def _settle_restore(
     backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes, result: Restored
 ) -> None:
     """Leave out what is there already, and bring what was forgotten since into what comes back."""
@@ -173,3 +223,68 @@ def _targets(backup: OpenBackup, places: BackupPlaces) -> Iterator[tuple[str, Pa
 
 def _below(name: str) -> str:
     return name.split("/", 2)[2]
+
+
+@dataclass(slots=True)
+class TakenBack:
+    """What is ready to stand again, how many marks of what was forgotten go along, and what to know of it."""
+
+    replacement: Replacement
+    carried: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def taken_back(state: Path) -> TakenBack:
+    """Prepare the last replacement the other way round; raises NotFound, StoreError. Nothing has changed yet."""
+    _, plan = last_done(state)
+    back = TakenBack(put_back(state))
+    for target in (Path(piece.target) for piece in plan.pieces):
+        if is_ledger_name(target.name):
+            _settle_undo(target, back, state)
+        elif target.match(FORGOTTEN):
+            _keep_forgotten(target, back.replacement)
+    return back
+
+
+def _settle_undo(target: Path, back: TakenBack, state: Path) -> None:
+    if not back.replacement.has(key_of(target)):
+        # the marks mean nothing without it
+        back.replacement.leave(key_of(target))
+    if back.replacement.has(target):
+        try:
+            _join_log(target, back.replacement, state)
+        except (StoreError, OSError) as exc:
+            back.notes.append(f"what was forgotten since in {target} comes back with it, for that is damaged: {exc}")
+            return
+        back.carried += settle_ledger(target, back.replacement, back.notes)
+    elif os.path.lexists(target):
+        _keep_marks_alone(target, back)
+
+
+def _keep_marks_alone(target: Path, back: TakenBack) -> None:
+    """Where there was no ledger before, one with nothing but the marks stays, if there are any."""
+    with back.replacement.put(target) as file:
+        file.write(empty_ledger())
+    carried = settle_ledger(target, back.replacement, back.notes)
+    back.carried += carried
+    if not carried:
+        back.replacement.remove(target)
+
+
+def _join_log(target: Path, replacement: Replacement, state: Path) -> None:
+    """Bring what only the log of a ledger knows into it: the log of a ledger that changes is nobody's."""
+    if not any(replacement.has(target.with_name(target.name + ending)) for ending in LOGS):
+        return
+    with scratch_folder(state) as scratch:
+        for ending in ("", *LOGS):
+            if replacement.has(part := target.with_name(target.name + ending)):
+                shutil.copyfile(replacement.staged(part), scratch / f"with-log{ending}")
+        copy_ledger(scratch / "with-log", scratch / "whole")
+        shutil.copyfile(scratch / "whole", replacement.staged(target))
+
+
+def _keep_forgotten(target: Path, replacement: Replacement) -> None:
+    if replacement.has(target):
+        join_forgotten(target, replacement.staged(target))
+    else:
+        replacement.leave(target)

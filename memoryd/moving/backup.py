@@ -1,0 +1,211 @@
+"""Making a backup: ledgers are copied as they are at one moment, whoever writes; the rest as it lies there.
+
+What a backup is made of: the configuration, every ledger with its key, conversations, and on demand the notes.
+"""
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from memoryd import __version__
+from memoryd.config.agents import Agent
+from memoryd.config.loading.masking import masked_text
+from memoryd.errors import ConfigError, InvalidRequest, StoreUnavailable
+from memoryd.moving.archive import (
+    CONFIG,
+    FORGOTTEN,
+    BackupManifest,
+    BackupWorkspace,
+    BackupWriter,
+    Told,
+    is_conversation_file,
+    is_ledger,
+    is_note_file,
+    may_be_kept,
+    scratch_folder,
+    sized,
+)
+from memoryd.store.ledger.file import LEDGER, copy_ledger, is_ledger_name
+
+KEY_SUFFIX = ".forgotten-key"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSource:
+    """A file and its name in the backup."""
+
+    name: str
+    path: Path
+
+    @property
+    def is_ledger(self) -> bool:
+        return is_ledger(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSources:
+    """All files, the folders of ledgers outside of the state folder, and the workspaces (real path and agents)."""
+
+    files: tuple[BackupSource, ...]
+    folders: tuple[Path, ...]
+    workspaces: tuple[tuple[Path, tuple[str, ...]], ...]
+
+
+def backup_sources(
+    agents: Sequence[Agent], *, state: Path, config: Path | None, only: str | None = None, has_notes: bool = False
+) -> BackupSources:
+    """Find what there is to be kept; `only` names one agent, and then nothing of workspaces that it has no part in.
+
+    The ledgers of workspaces that are not configured any more are kept, too, unless one agent is named.
+    """
+    chosen = [agent for agent in agents if only in (None, agent.id)]
+    workspaces: dict[Path, list[str]] = {}
+    for agent in chosen:
+        workspaces.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
+    ledgers = {Path(os.path.realpath(agent.ledger_path.parent)) / agent.ledger_path.name for agent in chosen}
+    below = Path(os.path.realpath(state / "workspaces"))
+    if only is None:
+        ledgers |= set(_ledgers_below(below))
+    folders = sorted({one.parent for one in ledgers if one.parent.parent != below and one.is_file()})
+    files = [BackupSource(CONFIG, config)] if config is not None else []
+    for ledger in sorted(ledgers):
+        files += _ledger_files(ledger, below, folders)
+    for number, workspace in enumerate(sorted(workspaces)):
+        files += [
+            BackupSource(f"workspaces/{number}/{path}", workspace / path)
+            for path in _files_of(workspace, has_notes=has_notes)
+        ]
+    return BackupSources(
+        tuple(files), tuple(folders), tuple((one, tuple(workspaces[one])) for one in sorted(workspaces))
+    )
+
+
+def _ledgers_below(folder: Path) -> Iterator[Path]:
+    for path in folder.glob("*/*"):
+        if is_ledger_name(path.name) and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def _ledger_files(ledger: Path, below: Path, folders: Sequence[Path]) -> Iterator[BackupSource]:
+    is_below = ledger.parent.parent == below
+    if not is_below and ledger.parent not in folders:
+        return
+    prefix = f"state/{ledger.parent.name}" if is_below else f"ledgers/{folders.index(ledger.parent)}"
+    for path in (ledger, ledger.with_name(ledger.name + KEY_SUFFIX)):
+        if path.is_file() and not path.is_symlink():
+            yield BackupSource(f"{prefix}/{path.name}", path)
+
+
+def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
+    """Yield what is to be kept of a workspace, with `/`; no link is followed."""
+    if (workspace / FORGOTTEN).is_file() and not (workspace / ".memory").is_symlink():
+        yield FORGOTTEN
+    for path in _regular_below(workspace):
+        if may_be_kept(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
+            yield path
+
+
+def _regular_below(workspace: Path) -> Iterator[str]:
+    if workspace.is_dir():
+        yield from sorted(one.name for one in workspace.iterdir() if one.is_file() and not one.is_symlink())
+    for top in ("memory", "bank"):
+        # os.walk follows no link but the first
+        for folder, inner, names in os.walk(workspace / top) if not (workspace / top).is_symlink() else ():
+            inner.sort()
+            for name in sorted(names):
+                path = Path(folder) / name
+                if path.is_file() and not path.is_symlink():
+                    yield path.relative_to(workspace).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class BackupWishes:
+    """What somebody wants in a backup beside the ledgers."""
+
+    has_notes: bool = False
+    has_secrets: bool = False
+
+
+def write_backup(
+    out: IO[bytes], sources: BackupSources, wishes: BackupWishes, *, state: Path, told: Told
+) -> BackupManifest:
+    """Write a backup and return its manifest; raises StoreError, and InvalidRequest where keys cannot be masked.
+
+    Raises OSError where `out` cannot be written.
+    """
+    masked, config = 0, None
+    with scratch_folder(state) as scratch, BackupWriter(out, told) as writer:
+        for number, source in enumerate(sources.files):
+            if source.name == CONFIG:
+                config, masked = str(source.path), _add_config(writer, source, wishes)
+            elif source.is_ledger:
+                copy = scratch / f"{number}.sqlite"
+                copy_ledger(source.path, copy)
+                _add(writer, source.name, copy)
+                copy.unlink()
+            else:
+                _add(writer, source.name, source.path)
+        manifest = _manifest(writer, sources, wishes, state).model_copy(
+            update={"config_path": config, "masked_keys": masked}
+        )
+        writer.finish(manifest)
+    return manifest
+
+
+def _manifest(writer: BackupWriter, sources: BackupSources, wishes: BackupWishes, state: Path) -> BackupManifest:
+    return BackupManifest(
+        program=__version__,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        ledger_version=LEDGER.version,
+        state_folder=str(state),
+        config_path=None,
+        masked_keys=0,
+        has_notes=wishes.has_notes,
+        folders=tuple(map(str, sources.folders)),
+        workspaces=tuple(BackupWorkspace(path=str(path), agents=agents) for path, agents in sources.workspaces),
+        members=tuple(writer.members),
+    )
+
+
+def _add(writer: BackupWriter, name: str, path: Path) -> None:
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        # a session that was forgotten or put away since it was listed
+        return
+    except OSError as exc:
+        raise StoreUnavailable(f"{path} cannot be read: {exc.strerror}", hint="no backup was written") from exc
+    with file:
+        writer.add(name, file, sized(file))
+
+
+def _add_config(writer: BackupWriter, source: BackupSource, wishes: BackupWishes) -> int:
+    """Add the configuration, and return how many keys were taken out of it."""
+    data, masked = source.path.read_bytes(), 0
+    if not wishes.has_secrets:
+        try:
+            text, masked = masked_text(data.decode("utf-8-sig"))
+        except (ValueError, ConfigError) as exc:
+            raise InvalidRequest(
+                f"the keys of {source.path} cannot be masked: {exc}", hint="give --with-secrets, or write them as usual"
+            ) from exc
+        data = text.encode()
+    writer.add(source.name, io.BytesIO(data), len(data))
+    return masked
+
+
+def held(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
+    """Return what a backup holds, in words and numbers."""
+    names = [one.name for one in manifest.members]
+    notes = sum(name.endswith((".md", ".memoryignore")) for name in names if name.startswith("workspaces/"))
+    sessions = sum(name.startswith("workspaces/") and name.endswith(".json") for name in names)
+    return [
+        ("configuration", int(CONFIG in names)),
+        ("ledger", sum(name.endswith("ledger.sqlite") for name in names if not name.startswith("workspaces/"))),
+        ("conversation", sessions),
+        ("note", notes),
+    ]
