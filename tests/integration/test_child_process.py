@@ -14,8 +14,7 @@ import psutil
 import pytest
 
 from memoryd.errors import SidecarError
-from memoryd.sidecar.lifecycle import ChildState
-from memoryd.sidecar.process import STDERR_BYTES, Child, ChildSpec, allowed_environment
+from memoryd.sidecar.process import STDERR_BYTES, Child, ChildSpec, ChildState, allowed_environment
 from tests.waiting import eventually_async
 
 SECOND = timedelta(seconds=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.sidecar.lifecycle import ChildEvent, ChildState, next_state
+from memoryd.sidecar.process import ChildEvent, ChildState, next_state
 
 
 def test_every_pair_of_state_and_event_is_decided() -> None:
