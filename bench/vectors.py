@@ -9,8 +9,7 @@ import numpy as np
 
 from memoryd.embed.local.identity import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.models.families import family_of
-from memoryd.models.inspection import inspect
+from memoryd.models.families import family_of, inspect
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import Matrix, Vectors
 

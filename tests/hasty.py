@@ -18,7 +18,7 @@ from memoryd.embed.fallback_embedding import FallbackEmbedding
 from memoryd.embed.local import local_model
 from memoryd.embed.remote.remote_embedding import RemoteEmbedding
 from memoryd.embed.remote.remote_settings import CallTimeouts
-from memoryd.models.download_request import DownloadTimeouts
+from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
 from memoryd.sessions.upkeep import QaUpkeep
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from memoryd.agents.loops import NamedLoop
 from memoryd.agents.shared_parts import SharedParts
 from memoryd.config.agents import Agent
-from memoryd.models.model_use import RERANKING
+from memoryd.models.families import RERANKING
 from memoryd.models.store import ModelStore
 from memoryd.rerank.reranking import RerankerSettings, Reranking
 

@@ -12,7 +12,7 @@ from memoryd.embed.remote.spending import SpendingBook
 from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
 from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings
 from memoryd.llm.remote.text_access import TextKeys, access_of
-from memoryd.models.model_use import WRITING
+from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 
 Writing = LocalWriting | RemoteWriting

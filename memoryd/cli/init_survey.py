@@ -23,7 +23,7 @@ from memoryd.embed.remote.catalogue import PROVIDERS
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
-from memoryd.models.inspection import inspect
+from memoryd.models.families import inspect
 from memoryd.models.store import OFFLINE, ModelStore
 
 CLAUDE_MEMORIES: Final = "projects/*/memory"

@@ -18,8 +18,8 @@ from memoryd.cli.qmd import chosen_agent
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.errors import ModelError
-from memoryd.models.fetch_progress import Progress
-from memoryd.models.model_use import EITHER, WRITING
+from memoryd.models.families import EITHER, WRITING
+from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore, StoredModel
 from memoryd.wire import Exit
 

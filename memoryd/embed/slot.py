@@ -9,7 +9,7 @@ from enum import StrEnum
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.shared_questions import SharedQuestions
 from memoryd.embed.strangers import Strangers
-from memoryd.models.fetch_progress import Progress
+from memoryd.models.fetching import Progress
 
 
 class EmbedderPhase(StrEnum):

@@ -2,14 +2,19 @@
 
 A later call goes on from the part that an earlier one left, if the server vouches for it (If-Range, RFC 9110
 section 13.1.5) or the hash of the content is known. One caller at a time for one target.
+
+What a download needs of HTTP: redirects that stay safe, ranges, and the meaning of a few headers.
 """
 
 import asyncio
+import contextlib
 import os
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,12 +22,9 @@ import httpx
 
 from memoryd import __version__
 from memoryd.errors import DownloadError, ModelError
-from memoryd.models import transfer
-from memoryd.models.content_hash import hash_file
-from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
-from memoryd.models.fetch_progress import Progress, Report
-from memoryd.models.gguf_header import what_instead
-from memoryd.models.part_file import PartFile, PartNote
+from memoryd.models.fetching import DownloadRequest, DownloadTimeouts, PartFile, PartNote, Progress, Report
+from memoryd.models.gguf import hash_file, what_instead
+from memoryd.models.source import LOOPBACK
 
 BLOCK: Final = 256 << 10
 SPARE_BYTES: Final = 64 << 20
@@ -122,26 +124,26 @@ class _Download:
         self._is_resumed = start > 0
         if start and start == self._request.size:
             return
-        async with transfer.follow(self._client, "GET", self._request.url, self._headers(start)) as response:
+        async with follow(self._client, "GET", self._request.url, self._headers(start)) as response:
             if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 self._require_complete(response, start)
                 return
             start = self._accept(response, start)
-            total = transfer.total_bytes(response)
+            total = total_bytes(response)
             self._require_room(start, total)
-            self._part.keep_note(self._note(transfer.validator(response), total))
+            self._part.keep_note(self._note(validator(response), total))
             await self._receive(response, start, total)
 
     async def _ask_hub(self) -> None:
         """Learn size and hash; they stand in the hub's own answer, not in that of the store it redirects to."""
         url = self._request.url
-        async with transfer.follow(self._client, "HEAD", url, {}, is_hub_asked=True) as response:
+        async with follow(self._client, "HEAD", url, {}, is_hub_asked=True) as response:
             if response.status_code >= 400 and response.status_code not in NOT_ASKED_SO:
                 raise self._meaning(response)
             self._request = replace(
                 self._request,
-                sha256=transfer.linked_sha256(response),
-                size=transfer.linked_bytes(response),
+                sha256=linked_sha256(response),
+                size=linked_bytes(response),
             )
         self._is_hub_asked = True
 
@@ -168,7 +170,7 @@ class _Download:
     def _accept(self, response: httpx.Response, start: int) -> int:
         """Return where in the file the body begins; raises what another status means."""
         if response.status_code == httpx.codes.PARTIAL_CONTENT:
-            if transfer.range_start(response) == start:
+            if range_start(response) == start:
                 return start
             self._part.discard()
             raise _AgainError("the server sends another range than asked for", pause=timedelta())
@@ -180,7 +182,7 @@ class _Download:
         return 0
 
     def _require_complete(self, response: httpx.Response, start: int) -> None:
-        if not start or transfer.total_bytes(response) != start:
+        if not start or total_bytes(response) != start:
             self._part.discard()
             raise _AgainError("the file on the server has changed", pause=timedelta())
 
@@ -195,7 +197,7 @@ class _Download:
                 f"cannot fetch {self._request.spec}: it does not exist or needs an account", hint=by_hand
             )
         if status in BUSY or status >= 500:
-            return _AgainError(f"the server answers {status}", pause=transfer.retry_after(response))
+            return _AgainError(f"the server answers {status}", pause=retry_after(response))
         return self._refusal(f"the server answers {status}", "check the address")
 
     def _refusal(self, reason: str, hint: str) -> DownloadError:
@@ -261,4 +263,111 @@ class _Download:
 
 
 def _in_words(exc: httpx.TransportError | _AgainError) -> str:
-    return transfer.in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)
+    return in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)
+
+
+REDIRECTS_MAX: Final = 10
+SHA256: Final = re.compile(r'"?([0-9a-f]{64})"?')
+CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
+NO_RANGE: Final = re.compile(r"bytes \*/(\d+)")
+
+
+@contextlib.asynccontextmanager
+async def follow(
+    client: httpx.AsyncClient, method: str, url: str, headers: dict[str, str], *, is_hub_asked: bool = False
+) -> AsyncIterator[httpx.Response]:
+    """Yield the answer at the end of the redirects, unread; if the hub is asked, the one that tells of the file.
+
+    Every hop must be https, or plain http from and to this machine; nothing but `headers` goes along.
+    Raises DownloadError for an unsafe or endless chain, httpx.TransportError for a broken one.
+    """
+    here = httpx.URL(url)
+    _require_safe(here)
+    for _ in range(REDIRECTS_MAX):
+        response = await client.send(client.build_request(method, here, headers=headers), stream=True)
+        try:
+            there = response.next_request.url if response.next_request is not None else None
+            if there is None or (is_hub_asked and (_tells_of_file(response) or there.netloc != here.netloc)):
+                yield response
+                return
+            _require_safe(there, after=here)
+            here = there
+        finally:
+            await response.aclose()
+    raise DownloadError(f"cannot fetch a model: {httpx.URL(url).host} redirects without end", is_permanent=True)
+
+
+def _require_safe(url: httpx.URL, *, after: httpx.URL | None = None) -> None:
+    is_local = url.host in LOOPBACK and (after is None or after.scheme == "http")
+    if url.scheme == "https" or (url.scheme == "http" and is_local):
+        return
+    raise DownloadError(
+        f"will not fetch a model over {url.scheme} from {url.host}", hint="use https", is_permanent=True
+    )
+
+
+def _tells_of_file(response: httpx.Response) -> bool:
+    return "X-Linked-Size" in response.headers or "X-Linked-Etag" in response.headers
+
+
+def total_bytes(response: httpx.Response) -> int | None:
+    """Return the size of the whole file as a 200, 206 or 416 answer tells it."""
+    ranged = response.headers.get("Content-Range", "")
+    if match := CONTENT_RANGE.fullmatch(ranged):
+        return int(match[2]) if match[2] else None
+    if match := NO_RANGE.fullmatch(ranged):
+        return int(match[1])
+    length = response.headers.get("Content-Length", "")
+    return int(length) if length.isdecimal() else None
+
+
+def range_start(response: httpx.Response) -> int | None:
+    """Return where the body of a 206 answer begins in the file."""
+    match = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    return int(match[1]) if match else None
+
+
+def validator(response: httpx.Response) -> str:
+    """Return what If-Range may carry for this version of the file; a weak ETag may not stand there."""
+    etag: str = response.headers.get("ETag", "")
+    if etag.startswith('"'):
+        return etag
+    modified: str = response.headers.get("Last-Modified", "")
+    return modified
+
+
+def retry_after(response: httpx.Response) -> timedelta | None:
+    """Return how long the server asks to wait (seconds or a date); None if it does not say."""
+    value = response.headers.get("Retry-After", "").strip()
+    if value.isdecimal():
+        return timedelta(seconds=min(int(value), 86_400))
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(timedelta(), at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC))
+
+
+def linked_sha256(response: httpx.Response) -> str | None:
+    """Return the content's hash that a hub gives for a large file; None for a small one or another server."""
+    match = SHA256.fullmatch(response.headers.get("X-Linked-Etag", ""))
+    return match[1] if match else None
+
+
+def linked_bytes(response: httpx.Response) -> int | None:
+    """Return the size that a hub gives for a large file."""
+    size = response.headers.get("X-Linked-Size", "")
+    return int(size) if size.isdecimal() else None
+
+
+def in_words(error: httpx.TransportError) -> str:
+    """Describe a broken connection for people."""
+    try:
+        host = error.request.url.host
+    except RuntimeError:  # httpx could not tell which request it was
+        host = "the server"
+    if isinstance(error, httpx.ConnectError):
+        return f"cannot reach {host} ({error})"
+    if isinstance(error, httpx.TimeoutException):
+        return f"{host} does not answer in time"
+    return f"the connection to {host} broke off ({error})"

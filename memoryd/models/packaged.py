@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from memoryd.errors import DownloadError, ModelError, SidecarError
-from memoryd.models.fetch_progress import Progress, Report
+from memoryd.models.fetching import Progress, Report
 from memoryd.models.source import PackageSource
 from memoryd.sidecar.process import Child, ChildSpec
 

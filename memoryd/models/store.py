@@ -19,12 +19,27 @@ from memoryd.config.providers import LocalSection
 from memoryd.errors import DownloadError, ModelError
 from memoryd.files.writing import replace_file
 from memoryd.models import packaged
-from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
-from memoryd.models.fetch_lock import exclusive, exclusive_now
-from memoryd.models.fetch_progress import Progress, Report, Throttle
-from memoryd.models.hub_cache import find_in_hub_cache, hub_cache_folder
-from memoryd.models.model_use import EMBEDDING, ModelUse
-from memoryd.models.source import FileSource, HubSource, ModelSource, PackageSource, RemoteSource, UrlSource, parse
+from memoryd.models.families import EMBEDDING, ModelUse
+from memoryd.models.fetching import (
+    DownloadRequest,
+    DownloadTimeouts,
+    Progress,
+    Report,
+    Throttle,
+    exclusive,
+    exclusive_now,
+)
+from memoryd.models.source import (
+    FileSource,
+    HubSource,
+    ModelSource,
+    PackageSource,
+    RemoteSource,
+    UrlSource,
+    find_in_hub_cache,
+    hub_cache_folder,
+    parse,
+)
 
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import model_file
 from memoryd.errors import MemorydError, ModelError
-from memoryd.models.gguf_header import read_header
+from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
 
 EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"

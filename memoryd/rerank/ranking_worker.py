@@ -13,7 +13,7 @@ from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, Mess
 from memoryd.embed.local.model_worker import ModelWorker
 from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
 from memoryd.errors import RerankerUnavailable
-from memoryd.models.rerankers import YES_OR_NO, Reranker
+from memoryd.models.families import YES_OR_NO, Reranker
 from memoryd.retry import Retry
 
 RANKING_COMMAND: Final = module_command("memoryd.rerank.llama_ranker")

@@ -14,8 +14,8 @@ from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.errors import RerankerUnavailable
-from memoryd.models.fetch_progress import Progress
-from memoryd.models.rerankers import inspect_reranker
+from memoryd.models.families import inspect_reranker
+from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore
 from memoryd.rerank.ranking_worker import RankerSpec, RankingWorker
 

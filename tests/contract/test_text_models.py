@@ -21,7 +21,7 @@ from memoryd.llm.text_model import AnswerShape, Prompt, TextModel
 from memoryd.llm.text_model_state import TextModelPhase, TextModelState
 from memoryd.memory.llm_labels import Labeller
 from memoryd.memory.llm_prose import CitedFact, Prose, fault_of
-from memoryd.models.model_use import WRITING
+from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 from tests.contract.chat_server import ChatServer
 from tests.tiny_chat import write_chat_model

@@ -19,7 +19,7 @@ from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.errors import ModelError, TextModelUnavailable
 from memoryd.llm.local.writing_worker import WAITING_MAX, WriterSpec, WritingWorker
 from memoryd.llm.text_model import AnswerShape, Prompt
-from memoryd.models.chat_models import inspect_chat_model
+from memoryd.models.families import inspect_chat_model
 from tests.tiny_chat import TEMPLATE, USER_ONLY, write_chat_model
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually_async

@@ -13,8 +13,7 @@ import pytest
 
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models.download import download
-from memoryd.models.download_request import DownloadRequest, DownloadTimeouts
-from memoryd.models.fetch_progress import Progress
+from memoryd.models.fetching import DownloadRequest, DownloadTimeouts, Progress
 from tests.integration.model_server import Answer, ModelServer
 
 CONTENT = b"GGUF" + random.Random(7).randbytes(3_000_000)

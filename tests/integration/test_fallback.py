@@ -25,7 +25,7 @@ from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, R
 from memoryd.embed.remote.spending import SpendingBook
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import EmbedderUnavailable
-from memoryd.models.fetch_progress import Progress
+from memoryd.models.fetching import Progress
 from memoryd.retry import Retry
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
 from tests.embedding_endpoint import Endpoint

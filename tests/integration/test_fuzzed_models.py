@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
-from memoryd.models.chat_models import inspect_chat_model
-from memoryd.models.inspection import inspect
-from memoryd.models.rerankers import inspect_reranker
+from memoryd.models.families import inspect, inspect_chat_model, inspect_reranker
 from tests.integration.test_worker_faults import comes_back, real, running
 from tests.sweeps import whole_or
 

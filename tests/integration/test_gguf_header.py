@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.errors import ModelError
-from memoryd.models.gguf_header import BLOCKS, read_header
-from memoryd.models.inspection import inspect
+from memoryd.models.families import inspect
+from memoryd.models.gguf import BLOCKS, read_header
 from tests.integration.tiny_gguf import BERT, gguf, text
 from tests.sweeps import whole_or
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import ModelError
-from memoryd.models.fetch_progress import Progress
-from memoryd.models.hub_cache import hub_cache_folder
+from memoryd.models.fetching import Progress
+from memoryd.models.source import hub_cache_folder
 from memoryd.models.store import ModelStore
 from tests.integration.model_server import ModelServer
 from tests.integration.tiny_gguf import BERT, gguf

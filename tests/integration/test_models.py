@@ -21,11 +21,9 @@ from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
-from memoryd.models.content_hash import MEMO_NAME, content_hash
-from memoryd.models.download_request import DownloadTimeouts
-from memoryd.models.families import family_of
-from memoryd.models.fetch_progress import Progress
-from memoryd.models.inspection import inspect
+from memoryd.models.families import family_of, inspect
+from memoryd.models.fetching import DownloadTimeouts, Progress
+from memoryd.models.gguf import MEMO_NAME, content_hash
 from memoryd.models.store import ModelStore
 from tests.integration.model_server import Answer, ModelServer
 from tests.integration.tiny_gguf import BERT, gguf

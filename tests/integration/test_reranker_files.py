@@ -6,8 +6,7 @@ import gguf
 import pytest
 
 from memoryd.errors import ModelError
-from memoryd.models.model_use import EITHER
-from memoryd.models.rerankers import inspect_reranker
+from memoryd.models.families import EITHER, inspect_reranker
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 
 KEY = "query.rerank.modelPath"

@@ -65,7 +65,7 @@ SMALL_SQL = re.compile(
 REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.files.writing.exchange"}
 """Functions that may put a file in the stead of another; Path's `replace` and `rename` besides."""
 MAY_REPLACE = {
-    "models/part_file.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
+    "models/fetching.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: made.replace(out)": "a model likewise",
     "store/index/schema.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
     "store/ledger/file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",

@@ -29,8 +29,8 @@ from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.remote_settings import RemoteSettings
 from memoryd.embed.verify import verify
 from memoryd.errors import MemorydError
-from memoryd.models.content_hash import content_hash, hash_file
-from memoryd.models.inspection import inspect
+from memoryd.models.families import inspect
+from memoryd.models.gguf import content_hash, hash_file
 from memoryd.models.source import UrlSource, parse
 from memoryd.models.store import ModelStore
 

@@ -10,8 +10,7 @@ from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError
 from memoryd.llm.remote.text_access import TextKeys, access_of
-from memoryd.models.chat_models import ChatModel, inspect_chat_model
-from memoryd.models.model_use import WRITING
+from memoryd.models.families import WRITING, ChatModel, inspect_chat_model
 from memoryd.models.store import ModelStore
 
 PART: Final = "text model"

@@ -7,8 +7,7 @@ from typing import Final
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.config.agents import Agent
-from memoryd.models.model_use import RERANKING
-from memoryd.models.rerankers import Reranker, inspect_reranker
+from memoryd.models.families import RERANKING, Reranker, inspect_reranker
 from memoryd.models.store import ModelStore
 
 PART: Final = "reranker"

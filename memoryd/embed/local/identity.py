@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.models.content_hash import content_hash
 from memoryd.models.families import ModelFamily, ModelMetadata
+from memoryd.models.gguf import content_hash
 
 REVISION_DIGITS: Final = 16
 

@@ -11,9 +11,8 @@ from memoryd.embed.local.identity import identity_of
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
-from memoryd.models.families import ModelFamily, family_of
-from memoryd.models.fetch_progress import Progress
-from memoryd.models.inspection import inspect
+from memoryd.models.families import ModelFamily, family_of, inspect
+from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore
 
 log = structlog.get_logger(__name__)

@@ -12,8 +12,8 @@ import structlog
 
 from memoryd.embed.local.model_worker import ModelWorker
 from memoryd.errors import DownloadError, MemorydError, ModelError
-from memoryd.models.fetch_progress import Progress
-from memoryd.models.gguf_header import EMBEDDING_KEY
+from memoryd.models.fetching import Progress
+from memoryd.models.gguf import EMBEDDING_KEY
 from memoryd.models.store import ModelStore
 from memoryd.retry import Retry
 

@@ -21,8 +21,7 @@ from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
 from memoryd.embed.local.worker_phase import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
-from memoryd.models.families import ModelFamily, family_of
-from memoryd.models.inspection import inspect
+from memoryd.models.families import ModelFamily, family_of, inspect
 from memoryd.retry import Retry
 
 EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")

@@ -14,9 +14,9 @@ from memoryd.llm.local.writing_worker import WriterSpec, WritingWorker
 from memoryd.llm.model_names import recorded_name
 from memoryd.llm.text_model import Answer, Prompt
 from memoryd.llm.text_model_state import PhaseRecord, TextModelPhase, TextModelState
-from memoryd.models.chat_models import inspect_chat_model
-from memoryd.models.content_hash import content_hash
-from memoryd.models.fetch_progress import Progress
+from memoryd.models.families import inspect_chat_model
+from memoryd.models.fetching import Progress
+from memoryd.models.gguf import content_hash
 from memoryd.models.store import ModelStore
 
 log = structlog.get_logger(__name__)

@@ -14,7 +14,7 @@ from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.answers import read_answer, schema_of
 from memoryd.llm.model_names import recorded_name
 from memoryd.llm.text_model import Answer, Prompt
-from memoryd.models.chat_models import ChatModel
+from memoryd.models.families import ChatModel
 from memoryd.retry import Retry
 
 WRITING_COMMAND: Final = module_command("memoryd.llm.local.llama_writer")

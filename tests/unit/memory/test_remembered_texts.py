@@ -17,7 +17,7 @@ HOLD_NONE = {
     "embed/remote/http.py": {"tls"},
     "files/reading.py": {"_syscall", "has_openat2"},
     "files/writing.py": {"_call"},
-    "models/hub_cache.py": {"_is_fit"},
+    "models/source.py": {"_is_fit"},
     "qmd/collections.py": {"_compiled", "_alternatives"},
     "search/word_background.py": {"_background"},
     "sessions/beginnings.py": {"_hashed"},

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.models.rerankers import Reranker
+from memoryd.models.families import Reranker
 
 LOGITS = Reranker("m", "bge-reranker", "bert", 512)
 CHANCES = Reranker("m", "qwen3-reranker", "qwen3", 512)

@@ -6,8 +6,8 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from memoryd.models import transfer
-from memoryd.models.fetch_progress import Progress, Throttle
+from memoryd.models import download as transfer
+from memoryd.models.fetching import Progress, Throttle
 
 DIGEST = "ab" * 32
 

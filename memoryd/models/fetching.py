@@ -1,0 +1,176 @@
+"""What a download is asked for: which file, and how long to wait for it.
+
+The lock file of a model: one at a time fetches or removes it, over all processes.
+
+What the fetching of a model tells the one who waits for it.
+
+A download that has begun: NAME.part, and NAME.part.json that says what it is a part of.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from memoryd.errors import DownloadError
+from memoryd.files.writing import replace_file
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadRequest:
+    """A file to fetch, what people call it, and what is known of its content."""
+
+    spec: str
+    url: str
+    sha256: str | None = None
+    size: int | None = None
+    is_hub: bool = False
+    """A model hub tells size and hash beforehand; a web page in its place is some network's log-in page."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadTimeouts:
+    """How long to wait for a server, and between attempts that gained nothing."""
+
+    connect: timedelta = timedelta(seconds=10)
+    read: timedelta = timedelta(seconds=30)
+    pauses: Sequence[timedelta] = tuple(timedelta(seconds=seconds) for seconds in (1, 2, 4, 8))
+    retry_after_max: timedelta = timedelta(seconds=60)
+
+
+LOCK_POLL: Final = timedelta(milliseconds=200)
+
+
+@contextlib.asynccontextmanager
+async def exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
+    """Hold the lock file against other processes and other stores of this one; calls `on_wait` as long as it waits."""
+    with _open_lock(lock) as descriptor:
+        while not _try_lock(descriptor):
+            on_wait()
+            await asyncio.sleep(LOCK_POLL.total_seconds())
+        yield
+
+
+@contextlib.contextmanager
+def exclusive_now(lock: Path) -> Iterator[None]:
+    """Hold the lock file, or raise DownloadError if somebody else does."""
+    with _open_lock(lock) as descriptor:
+        if not _try_lock(descriptor):
+            raise DownloadError("the model is being fetched just now", hint="wait for it, or stop the daemon first")
+        yield
+
+
+@contextlib.contextmanager
+def _open_lock(lock: Path) -> Iterator[int]:
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+REPORTS_PER_SECOND: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a step has come."""
+
+    done_bytes: int
+    total_bytes: int | None
+    step: str
+    """One or two words: waiting, connecting, downloading, checking, converting, ready."""
+    trouble: str = ""
+    """Why it waits, and for how long."""
+
+
+Report = Callable[[Progress], None]
+
+
+class Throttle:
+    """Passes on the first and last report of each step and at most ten a second between."""
+
+    def __init__(self, report: Report, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._report = report
+        self._clock = clock
+        self._last_step = ""
+        self._next_at = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        is_last = progress.total_bytes is not None and progress.done_bytes >= progress.total_bytes
+        now = self._clock()
+        if progress.step == self._last_step and not is_last and now < self._next_at:
+            return
+        self._last_step = progress.step
+        self._next_at = now + 1 / REPORTS_PER_SECOND
+        self._report(progress)
+
+
+@dataclass(frozen=True, slots=True)
+class PartNote:
+    """Of which file, and which version of it, a part is."""
+
+    spec: str
+    url: str
+    validator: str
+    """A strong ETag or a Last-Modified date for If-Range; empty if the server gave neither."""
+    sha256: str | None
+    size: int | None
+
+
+class PartFile:
+    """The beginning of `target`, kept beside it until it is whole."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.path = target.with_name(f"{target.name}.part")
+        self._note = target.with_name(f"{target.name}.part.json")
+
+    def bytes(self) -> int:
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def note(self) -> PartNote | None:
+        """Return what the part is of; None if nobody knows, and then it is worthless."""
+        try:
+            return PartNote(**json.loads(self._note.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def keep_note(self, note: PartNote) -> None:
+        replace_file(self._note, json.dumps(asdict(note)).encode())
+
+    def open_at(self, start: int) -> BinaryIO:
+        """Return the part opened to grow from `start`; what lay behind is cut off."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.ftruncate(descriptor, start)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        return os.fdopen(descriptor, "wb", buffering=0)
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    def publish(self) -> None:
+        """Put the part in the target's place, on the disk before it is seen there."""
+        with self.path.open("rb") as stream:
+            os.fsync(stream.fileno())
+        self.path.replace(self.target)
+        self._note.unlink(missing_ok=True)
