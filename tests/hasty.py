@@ -14,10 +14,10 @@ from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_held
 from memoryd.daemon.main import main
 from memoryd.domain.breaker import Breaker, BreakerRule
-from memoryd.embed.fallback_embedding import FallbackEmbedding
+from memoryd.embed.embedding import FallbackEmbedding
 from memoryd.embed.local import local_model
-from memoryd.embed.remote.remote_embedding import RemoteEmbedding
-from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.embed.remote.endpoint import RemoteEmbedding
+from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
 from memoryd.sessions.upkeep import QaUpkeep

@@ -25,7 +25,7 @@ from bench.retrieval.sets import Question, QuestionSet, question_sets
 from bench.retrieval.subsets import KeptEmbedder, PlacedChunk, Subset, chunks_below, kept_embedder, subset
 from memoryd.config.paths import cache_dir, models_dir
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.embed.strangers import Strangers
+from memoryd.embed.calibration import Strangers
 from memoryd.models.store import ModelStore
 from memoryd.search.backend import Found
 from memoryd.search.hit import best_verdict

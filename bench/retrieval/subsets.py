@@ -22,10 +22,10 @@ from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.embedding import Vector
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.embed.calibration import Strangers
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
-from memoryd.embed.strangers import Strangers
 from memoryd.index.spaces import Spaces
 from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch

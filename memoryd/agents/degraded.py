@@ -9,7 +9,7 @@ from typing import Final
 from memoryd.agents.states import AgentState, EmbeddingState
 from memoryd.agents.workspace_path import ELSEWHERE
 from memoryd.domain.media import MODELS
-from memoryd.embed.slot import EmbedderPhase
+from memoryd.embed.current import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Publish
 from memoryd.llm.text_model_state import TextModelPhase

@@ -12,13 +12,13 @@ from memoryd.agents.shared_parts import SharedParts
 from memoryd.config.agents import Agent
 from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir
 from memoryd.config.providers import LocalSection, ModelsSection
+from memoryd.embed.calibration import Strangers
 from memoryd.embed.choice import EmbedderPlan, plan_for
+from memoryd.embed.current import EmbedderSlot, EmbedderState
 from memoryd.embed.embedding import Embedding, build
-from memoryd.embed.local.local_embedding import LocalSettings
-from memoryd.embed.remote.remote_settings import RemoteSettings
-from memoryd.embed.remote.spending import SpendingBook
-from memoryd.embed.slot import EmbedderSlot, EmbedderState
-from memoryd.embed.strangers import Strangers
+from memoryd.embed.local.local_model import LocalSettings
+from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import RemoteSettings
 from memoryd.index.sync_state import Publish
 from memoryd.models.store import ModelStore
 from memoryd.wire import Event

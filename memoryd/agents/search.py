@@ -10,7 +10,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.embed.slot import EmbedderSlot
+from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import InvalidRequest
 from memoryd.search.answer import Answer, SearchService
 from memoryd.search.backend import Query

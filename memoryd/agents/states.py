@@ -8,10 +8,10 @@ from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
+from memoryd.embed.current import EmbedderState, StandIn
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.kept_worker import WorkerState
+from memoryd.embed.local.worker_process import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.embed.slot import EmbedderState, StandIn
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.index.watcher import FileWatcher

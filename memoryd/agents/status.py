@@ -24,7 +24,7 @@ from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_path import WorkspacePath
 from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.kept_worker import WorkerState
+from memoryd.embed.local.worker_process import WorkerState
 from memoryd.qmd.agent import AgentQmd
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.turn_taking import TurnTaking

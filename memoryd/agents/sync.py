@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from memoryd.agents.conversations import AgentConversations
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.qmd.agent import AgentQmd
 from memoryd.wire import SyncGoal
 

@@ -8,7 +8,7 @@ from memoryd.agents.shared_parts import SharedParts
 from memoryd.config.agents import Agent
 from memoryd.config.paths import text_calls_file
 from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
-from memoryd.embed.remote.spending import SpendingBook
+from memoryd.embed.remote.gate import SpendingBook
 from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
 from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings
 from memoryd.llm.remote.text_access import TextKeys, access_of

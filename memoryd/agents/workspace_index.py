@@ -20,8 +20,8 @@ from memoryd.config.paths import state_dir
 from memoryd.domain.clock import Jump
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.embedding import Vector
+from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.slot import EmbedderSlot
 from memoryd.files.scanner import Scan
 from memoryd.index.attachments import AttachmentReader
 from memoryd.index.indexer import Indexer

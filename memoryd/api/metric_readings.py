@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from memoryd.agents.states import AgentState
 from memoryd.agents.status import MemoryStatus
 from memoryd.api.metric_kinds import Labels, Scrape
-from memoryd.embed.local.kept_worker import WorkerState
+from memoryd.embed.local.worker_process import WorkerState
 
 
 def workers(status: MemoryStatus) -> Iterator[tuple[str, WorkerState]]:

@@ -55,8 +55,8 @@ from memoryd.api.status_models import (
 )
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
-from memoryd.embed.local.kept_worker import WorkerState
-from memoryd.embed.slot import EmbedderState
+from memoryd.embed.current import EmbedderState
+from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal
 from memoryd.llm.text_model_state import TextModelState

@@ -16,7 +16,7 @@ from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, media_rules, plan_for
-from memoryd.embed.remote.remote_settings import RemoteSettings
+from memoryd.embed.remote.settings import RemoteSettings
 from memoryd.errors import UnknownAgent
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan

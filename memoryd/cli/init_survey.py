@@ -18,8 +18,8 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE
 from memoryd.config.providers import DEFAULT_MODEL, LocalSection
 from memoryd.domain.embedding import ModelsHere
-from memoryd.embed.remote.api_keys import VARIABLES
-from memoryd.embed.remote.catalogue import PROVIDERS
+from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.embed.remote.settings import VARIABLES
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan

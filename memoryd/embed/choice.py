@@ -13,12 +13,19 @@ from memoryd.config.providers import ModelsSection
 from memoryd.config.section import Secret
 from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
-from memoryd.embed.local.local_embedding import LocalSettings
-from memoryd.embed.local.local_model import model_file
-from memoryd.embed.remote.api_keys import SECRET_HEADERS, AddressOwner, KeySources, entry_of, profile_files
-from memoryd.embed.remote.catalogue import PROVIDERS
-from memoryd.embed.remote.prompts import PromptOverride
-from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings
+from memoryd.embed.local.local_model import LocalSettings, model_file
+from memoryd.embed.remote.api import PromptOverride
+from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.embed.remote.settings import (
+    SECRET_HEADERS,
+    AddressOwner,
+    CallTimeouts,
+    EndpointAccess,
+    KeySources,
+    RemoteSettings,
+    entry_of,
+    profile_files,
+)
 from memoryd.errors import ConfigError, MemorydError
 from memoryd.models.store import ModelStore
 

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from memoryd.domain.embedding import Vector
+from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.slot import EmbedderSlot
 from memoryd.index.pending_queue import PendingQueue
 from memoryd.index.spaces import Spaces
 from memoryd.store.index.database import Database

@@ -12,8 +12,8 @@ import structlog
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.embedding import PAUSED, PausePolicy
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
 from memoryd.index.backlog import Backlog
 from memoryd.index.lane_settings import LaneLinks, LaneSettings

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from memoryd.embed.slot import EmbedderSlot
+from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
 from memoryd.store.index.database import Database

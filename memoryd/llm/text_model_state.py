@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memoryd.embed.local.kept_worker import WorkerState
+from memoryd.embed.local.worker_process import WorkerState
 
 
 class TextModelPhase(StrEnum):

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from memoryd.embed.local.frames import RANK_POOLING, Load, Message, NoResult, Score, Scored, WorkerRequest
-from memoryd.embed.local.llama_model import LlamaModel, Pooling, library
-from memoryd.embed.local.worker_program import LoadError, serve
+from memoryd.embed.local.worker_program import LlamaModel, LoadError, Pooling, library, serve
 from memoryd.rerank.pair_format import PairFormat
 
 _POOLING_RANK: Final = 4

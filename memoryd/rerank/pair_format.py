@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from memoryd.embed.local.llama_model import CHARACTERS_PER_TOKEN, LlamaModel
-from memoryd.embed.local.worker_program import LoadError
+from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError
 
 QUESTION: Final = "{query}"
 TEXT: Final = "{document}"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, Message, NoResult, Ready, Score, Scored
-from memoryd.embed.local.model_worker import ModelWorker
-from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
+from memoryd.embed.local.worker import ModelWorker
+from memoryd.embed.local.worker_process import Command, WorkerRun, module_command
 from memoryd.errors import RerankerUnavailable
 from memoryd.models.families import YES_OR_NO, Reranker
 from memoryd.retry import Retry

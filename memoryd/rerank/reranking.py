@@ -10,9 +10,8 @@ from typing import Final
 
 import structlog
 
-from memoryd.embed.local.kept_worker import WorkerState
 from memoryd.embed.local.local_model import LocalModel
-from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.local.worker_process import WorkerPhase, WorkerState
 from memoryd.errors import RerankerUnavailable
 from memoryd.models.families import inspect_reranker
 from memoryd.models.fetching import Progress

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.selection import DEEPER, AnswerFill, NextStep, next_step
-from memoryd.embed.slot import EmbedderSlot
+from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.spaces import Spaces
 from memoryd.search.arm_times import ArmTimes, guarded

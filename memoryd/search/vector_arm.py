@@ -11,8 +11,8 @@ from memoryd.domain.embedding import Vector
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.index.spaces import Spaces
 from memoryd.search.backend import Arm, ArmState
 from memoryd.search.lexical_arm import exact

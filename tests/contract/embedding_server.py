@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from memoryd.embed.remote.credentials import Credentials
+from memoryd.embed.remote.embedder import RemoteEmbedder
+from memoryd.embed.remote.endpoint import open_remote
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.opening import open_remote
-from memoryd.embed.remote.remote_embedder import RemoteEmbedder
-from memoryd.embed.remote.remote_settings import EndpointAccess, RemoteSettings
+from memoryd.embed.remote.settings import Credentials, EndpointAccess, RemoteSettings
 
 DIMENSIONS = 8
 

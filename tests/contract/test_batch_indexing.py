@@ -14,9 +14,9 @@ import pytest
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
-from memoryd.embed.remote.batch.batch_embedder import BatchEmbedder, BatchSettings
+from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
 from memoryd.retry import Retry
 from tests.contract.batch_server import BatchBackend
@@ -191,7 +191,7 @@ async def test_without_waiting_the_call_says_that_jobs_run(backend: BatchBackend
 async def test_no_more_jobs_at_once_than_allowed(
     backend: BatchBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryd.embed.remote.batch.batch_embedder.TEXTS_PER_JOB", 4)
+    monkeypatch.setattr("memoryd.embed.remote.batch_embedder.TEXTS_PER_JOB", 4)
     most = 0
 
     def count(_asked: Asked) -> None:

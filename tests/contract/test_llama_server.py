@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from memoryd.embed.protocol import Passage, Unembeddable
-from memoryd.embed.remote.remote_embedder import RemoteEmbedder
-from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.embed.remote.embedder import RemoteEmbedder
+from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
 from tests.contract.embedding_server import opened_at
 from tests.waiting import SECONDS

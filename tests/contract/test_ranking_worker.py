@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, RerankerUnavailable
 from memoryd.models.families import Reranker, inspect_reranker
 from memoryd.rerank.ranking_worker import RankerSpec, RankingWorker

@@ -20,12 +20,17 @@ from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
-from memoryd.embed.remote.api_keys import AddressOwner, KeySources
-from memoryd.embed.remote.credentials import credentials_of
+from memoryd.embed.remote.api import PromptOverride
+from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.prompts import PromptOverride
-from memoryd.embed.remote.remote_embedder import RemoteEmbedder
-from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings
+from memoryd.embed.remote.settings import (
+    AddressOwner,
+    CallTimeouts,
+    EndpointAccess,
+    KeySources,
+    RemoteSettings,
+    credentials_of,
+)
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
 from memoryd.retry import Retry
 from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for, opened_at

@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from memoryd.config.providers import LlmSection, ModelsSection
-from memoryd.embed.remote.spending import SpendingBook
+from memoryd.embed.remote.gate import SpendingBook
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.remote.remote_writing import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
 from memoryd.llm.remote.text_access import TextKeys, access_of

@@ -12,7 +12,7 @@ import pytest
 from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
-from memoryd.embed.remote.spending import SpendingBook
+from memoryd.embed.remote.gate import SpendingBook
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
 from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings

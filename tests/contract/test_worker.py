@@ -12,7 +12,7 @@ import pytest
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
-from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from pydantic import Field
 
-from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, TextModelUnavailable
 from memoryd.llm.local.writing_worker import WAITING_MAX, WriterSpec, WritingWorker
 from memoryd.llm.text_model import AnswerShape, Prompt

@@ -17,8 +17,8 @@ from memoryd.agents.workspace_index import Surroundings
 from memoryd.config.loading.load import load
 from memoryd.domain.embedding import Vector
 from memoryd.embed.choice import plan_for
+from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.slot import EmbedderSlot
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.backend import Found, Query

@@ -16,8 +16,8 @@ from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.domain.embedding import Vector
 from memoryd.embed.choice import plan_for
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
 from memoryd.index.lane import EmbeddingLane
 from memoryd.index.lane_settings import LaneLinks, LaneSettings
 from memoryd.index.spaces import Spaces

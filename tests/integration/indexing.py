@@ -12,7 +12,7 @@ from memoryd.domain.media import MediaRules
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import read_mounts, workspace_roots
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules

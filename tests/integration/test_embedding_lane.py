@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.embed.slot import EmbedderPhase
+from memoryd.embed.current import EmbedderPhase
 from memoryd.store.index.passages import counts
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder, vector_of

@@ -16,14 +16,12 @@ from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Choice, Vector
 from memoryd.embed.choice import EmbedderPlan
-from memoryd.embed.embedding import Embedding
-from memoryd.embed.fallback_embedding import FallbackEmbedding
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.embedding import Embedding, FallbackEmbedding
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.api_keys import AddressOwner, KeySources
-from memoryd.embed.remote.remote_embedding import RemoteEmbedding
-from memoryd.embed.remote.remote_settings import CallTimeouts, EndpointAccess, RemoteSettings
-from memoryd.embed.remote.spending import SpendingBook
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.embed.remote.endpoint import RemoteEmbedding
+from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
 from memoryd.errors import EmbedderUnavailable
 from memoryd.models.fetching import Progress
 from memoryd.retry import Retry

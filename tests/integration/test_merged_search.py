@@ -14,7 +14,7 @@ from memoryd.domain.documents import Source
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.embed.slot import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable
 from memoryd.index.spaces import Spaces
 from memoryd.search.answer import Answer, SearchService

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.embedding import Vector
-from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker, WorkerSpec, identity_of
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.outage import make_vectors_in_outages
-from memoryd.embed.slot import EmbedderPhase
+from memoryd.embed.current import EmbedderPhase
 from memoryd.qmd.mcp_server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
 from tests.fakes import FakeEmbedder

@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
-from memoryd.embed.slot import EmbedderPhase
+from memoryd.embed.current import EmbedderPhase
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules

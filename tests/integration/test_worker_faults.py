@@ -17,7 +17,7 @@ import pytest
 
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.local.worker import EMBEDDING_COMMAND, LlamaWorker, WorkerSpec
-from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 from memoryd.models.families import ModelFamily

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from memoryd.embed.stranger_texts import SPACED, UNSPACED
+from memoryd.embed.calibration import SPACED, UNSPACED
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually

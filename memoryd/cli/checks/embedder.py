@@ -20,13 +20,10 @@ from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
-from memoryd.embed.local.local_embedding import LocalSettings
-from memoryd.embed.local.local_model import NO_LLAMA, model_file
+from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.remote.api_keys import KeySources
-from memoryd.embed.remote.credentials import credentials_of
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.remote_settings import RemoteSettings
+from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of
 from memoryd.embed.verify import verify
 from memoryd.errors import MemorydError
 from memoryd.models.families import inspect
@@ -161,7 +158,7 @@ def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Finding:
 
 async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
     # httpx takes 70 ms to import, and a local model needs none
-    from memoryd.embed.remote.opening import open_remote
+    from memoryd.embed.remote.endpoint import open_remote
 
     name = f"{settings.provider} at {settings.destination}"
     try:

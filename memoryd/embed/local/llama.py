@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.embed.local.frames import Embed, Embedded, Load, Message, NoResult, WorkerRequest
-from memoryd.embed.local.llama_model import CHARACTERS_PER_TOKEN, LlamaModel, Pooling, library
-from memoryd.embed.local.worker_program import LoadError, serve
+from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, Pooling, library, serve
 
 _POOLING: Final = {"mean": 1, "cls": 2, "last": 3}
 """llama.cpp's `enum llama_pooling_type`."""

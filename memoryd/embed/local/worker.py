@@ -2,6 +2,10 @@
 
 An abort in native code or an out-of-memory kill costs one batch, not the daemon, and an unloaded model gives its
 memory back to the system.
+
+The identity of a local model: its content decides which vector a text gets, not its name.
+
+What every model in a child process of its own is, whatever it is asked: warmed, watched, run.
 """
 
 import asyncio
@@ -9,20 +13,66 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Generic, Self
 
 import numpy as np
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
-from memoryd.embed.local.identity import identity_of
-from memoryd.embed.local.model_worker import ModelWorker
-from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
-from memoryd.embed.local.worker_phase import WorkerPhase
+from memoryd.embed.local.worker_connection import Reply
+from memoryd.embed.local.worker_process import Command, KeptWorker, WorkerPhase, WorkerRun, WorkerState, module_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
-from memoryd.models.families import ModelFamily, family_of, inspect
+from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspect
+from memoryd.models.gguf import content_hash
 from memoryd.retry import Retry
+
+REVISION_DIGITS: Final = 16
+
+
+def identity_of(
+    path: Path, metadata: ModelMetadata, family: ModelFamily, *, cache_dir: Path | None = None
+) -> EmbedderIdentity:
+    """Return the identity of the model at `path`; its revision is the first 16 hexadecimal digits of its SHA-256.
+
+    Blocks while it hashes (a second for 300 MB): call it in a thread. With `cache_dir`, the hash is kept there
+    for as long as the file's size, time and inode stay. Raises OSError if the file cannot be read.
+    """
+    return EmbedderIdentity(
+        provider="local",
+        model=metadata.name or path.stem,
+        revision=content_hash(path, cache_dir=cache_dir)[:REVISION_DIGITS],
+        endpoint="",
+        dimensions=metadata.dimensions,
+        pooling=family.pooling,
+        query_prompt=family.query_prompt,
+        document_prompt=family.document_prompt,
+    )
+
+
+class ModelWorker(Generic[Reply]):
+    """A model behind a kept worker. What it is asked, each kind adds."""
+
+    def __init__(self, kept: WorkerRun[Reply], *, retry: Retry | None = None) -> None:
+        self._worker = KeptWorker(kept, retry=retry)
+
+    @property
+    def is_given_up(self) -> bool:
+        """Tell whether it failed so often that only a probe now and then is tried."""
+        return self._worker.is_given_up
+
+    def state(self) -> WorkerState:
+        """Return what status shows; cheap."""
+        return self._worker.state()
+
+    async def warm(self) -> None:
+        """Start the worker and wait for it; raises ModelError if the file is at fault, else what its job says."""
+        await self._worker.warm()
+
+    async def run(self) -> None:
+        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
+        await self._worker.run()
+
 
 EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
 QUERY_TIMEOUT: Final = timedelta(seconds=3)

@@ -2,6 +2,8 @@
 
 Every request gets exactly one reply, in order of its purpose; after anything else the worker cannot be trusted, and
 `serve` raises. Callers send and wait; one task, the worker's loop, reads.
+
+What a worker is for: the seam between the machinery of child processes and those who ask them.
 """
 
 import asyncio
@@ -10,12 +12,36 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Generic
+from typing import Generic, Protocol, TypeVar
 
 from memoryd.embed.local.frames import Cancel, Failed, Load, Message, Ready, WorkerRequest, encode, read
-from memoryd.embed.local.worker_job import OnReply, Reply, WorkerJob
 from memoryd.embed.protocol import Purpose
 from memoryd.errors import MemorydError, ModelError, WorkerDied
+
+Reply = TypeVar("Reply")
+GivenReply = TypeVar("GivenReply", covariant=True)
+OnReply = Callable[[int, Reply], None]
+"""Is told of a reply as it comes, by the position of its request."""
+
+
+class WorkerJob(Protocol[GivenReply]):
+    """How the replies of one kind of worker are read. `name` stands in what people are told: `embedding`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unavailable(self) -> Callable[[str], MemorydError]:
+        """Make the error of whoever cannot be answered now: loading, backing off, ended."""
+        ...
+
+    def misfit(self, ready: Ready) -> str:
+        """Return why a model that is loaded is not the one that was ordered; empty if it is."""
+        ...
+
+    def read(self, message: Message) -> tuple[int, GivenReply]:
+        """Return which request a message answers, and the reply; raises ValueError for what is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ from memoryd import __version__
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind, meaning, redacted
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.models.source import LOOPBACK
 
 ANSWER_BYTES: Final = 96 << 20

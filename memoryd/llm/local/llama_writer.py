@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memoryd.embed.local.frames import WRITE_POOLING, Load, Message, NoResult, WorkerRequest, Write, Written
-from memoryd.embed.local.llama_model import ErrorLog, library
-from memoryd.embed.local.worker_program import LoadError, serve
+from memoryd.embed.local.worker_program import ErrorLog, LoadError, library, serve
 from memoryd.llm.local.chat_form import ChatForm
 
 SEED: Final = 7

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from memoryd.embed.local.frames import TEXT_CHARACTERS, WRITE_POOLING, Load, Message, NoResult, Ready, Write, Written
-from memoryd.embed.local.model_worker import ModelWorker
-from memoryd.embed.local.worker_life import Command, WorkerRun, module_command
+from memoryd.embed.local.worker import ModelWorker
+from memoryd.embed.local.worker_process import Command, WorkerRun, module_command
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.answers import read_answer, schema_of
 from memoryd.llm.model_names import recorded_name

@@ -4,9 +4,8 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from memoryd.embed.remote.credentials import Credentials
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.remote_settings import CallTimeouts
+from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ConfigError
 from memoryd.llm.remote.chat_completions import PATH
 from memoryd.llm.remote.text_access import TextAccess, TextKeys

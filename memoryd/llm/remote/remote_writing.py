@@ -12,7 +12,7 @@ import structlog
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
-from memoryd.embed.remote.spending import SpendingBook
+from memoryd.embed.remote.gate import SpendingBook
 from memoryd.errors import ConfigError, TextModelUnavailable
 from memoryd.llm.answers import read_answer
 from memoryd.llm.model_names import recorded_name

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, LlmSection, ModelsSection
 from memoryd.config.section import Secret
-from memoryd.embed.remote.api_keys import AddressOwner, KeySources, entry_of, revealed
-from memoryd.embed.remote.credentials import Credentials
+from memoryd.embed.remote.settings import AddressOwner, Credentials, KeySources, entry_of, revealed
 from memoryd.errors import ConfigError
 
 PROVIDER: Final = "openai"

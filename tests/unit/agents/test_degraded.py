@@ -20,7 +20,7 @@ from memoryd.agents.states import (
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
-from memoryd.embed.slot import EmbedderPhase, EmbedderState, StandIn
+from memoryd.embed.current import EmbedderPhase, EmbedderState, StandIn
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.index.sync_state import SyncState

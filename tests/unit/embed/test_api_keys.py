@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from memoryd.config.providers import ModelsSection, ProviderSection
 from memoryd.config.section import Secret, parse_secret
-from memoryd.embed.remote.api_keys import AddressOwner, KeySources, hint, profile_files
+from memoryd.embed.remote.settings import AddressOwner, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 
 KEY = "sk-very-secret-0815"

@@ -8,11 +8,15 @@ import pytest
 
 from memoryd.config.root import Config
 from memoryd.embed.choice import EmbedderPlan, plan_for
-from memoryd.embed.local.local_embedding import LocalSettings
-from memoryd.embed.local.local_model import model_file
-from memoryd.embed.remote.api_keys import AddressOwner, KeySources
-from memoryd.embed.remote.credentials import Credentials, credentials_of
-from memoryd.embed.remote.remote_settings import EndpointAccess, RemoteSettings
+from memoryd.embed.local.local_model import LocalSettings, model_file
+from memoryd.embed.remote.settings import (
+    AddressOwner,
+    Credentials,
+    EndpointAccess,
+    KeySources,
+    RemoteSettings,
+    credentials_of,
+)
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.credentials import Credentials
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.settings import Credentials
 from memoryd.retry import Retry
 from tests.fakes import FakeClock
 

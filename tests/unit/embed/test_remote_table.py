@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.embed.remote.catalogue import DIMENSIONS, PROVIDERS
+from memoryd.embed.remote.providers import DIMENSIONS, PROVIDERS
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "providers.md"
 ROW = re.compile(r"\| `(\w+)` \| `([\w.-]+)` \| (\d+) \| (.+?) \| (.+?) \|")

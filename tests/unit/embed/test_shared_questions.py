@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from memoryd.domain.embedding import Vector
-from memoryd.embed.shared_questions import SharedQuestions
+from memoryd.embed.current import SharedQuestions
 from memoryd.errors import EmbedderUnavailable
 from tests.fakes import FakeEmbedder, vector_of
 from tests.waiting import eventually_async

@@ -12,7 +12,7 @@ import pytest
 from memoryd.domain.embedding import Vector
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.spending import MeteredEmbedder, SpendingBook
+from memoryd.embed.remote.gate import MeteredEmbedder, SpendingBook
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 
 HOST = "api.example.com"

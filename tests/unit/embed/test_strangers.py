@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.embed import strangers
-from memoryd.embed.stranger_texts import SPACED, UNSPACED
-from memoryd.embed.strangers import Strangers
+from memoryd.embed import calibration
+from memoryd.embed.calibration import SPACED, UNSPACED, Strangers
 from tests.fakes import FakeEmbedder, vector_of
 from tests.waiting import eventually_async
 
 
 @pytest.fixture(autouse=True)
 def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strangers, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(calibration, "AGAIN_SECONDS", 0.0)
 
 
 async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
@@ -82,7 +81,7 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
 async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = FakeEmbedder()
     await Strangers(tmp_path).learn(embedder)
-    monkeypatch.setattr(strangers, "_TEXTS", (*SPACED[:-1], "Another note.", *UNSPACED))
+    monkeypatch.setattr(calibration, "_TEXTS", (*SPACED[:-1], "Another note.", *UNSPACED))
     await Strangers(tmp_path).learn(embedder)
     assert embedder.embedded.count("Another note.") == 1
 
@@ -100,7 +99,7 @@ async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedd
 
 
 async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strangers, "AGAIN_SECONDS", 900.0)
+    monkeypatch.setattr(calibration, "AGAIN_SECONDS", 900.0)
     known, embedder = Strangers(tmp_path), FakeEmbedder()
     embedder.goes_on.clear()
     async with asyncio.TaskGroup() as group:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from memoryd.embed.local.worker_phase import WorkerEvent, WorkerPhase, next_phase
+from memoryd.embed.local.worker_process import WorkerEvent, WorkerPhase, next_phase
 
 ASKED_AND_UNLOADED = [
     (WorkerEvent.STARTED, WorkerPhase.STARTING),

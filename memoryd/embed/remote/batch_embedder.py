@@ -20,14 +20,11 @@ import structlog
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
-from memoryd.embed.remote.api import Input
-from memoryd.embed.remote.batch.batch_api import BatchRequest, JobState, batch_api
-from memoryd.embed.remote.batch.job_notes import BatchJob, JobFolder, Stage
+from memoryd.embed.remote.api import Input, vector_of
+from memoryd.embed.remote.batch_api import BatchJob, BatchRequest, JobFolder, JobState, Stage, batch_api
+from memoryd.embed.remote.embedder import Answers, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Decode, Decoded, decode_json
-from memoryd.embed.remote.normalising import vector_of
-from memoryd.embed.remote.remote_embedder import RemoteEmbedder, unavailable
-from memoryd.embed.remote.splitting import Answers
 from memoryd.errors import EmbedderUnavailable
 
 log = structlog.get_logger(__name__)

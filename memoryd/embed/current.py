@@ -1,15 +1,47 @@
-"""Where a workspace finds its embedder: the one in use now, or why there is none."""
+"""What brings an embedder about and keeps it up: the seam between a provider and whoever stands in for it.
+
+One vector for all who ask the same at the same time: notes and conversations of an agent do, with every question.
+
+Where a workspace finds its embedder: the one in use now, or why there is none.
+"""
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Protocol
 
+from memoryd.domain.embedding import Vector
+from memoryd.embed.calibration import Strangers
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.shared_questions import SharedQuestions
-from memoryd.embed.strangers import Strangers
 from memoryd.models.fetching import Progress
+
+
+class SharedQuestions:
+    """Embeds a question once while several wait for it; nothing is kept afterwards."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[tuple[str, str], asyncio.Future[Vector | None]] = {}
+
+    async def embedded(self, embedder: Embedder, text: str) -> Vector:
+        """Return the vector of a question; raises EmbeddingError."""
+        key = embedder.identity.fingerprint, text
+        while (others := self._under_way.get(key)) is not None:
+            # shielded: who gives up must not take it from the others
+            vector = await asyncio.shield(others)
+            if vector is not None:
+                return vector
+            # whoever asked had no more time, or no luck
+        mine: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
+        self._under_way[key] = mine
+        vector = None
+        try:
+            vector = await embedder.embed_query(text)
+            return vector
+        finally:
+            del self._under_way[key]
+            mine.set_result(vector)
 
 
 class EmbedderPhase(StrEnum):
@@ -99,3 +131,16 @@ class EmbedderSlot:
             await self._changed.wait_for(lambda: self.embedder is not None)
         assert self.embedder is not None
         return self.embedder
+
+
+class EmbedderSource(Protocol):
+    """Keeps its slot truthful while `run` runs."""
+
+    @property
+    def slot(self) -> EmbedderSlot: ...
+
+    async def run(self) -> None:
+        """Loop until cancelled; goes on trying by itself after a failure."""
+
+    def trouble(self) -> str | None:
+        """Return why it has been given up for now, None while it works or is still on its way."""

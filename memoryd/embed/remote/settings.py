@@ -1,20 +1,35 @@
 """Where the key of a provider comes from: the configuration, OpenClaw's own file of keys, or the environment.
 
 A key is read when it is needed, so that a rotated one is picked up, and shows in no repr, log line or reply.
+
+How a remote provider is to be used: where it is, with which model and prompts, and how patiently it is asked.
+
+The secrets of a remote provider, opened: read anew whenever it is asked for the first vector.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import Enum
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from memoryd.config.providers import ModelsSection, ProviderSection
+from memoryd.config.providers import (
+    ADDRESS_EXPECTED,
+    NOT_AN_ADDRESS,
+    NOT_AN_ENTRY,
+    BatchSection,
+    ModelsSection,
+    ProviderSection,
+)
 from memoryd.config.section import Secret, parse_secret
-from memoryd.errors import ConfigError
+from memoryd.embed.remote.api import PromptOverride
+from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.errors import ConfigError, ModelError
 
 ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {"gemini": ("google", "gemini")}
 """Names under `models.providers` and in profiles where they differ from ours."""
@@ -184,3 +199,103 @@ def _quietly_revealed(secret: Secret) -> str:
         return secret.reveal()
     except ConfigError:
         return ""
+
+
+HOLD: Final = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class CallTimeouts:
+    """How long to wait for the endpoint.
+
+    `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait at
+    the gate (back-off, Retry-After) before the caller hears that the endpoint is unavailable.
+    """
+
+    query: timedelta = timedelta(seconds=3)
+    bulk: timedelta = timedelta(seconds=120)
+    connect: timedelta = timedelta(seconds=5)
+    hold: timedelta = HOLD
+    attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointAccess:
+    """Where a provider is reached, and with what; secrets are references still. An empty address is its own."""
+
+    base_url: str = ""
+    owner: AddressOwner = AddressOwner.USUAL
+    key: Secret | None = None
+    headers: tuple[tuple[str, Secret], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """A remote provider as the configuration wants it. An empty `model` is the provider's own, `concurrency` None, too.
+
+    `dimensions` are asked of the endpoint; None leaves them to the model.
+    """
+
+    provider: str
+    model: str = ""
+    access: EndpointAccess = EndpointAccess()
+    dimensions: int | None = None
+    query: PromptOverride = field(default_factory=PromptOverride)
+    document: PromptOverride = field(default_factory=PromptOverride)
+    concurrency: int | None = None
+    timeouts: CallTimeouts = field(default_factory=CallTimeouts)
+    tokens_per_day: int | None = None
+    batch: BatchSection | None = None
+    """How the provider's batch interface is used; None: not at all."""
+
+    @property
+    def base_url(self) -> str:
+        """The address that everything goes below."""
+        return (self.access.base_url or PROVIDERS[self.provider].base_url).rstrip("/")
+
+    @property
+    def is_own_address(self) -> bool:
+        """Whether it is the provider's own address, whose facts are known."""
+        return self.access.base_url in {"", PROVIDERS[self.provider].base_url}
+
+    @property
+    def destination(self) -> str:
+        """The host that texts go to, with the port if it is not the usual one."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def model_name(self) -> str:
+        """The model that is asked for."""
+        return self.model or PROVIDERS[self.provider].model
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a provider is asked with; no repr shows it."""
+
+    api_key: str = field(default="", repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def account(self) -> Hashable:
+        """What the provider knows its customer by, as far as that can be told from here."""
+        return (self.api_key, *(pair for pair in self.headers if pair[0].lower() in SECRET_HEADERS))
+
+
+def credentials_of(settings: RemoteSettings, keys: KeySources) -> Credentials:
+    """Open what the settings refer to; blocks on files.
+
+    Raises ConfigError for a reference that leads nowhere, ModelError when the provider needs a key and there is none.
+    """
+    provider, access = settings.provider, settings.access
+    if access.base_url == NOT_AN_ENTRY:
+        raise ConfigError([f"models.providers: the entry of {provider} must be an object {{ … }} in this file"])
+    if access.base_url == NOT_AN_ADDRESS:
+        raise ConfigError([f"models.providers: the baseUrl of {provider} {ADDRESS_EXPECTED}"])
+    key = keys.find(provider, access.key, access.owner)
+    if key is None and PROVIDERS[provider].needs_key and access.owner is AddressOwner.USUAL:
+        raise ModelError(f"there is no key for {provider}", hint=hint(provider))
+    return Credentials(
+        api_key="" if key is None else key.reveal(),
+        headers=tuple((name, revealed(f"the header {name}", secret)) for name, secret in access.headers),
+    )

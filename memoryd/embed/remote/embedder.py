@@ -1,0 +1,339 @@
+"""One provider's format over one endpoint: texts in, rows of numbers out.
+
+Which requests documents are sent in, and how the one text is found that spoils a request.
+
+Pictures and sounds at a provider that takes them: one request each.
+
+The remote embedder: an Embedder over one provider's endpoint.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import structlog
+
+from memoryd.domain.embedding import Vector
+from memoryd.domain.text.tokens import estimate
+from memoryd.embed.protocol import Attachment, EmbedderIdentity, Passage, Purpose, Unembeddable
+from memoryd.embed.remote.api import Api, Input, PromptTemplate, RawVector, vector_of
+from memoryd.embed.remote.failures import CallError, FailureKind
+from memoryd.embed.remote.http import Endpoint, decode_json
+from memoryd.embed.remote.providers import BUSY_ITEMS, ESTIMATE_MARGIN, GeminiApi
+from memoryd.errors import EmbedderUnavailable, EmbeddingError
+
+
+class Channel:
+    """Speaks the provider's older format once the address of the newer one turned out to be unknown."""
+
+    def __init__(self, endpoint: Endpoint, api: Api) -> None:
+        self.endpoint = endpoint
+        self.api = api
+        self.dimensions: int | None = None
+        """What every answer must have from now on; None until the first one tells."""
+
+    async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
+        """Return one row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
+        try:
+            return await self._rows(self.api, inputs, purpose, attempts)
+        except CallError as error:
+            older = self.api.older
+            if error.kind is not FailureKind.MISSING or older is None or _names_model(error):
+                raise
+        rows = [row for one in inputs for row in await self._rows(older, [one], purpose, attempts)]
+        self.api = older
+        return rows
+
+    async def _rows(self, api: Api, inputs: Sequence[Input], purpose: Purpose, attempts: int | None) -> list[RawVector]:
+        call = api.call(inputs, purpose)
+        return await self.endpoint.ask(
+            "POST",
+            self.endpoint.url(call.path),
+            purpose,
+            partial(self.decoded, api, len(inputs)),
+            json_body=call.body,
+            texts=[item.text for item in inputs],
+            attempts=attempts,
+        )
+
+    def decoded(self, api: Api, count: int, body: bytes) -> list[RawVector]:
+        """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
+        rows = api.rows(decode_json(body), count)
+        for row in rows:
+            # told while the answer is read, so that the gate counts it: vectors of two models are never mixed
+            if self.dimensions not in {None, len(row)}:
+                raise CallError(
+                    FailureKind.CHANGED,
+                    f"it now answers with {len(row)} dimensions, and {self.dimensions} are wanted",
+                    hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
+                )
+        return rows
+
+
+def _names_model(error: CallError) -> bool:
+    # Ollama answers 404 in both cases: with words for a model it has not, without for a path it does not know
+    return "model" in error.reason.lower()
+
+
+log = structlog.get_logger(__name__)
+
+Answers = dict[Input, Vector | Unembeddable]
+
+PROBE_INPUT: Final = Input("memory")
+"""A text that says nothing about the user and that every model embeds."""
+SHORTEST: Final = 64
+"""Characters below which a text that is called too long is not halved any more."""
+SUSPECT: Final = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
+"""The texts may be the cause, or the settings, or the endpoint: a probe tells."""
+
+
+class Splitter:
+    """Remembers the size of request that an endpoint was heard to take. `tokens` bounds a request, too."""
+
+    def __init__(self, channel: Channel, *, tokens: float) -> None:
+        self._channel = channel
+        self._tokens = tokens
+        self._items = BUSY_ITEMS
+
+    def parts(self, inputs: Sequence[Input]) -> list[list[Input]]:
+        """Return requests within the provider's limits; a text that is larger than all of them stands alone."""
+        parts: list[list[Input]] = []
+        room, items = 0.0, min(self._items, self._channel.api.items)
+        for item in inputs:
+            cost = estimate(item.text)
+            if not parts or len(parts[-1]) >= items or cost > room:
+                parts.append([])
+                room = self._tokens
+            parts[-1].append(item)
+            room -= cost
+        return parts
+
+    async def embed(self, part: Sequence[Input], answers: Answers) -> None:
+        """Send one request, or as many as it takes, and note every answer as it comes; raises CallError."""
+        try:
+            await self._send(part, part, answers)
+        except CallError as error:
+            if error.kind in SUSPECT:
+                await self.probe()
+            await self._smaller(part, error, answers)
+
+    async def probe(self) -> int:
+        """Embed a harmless text; the number of its dimensions. Raises CallError if even that fails."""
+        (row,) = await self._channel.rows([PROBE_INPUT], Purpose.DOCUMENT)
+        return len(row)
+
+    async def _send(
+        self, sent: Sequence[Input], part: Sequence[Input], answers: Answers, *, attempts: int | None = None
+    ) -> None:
+        rows = await self._channel.rows(sent, Purpose.DOCUMENT, attempts=attempts)
+        answers.update(zip(part, [vector_of(row) for row in rows], strict=True))
+
+    async def _smaller(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
+        """Go on after a refusal: in halves, or, with a text that stands alone, with less of it."""
+        if error.kind not in SUSPECT | {FailureKind.TOO_MANY, FailureKind.TOO_LONG}:
+            raise error
+        if len(part) == 1:
+            answers[part[0]] = await self._alone(part[0], error, answers)
+            return
+        middle = len(part) // 2
+        if error.kind is FailureKind.TOO_MANY:
+            self._items = min(self._items, max(1, middle))
+            log.info("smaller embedding requests from now on", texts=self._items, reason=error.reason)
+        for half in (part[:middle], part[middle:]):
+            try:
+                await self._send(half, half, answers, attempts=1 if error.kind is FailureKind.FAILING else None)
+            except CallError as again:
+                await self._smaller(half, again, answers)
+
+    async def _alone(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
+        """Return the vector of as much of a text's beginning as the endpoint takes."""
+        text = item.text
+        while error.kind in {FailureKind.TOO_LONG, FailureKind.TOO_MANY} and len(text) > SHORTEST:
+            text = text[: len(text) // 2]
+            try:
+                await self._send([Input(text, item.title)], [item], answers)
+            except CallError as again:
+                error = again
+            else:
+                return answers[item]
+        if error.kind in SUSPECT | {FailureKind.TOO_LONG, FailureKind.TOO_MANY}:
+            return Unembeddable(error.reason)
+        raise error
+
+
+NOT_THIS_FILE: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
+
+MediaAnswers = dict[bytes, Vector | Unembeddable]
+"""By the SHA-256 of the bytes."""
+
+
+class MediaSender:
+    """Vectors that came before another file's call failed are kept for the next time: nothing is paid for twice."""
+
+    def __init__(self, channel: Channel, splitter: Splitter) -> None:
+        self._channel = channel
+        self._splitter = splitter
+        self._kept: MediaAnswers = {}
+
+    async def answers_for(self, passages: Sequence[Passage]) -> MediaAnswers:
+        """Return a vector or a reason for each attachment; raises CallError."""
+        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
+        todo = [(file, words) for file, words in files.items() if file.sha256 not in self._kept]
+        # every request ends before the failure of one is told: what the others bring is kept
+        outcomes = await asyncio.gather(*(self._send(file, words) for file, words in todo), return_exceptions=True)
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+        return {file.sha256: self._kept.pop(file.sha256) for file in files}
+
+    async def _send(self, file: Attachment, words: str) -> None:
+        api = self._channel.api
+        if not isinstance(api, GeminiApi) or not api.takes_media:
+            self._kept[file.sha256] = Unembeddable("this model embeds text only")
+            return
+        try:
+            self._kept[file.sha256] = vector_of(await self._row(api, file, words))
+        except CallError as error:
+            if error.kind not in NOT_THIS_FILE | SUSPECT:
+                raise
+            await self._splitter.probe()
+            self._kept[file.sha256] = Unembeddable(error.reason)
+
+    async def _row(self, api: GeminiApi, file: Attachment, words: str) -> RawVector:
+        call = await asyncio.to_thread(api.media_call, file.data, file.mime, words)
+        endpoint = self._channel.endpoint
+        (row,) = await endpoint.ask(
+            "POST",
+            endpoint.url(call.path),
+            Purpose.DOCUMENT,
+            partial(self._channel.decoded, api, 1),
+            json_body=call.body,
+            texts=[words],
+        )
+        return row
+
+
+TEXT_CHARACTERS: Final = 128 * 1024
+TITLE_CHARACTERS: Final = 512
+KEPT: Final = 4096
+"""How many vectors of calls that failed in part are kept for the next call."""
+NOT_THIS_TEXT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
+
+
+class RemoteEmbedder:
+    """Embedder over HTTP. `tokens` bounds one request, `context` one text, both in tokens; a context of 0 leaves the
+    cutting to the endpoint.
+
+    Vectors that came before a call failed are kept for the next call: no text is paid for twice.
+    """
+
+    def __init__(self, channel: Channel, identity: EmbedderIdentity, *, tokens: int, context: int) -> None:
+        self.channel = channel
+        self._identity = identity
+        self._context = context * ESTIMATE_MARGIN
+        self._splitter = Splitter(channel, tokens=tokens * ESTIMATE_MARGIN)
+        self._media = MediaSender(channel, self._splitter)
+        self._kept: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Names the vector space: endpoint, model, dimensions, prompts; no key and no header."""
+        return self._identity
+
+    @property
+    def destination(self) -> str:
+        """The host that texts are sent to."""
+        return self.channel.endpoint.host
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.channel.endpoint.aclose()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Give the vector of a question; raises EmbedderUnavailable if there is none in time, and EmbeddingError if
+        the endpoint gives none for this text."""
+        if not text.strip():
+            raise EmbeddingError("no vector for an empty question")
+        question = self._input(self.channel.api.prompts.query, text)
+        try:
+            (row,) = await self.channel.rows([question], Purpose.QUERY)
+            vector = vector_of(row)
+        except CallError as error:
+            if error.kind in NOT_THIS_TEXT:
+                raise EmbeddingError(f"no vector for this question: {error.reason}") from error
+            raise unavailable(error) from error
+        if isinstance(vector, Unembeddable):
+            raise EmbeddingError(f"no vector for this question: {vector.reason}")
+        return vector
+
+    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
+        """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
+        inputs = [self.input_of(passage) for passage in passages]
+        texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
+        files = await self._media_answers(passages)
+
+        def answer(passage: Passage, item: Input | None) -> Vector | Unembeddable:
+            if passage.attachment is not None:
+                return files[passage.attachment.sha256]
+            return Unembeddable("empty text") if item is None else texts[item]
+
+        return [answer(passage, item) for passage, item in zip(passages, inputs, strict=True)]
+
+    async def answers_for(self, inputs: Sequence[Input]) -> Answers:
+        """Return the same for texts as they are sent, each once; raises EmbedderUnavailable."""
+        answers: Answers = {item: self._kept[item] for item in inputs if item in self._kept}
+        try:
+            await self._embed_all([item for item in inputs if item not in answers], answers)
+        except BaseException:
+            self._keep(answers)
+            raise
+        for item in inputs:
+            self._kept.pop(item, None)
+        return answers
+
+    def input_of(self, passage: Passage) -> Input | None:
+        """Return the text of the passage as it is sent; None if there is none, or a file to be sent instead."""
+        if passage.attachment is not None or not passage.text.strip():
+            return None
+        return self._input(self.channel.api.prompts.document, passage.text, passage.title)
+
+    async def _embed_all(self, todo: Sequence[Input], answers: Answers) -> None:
+        parts = self._splitter.parts(todo)
+        # every request ends before the failure of one is told: what the others bring is kept
+        outcomes = await asyncio.gather(
+            *(self._splitter.embed(part, answers) for part in parts), return_exceptions=True
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, CallError):
+                raise unavailable(outcome) from outcome
+            if outcome is not None:
+                raise outcome
+
+    def _keep(self, answers: Answers) -> None:
+        self._kept |= answers
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def _input(self, template: PromptTemplate, text: str, title: str = "") -> Input:
+        title = title.strip()[:TITLE_CHARACTERS]
+        return Input(template.apply(_cut(text, self._context), title), title)
+
+    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
+        try:
+            return await self._media.answers_for(passages)
+        except CallError as error:
+            raise unavailable(error) from error
+
+
+def _cut(text: str, context: float) -> str:
+    """Return the beginning of a text that fits about `context` tokens; 0 for no such bound."""
+    text = text[:TEXT_CHARACTERS]
+    cost = estimate(text) if context else 0
+    return text[: int(len(text) * context / cost)] if cost > context else text
+
+
+def unavailable(error: CallError) -> EmbedderUnavailable:
+    """Return the failure as the callers of an embedder know it."""
+    return EmbedderUnavailable(error.reason, hint=error.hint)
