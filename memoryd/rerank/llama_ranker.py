@@ -1,15 +1,106 @@
 """The reranking worker: a child process that loads one GGUF with llama.cpp and scores how a text answers a question.
 
 Run as `python -m memoryd.rerank.llama_ranker FD`, FD being one end of a socket pair; it ends when the other end does.
+
+A question and a text as the tokens of one input, in the form that llama.cpp's own server gives a reranker.
+
+Models that bring a template of the name `rerank` (qwen3-reranker) are given it filled in; the others (bge-reranker,
+jina-reranker) get both texts with the marks that their vocabulary says: [BOS]question[EOS][SEP]text[EOS]. Source:
+`format_prompt_rerank` of llama.cpp, tools/server/server-common.cpp. Other than there, marks inside a question or a text
+are text, and what is too long is cut.
 """
 
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from memoryd.embed.local.frames import RANK_POOLING, Load, Message, NoResult, Score, Scored, WorkerRequest
-from memoryd.embed.local.worker_program import LlamaModel, LoadError, Pooling, library, serve
-from memoryd.rerank.pair_format import PairFormat
+from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, Pooling, library, serve
+
+QUESTION: Final = "{query}"
+TEXT: Final = "{document}"
+QUESTION_SHARE: Final = 2
+"""A question takes one part in so many of the room for both at most."""
+_SLOT: Final = re.compile(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
+
+
+class PairFormat:
+    """The form of one model's pairs; raises LoadError if the model's template has no place for them."""
+
+    def __init__(self, model: LlamaModel) -> None:
+        self._model = model
+        template = model.library.llama_model_chat_template(model.model, b"rerank")
+        self._parts = list(_of_template(model, template.decode()) if template else _of_marks(model))
+        """Tokens, and texts in which the question and the text have their places."""
+        if not all(any(slot in part for part in self._parts if isinstance(part, str)) for slot in (QUESTION, TEXT)):
+            raise LoadError(f"its template for pairs lacks {QUESTION} or {TEXT}")
+        self._room = model.context - len(self._filled("", ""))
+        if self._room < 1:
+            raise LoadError(f"its template for pairs fills the context of {model.context} tokens")
+
+    def tokens(self, question: str, text: str) -> list[int]:
+        """Return the pair's tokens, as many as the context holds at most: question and text are cut at their ends."""
+        limit = self._model.context
+        share = limit - self._room // QUESTION_SHARE
+        question = _longest(self._bounded(question), lambda start: len(self._filled(start, "")) <= share)
+        text = _longest(self._bounded(text), lambda start: len(self._filled(question, start)) <= limit)
+        return self._filled(question, text)
+
+    def _filled(self, question: str, text: str) -> list[int]:
+        tokens: list[int] = []
+        for part in self._parts:
+            if isinstance(part, int):
+                tokens.append(part)
+            else:
+                # both at once: a question that holds {document} is no place for the text
+                filled = _SLOT.sub(lambda slot: question if slot[0] == QUESTION else text, part)
+                tokens += self._model.tokens_of(filled)
+        return tokens
+
+    def _bounded(self, text: str) -> str:
+        return text[: self._model.context * CHARACTERS_PER_TOKEN]
+
+
+def _longest(text: str, fits: Callable[[str], bool]) -> str:
+    """Return the longest beginning of a text that fits; nothing always does."""
+    if fits(text):
+        return text
+    low, high = 0, len(text)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(text[:middle]) else (low, middle)
+    return text[:low]
+
+
+def _of_template(model: LlamaModel, template: str) -> Iterator[int | str]:
+    """Take a template apart where its marks stand, so that a text can hold the same signs and remain text."""
+    marks = {model.text_of(token): token for token in model.tokens_of(template, has_marks=True) if model.is_mark(token)}
+    if not marks:
+        yield template
+        return
+    longest_first = sorted(marks, key=len, reverse=True)
+    for piece in re.split(f"({'|'.join(map(re.escape, longest_first))})", template):
+        if piece:
+            yield marks.get(piece, piece)
+
+
+def _of_marks(model: LlamaModel) -> Iterator[int | str]:
+    """Put both texts between the marks that the vocabulary adds."""
+    library, vocabulary = model.library, model.vocabulary
+    separator = library.llama_vocab_sep(vocabulary)
+    end = library.llama_vocab_eos(vocabulary)
+    end = separator if end < 0 else end
+    has_end, has_separator = library.llama_vocab_get_add_eos(vocabulary), library.llama_vocab_get_add_sep(vocabulary)
+    between = [token for token, has in ((end, has_end), (separator, has_separator)) if has and token >= 0]
+    if library.llama_vocab_get_add_bos(vocabulary):
+        yield library.llama_vocab_bos(vocabulary)
+    yield QUESTION
+    yield from between
+    yield TEXT
+    if has_end and end >= 0:
+        yield end
+
 
 _POOLING_RANK: Final = 4
 """llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""

@@ -1,22 +1,142 @@
-"""The reranker that some agents share: its model, what it is doing, and its answer within a time."""
+"""The reranker that some agents share: its model, what it is doing, and its answer within a time.
+
+A reranker in a child process of its own: started when somebody asks, unloaded when idle, one question at a time.
+"""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, Message, NoResult, Ready, Score, Scored
 from memoryd.embed.local.local_model import LocalModel
-from memoryd.embed.local.worker_process import WorkerPhase, WorkerState
+from memoryd.embed.local.worker import ModelWorker
+from memoryd.embed.local.worker_process import Command, WorkerPhase, WorkerRun, WorkerState, module_command
 from memoryd.errors import RerankerUnavailable
-from memoryd.models.families import inspect_reranker
+from memoryd.models.families import YES_OR_NO, Reranker, inspect_reranker
 from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore
-from memoryd.rerank.ranking_worker import RankerSpec, RankingWorker
+from memoryd.retry import Retry
+
+RANKING_COMMAND: Final = module_command("memoryd.rerank.llama_ranker")
+CONTEXT: Final = 512
+"""Tokens of a question and a text together; a chunk has some 400.
+
+Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabulary: with 250,000 entries half a gigabyte.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankerSpec:
+    """Which model a worker runs, and how patiently. `idle_unload` of zero keeps the model for ever.
+
+    `stall` is how long the worker may work on one pair before it counts as hung.
+    """
+
+    model: Path
+    reranker: Reranker
+    threads: int
+    idle_unload: timedelta
+    stall: timedelta = timedelta(seconds=60)
+    load_timeout: timedelta = timedelta(seconds=120)
+    command: Command = RANKING_COMMAND
+
+    @property
+    def run(self) -> WorkerRun[float | NoResult]:
+        """How the worker is run."""
+        return WorkerRun(
+            order=Load(str(self.model), RANK_POOLING, min(CONTEXT, self.reranker.context), self.threads),
+            job=RankingJob(self.reranker.architecture),
+            command=self.command,
+            idle_unload=self.idle_unload,
+            stall=self.stall,
+            load_timeout=self.load_timeout,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RankingJob:
+    """What a worker that reranks must give: a finite number for each pair."""
+
+    architecture: str
+    name: str = "reranking"
+    unavailable: type[RerankerUnavailable] = RerankerUnavailable
+
+    def misfit(self, ready: Ready) -> str:
+        """Return why the model's classes do not rank; empty if they do: one, or yes and no."""
+        classes = 2 if self.architecture in YES_OR_NO else 1
+        return "" if ready.dimensions == classes else f"its head has {ready.dimensions} classes, not {classes}"
+
+    def read(self, message: Message) -> tuple[int, float | NoResult]:
+        """Return whose score it is, and the score or why there is none; raises ValueError for anything else."""
+        match message:
+            case Scored():
+                is_number = math.isfinite(message.score)
+                return message.id, message.score if is_number else NoResult(message.id, "a score that is not finite")
+            case NoResult():
+                return message.id, message
+        raise ValueError(f"unexpected {type(message).__name__}")
+
+
+class RankingWorker(ModelWorker[float | NoResult]):
+    """Scores pairs with one GGUF. Works while its `run` runs."""
+
+    def __init__(self, spec: RankerSpec, *, retry: Retry | None = None) -> None:
+        super().__init__(spec.run, retry=retry)
+        self.reranker = spec.reranker
+        self._turn = asyncio.Lock()
+        self._last = _LastQuestion("", {})
+
+    async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return what the model's head says to each text, in order: more answers better. Raises RerankerUnavailable.
+
+        Questions wait for each other here, where giving up costs nothing; whoever is cancelled takes the pairs back
+        that the worker has not begun, and breaks off the one that it has. What was read for the last question is not
+        read again, so that the same question goes on where it was late.
+        """
+        async with self._turn:
+            read = self._last = self._last.asked_again(question, texts)
+            unread = {key: text for text in texts if (key := _digest(text)) not in read.scores}
+            keys = list(unread)
+            requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in unread.values()]
+            replies = await self._worker.ask(requests, on_reply=lambda at, reply: read.note(keys[at], reply))
+        if refused := [reply.reason for reply in replies if isinstance(reply, NoResult)]:
+            raise RerankerUnavailable(f"the reranking model gives no score: {refused[0]}")
+        return [read.scores[_digest(text)] for text in texts]
+
+    def read(self, question: str, texts: Sequence[str]) -> int:
+        """Return how many of the texts were read already, if this is what was asked last."""
+        return len(self._last.asked_again(question, texts).scores)
+
+
+@dataclass(frozen=True, slots=True)
+class _LastQuestion:
+    """What was asked last, with its scores by the digests of the texts, as they come."""
+
+    question: str
+    scores: dict[bytes, float]
+
+    def asked_again(self, question: str, texts: Sequence[str]) -> "_LastQuestion":
+        """Return the same with what these texts have in common with those before; nothing if the question is new."""
+        known = self.scores if self.question == question else {}
+        return _LastQuestion(question, {key: known[key] for key in map(_digest, texts) if key in known})
+
+    def note(self, key: bytes, reply: float | NoResult) -> None:
+        """Keep a score."""
+        if not isinstance(reply, NoResult):
+            self.scores[key] = reply
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode(errors="surrogatepass")).digest()
+
 
 log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ import pytest
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, RerankerUnavailable
 from memoryd.models.families import Reranker, inspect_reranker
-from memoryd.rerank.ranking_worker import RankerSpec, RankingWorker
+from memoryd.rerank.reranking import RankerSpec, RankingWorker
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually_async
 
