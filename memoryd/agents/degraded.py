@@ -12,7 +12,7 @@ from memoryd.domain.media import MODELS
 from memoryd.embed.current import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.sync_state import Publish
-from memoryd.llm.text_model_state import TextModelPhase
+from memoryd.llm.protocol import TextModelPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerPhase
 from memoryd.wire import Event

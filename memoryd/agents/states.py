@@ -15,7 +15,7 @@ from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.sync_state import SyncState
 from memoryd.index.watcher import FileWatcher
-from memoryd.llm.text_model_state import TextModelState
+from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.search.backend import Fallback

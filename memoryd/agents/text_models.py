@@ -9,9 +9,9 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import text_calls_file
 from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
 from memoryd.embed.remote.gate import SpendingBook
-from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
-from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings
-from memoryd.llm.remote.text_access import TextKeys, access_of
+from memoryd.llm.access import TextKeys, access_of
+from memoryd.llm.local import LocalWriting, LocalWritingSettings
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from memoryd.agents.owners_time import owners_time
 from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
 from memoryd.config.agents import Agent
-from memoryd.llm.text_model import TextModel
+from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal

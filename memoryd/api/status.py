@@ -59,7 +59,7 @@ from memoryd.embed.current import EmbedderState
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
 from memoryd.index.sync_state import Removal
-from memoryd.llm.text_model_state import TextModelState
+from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.store.ledger.ledger import HistoryCount, LedgerCount

@@ -11,7 +11,7 @@ from memoryd.domain.memories.capture.capture import ITEMS_MAX, TOO_MANY, Capture
 from memoryd.domain.memories.capture.firewall import why_ungrounded
 from memoryd.domain.memories.kinds import Kind
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.text_model import AnswerShape, Prompt, TextModel
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel
 from memoryd.memory.quoting import quoted
 
 log = structlog.get_logger(__name__)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import structlog
 
 from memoryd.errors import TextAnswerRefused
-from memoryd.llm.text_model import AnswerShape, Prompt, TextModel
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel
 from memoryd.memory.quoting import quoted
 
 log = structlog.get_logger(__name__)

@@ -11,7 +11,7 @@ import structlog
 from pydantic import Field, create_model
 
 from memoryd.errors import TextAnswerRefused
-from memoryd.llm.text_model import AnswerShape, Prompt, TextModel
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel
 from memoryd.memory.quoting import quoted
 
 log = structlog.get_logger(__name__)

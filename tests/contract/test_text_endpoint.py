@@ -15,10 +15,9 @@ from structlog.testing import capture_logs
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.remote.gate import SpendingBook
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.remote.remote_writing import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
-from memoryd.llm.remote.text_access import TextKeys, access_of
-from memoryd.llm.text_model import Prompt
-from memoryd.llm.text_model_state import TextModelPhase
+from memoryd.llm.access import TextKeys, access_of
+from memoryd.llm.protocol import Prompt, TextModelPhase
+from memoryd.llm.remote import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
 from memoryd.memory.llm_labels import LabelAnswer, Labeller
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply

@@ -14,11 +14,10 @@ from pydantic import Field
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.remote.gate import SpendingBook
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.local.local_writing import LocalWriting, LocalWritingSettings
-from memoryd.llm.remote.remote_writing import RemoteWriting, RemoteWritingSettings
-from memoryd.llm.remote.text_access import TextKeys, access_of
-from memoryd.llm.text_model import AnswerShape, Prompt, TextModel
-from memoryd.llm.text_model_state import TextModelPhase, TextModelState
+from memoryd.llm.access import TextKeys, access_of
+from memoryd.llm.local import LocalWriting, LocalWritingSettings
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelPhase, TextModelState
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
 from memoryd.memory.llm_labels import Labeller
 from memoryd.memory.llm_prose import CitedFact, Prose, fault_of
 from memoryd.models.families import WRITING

@@ -17,8 +17,8 @@ from pydantic import Field
 
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, TextModelUnavailable
-from memoryd.llm.local.writing_worker import WAITING_MAX, WriterSpec, WritingWorker
-from memoryd.llm.text_model import AnswerShape, Prompt
+from memoryd.llm.local import WAITING_MAX, WriterSpec, WritingWorker
+from memoryd.llm.protocol import AnswerShape, Prompt
 from memoryd.models.families import inspect_chat_model
 from tests.tiny_chat import TEMPLATE, USER_ONLY, write_chat_model
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker

@@ -19,7 +19,7 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
-from memoryd.llm.text_model import Answer, Prompt
+from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.awaited_messages import AwaitedMessages
 from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing

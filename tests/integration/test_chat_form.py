@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from memoryd.embed.local.worker_program import LoadError
-from memoryd.llm.local.chat_form import DATA, PLAIN, TASK, ChatForm
+from memoryd.llm.llama_writer import DATA, PLAIN, TASK, ChatForm
 
 pytest.importorskip("llama_cpp")
 

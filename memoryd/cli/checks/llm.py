@@ -9,7 +9,7 @@ from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError
-from memoryd.llm.remote.text_access import TextKeys, access_of
+from memoryd.llm.access import TextKeys, access_of
 from memoryd.models.families import WRITING, ChatModel, inspect_chat_model
 from memoryd.models.store import ModelStore
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.answers import read_answer
-from memoryd.llm.remote.chat_completions import ChatDialect, content_of, request_body
-from memoryd.llm.text_model import AnswerShape, Prompt
+from memoryd.llm.protocol import AnswerShape, Prompt, read_answer
+from memoryd.llm.remote import ChatDialect, content_of, request_body
 from memoryd.memory.llm_prose import CitedFact, summary_shape
 
 

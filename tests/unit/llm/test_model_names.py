@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.llm.model_names import NAME_CHARACTERS, recorded_name
+from memoryd.llm.protocol import NAME_CHARACTERS, recorded_name
 
 
 def test_usual_names_stay() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
-from memoryd.llm.text_model import Answer, AnswerShape, Prompt
+from memoryd.llm.protocol import Answer, AnswerShape, Prompt
 from memoryd.memory.llm_prose import (
     FACTS_MAX,
     CitedFact,

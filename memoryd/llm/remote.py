@@ -1,30 +1,172 @@
-"""The endpoint for text that all agents share: its key, its day's calls, its one answer at a time, and how it does."""
+"""The wire format of OpenAI's chat completions, which many servers speak, and what they differ in.
+
+POST /chat/completions {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}
+→ {"choices": [{"finish_reason", "message": {"content"}}]}
+
+An endpoint for text as it is reached now: opened with its key, and anew when the key is another one.
+
+The endpoint for text that all agents share: its key, its day's calls, its one answer at a time, and how it does.
+"""
 
 import asyncio
+import json
+import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
-from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.gate import EndpointGate, SpendingBook
+from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ConfigError, TextModelUnavailable
-from memoryd.llm.answers import read_answer
-from memoryd.llm.model_names import recorded_name
-from memoryd.llm.remote.chat_completions import PATH, ChatDialect, content_of, request_body
-from memoryd.llm.remote.reached_endpoint import ATTEMPTS, ReachedEndpoint
-from memoryd.llm.remote.text_access import PROVIDER, TextAccess, TextKeys
-from memoryd.llm.text_model import Answer, AnswerShape, Prompt
-from memoryd.llm.text_model_state import CallCount, PhaseRecord, TextModelPhase, TextModelState
+from memoryd.llm.access import PROVIDER, TextAccess, TextKeys
+from memoryd.llm.protocol import (
+    Answer,
+    AnswerShape,
+    CallCount,
+    PhaseRecord,
+    Prompt,
+    TextModelPhase,
+    TextModelState,
+    read_answer,
+    recorded_name,
+)
 from memoryd.retry import Retry
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
+
+
+PATH: Final = "/chat/completions"
+SEED: Final = 7
+_NEWER: Final = re.compile(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
+_UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
+"""Keywords that strict servers refuse in a schema; what comes is held against the whole schema anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDialect:
+    """What an endpoint was heard to take: a schema to hold to, or JSON alone; and which names of the limits."""
+
+    holds_schema: bool = True
+    is_newer: bool = False
+    """Whether it wants `max_completion_tokens`, and no temperature: models that think first."""
+
+    def after(self, refusal: str) -> "ChatDialect | None":
+        """Return what to try after a request was refused with these words; None if there is nothing else."""
+        if _NEWER.search(refusal) and not self.is_newer:
+            return replace(self, is_newer=True)
+        return replace(self, holds_schema=False) if self.holds_schema else None
+
+
+def request_body(
+    model: str, prompt: Prompt, shape: type[AnswerShape], max_tokens: int, dialect: ChatDialect
+) -> dict[str, object]:
+    """Return the body of a request: the task is the system's, the data the user's."""
+    schema = _strict(shape.model_json_schema())
+    task = prompt.task if dialect.holds_schema else f"{prompt.task}\nThe answer fits this JSON schema: {_line(schema)}"
+    messages = [{"role": "system", "content": task}, {"role": "user", "content": prompt.data}]
+    limits: dict[str, object] = {"temperature": 0, "max_tokens": max_tokens}
+    if dialect.is_newer:
+        limits = {"max_completion_tokens": max_tokens}
+    form: dict[str, object] = {"type": "json_object"}
+    if dialect.holds_schema:
+        form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+    return {"model": model, "messages": messages, "seed": SEED, "response_format": form, **limits}
+
+
+def content_of(answer: object) -> str:
+    """Return the text of the first choice; raises ValueError, which quotes nothing, where there is none or a part."""
+    match answer:
+        case {"choices": [{"message": {"refusal": str(refusal)}}, *_]} if refusal:
+            raise ValueError("the model declines to answer")
+        case {"choices": [{"finish_reason": "length"}, *_]}:
+            raise ValueError("the answer is cut off")
+        case {"choices": [{"finish_reason": "content_filter"}, *_]}:
+            raise ValueError("the endpoint withholds the answer")
+        case {"choices": [{"message": {"content": str(content)}}, *_]}:
+            return content
+    raise ValueError("no text in the answer")
+
+
+def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without what strict servers refuse; the names of keys are left alone."""
+    kept = {key: value for key, value in schema.items() if key not in _UNSENT}
+    for key in ("$defs", "properties"):
+        if key in kept:
+            kept[key] = {name: _strict(one) for name, one in kept[key].items()}
+    return kept | ({"items": _strict(kept["items"])} if "items" in kept else {})
+
+
+def _line(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+
+
+ANSWER_BYTES: Final = 1 << 20
+ATTEMPTS: Final = 2
+"""A question is asked again once, where that may help: each one costs."""
+
+
+class ReachedEndpoint:
+    """One endpoint, with the gate that remembers how long it asked to be left alone."""
+
+    def __init__(self, access: TextAccess, keys: TextKeys, *, answer: timedelta, retry: Retry | None = None) -> None:
+        self._access = access
+        self._keys = keys
+        self._answer = answer
+        self._gate = EndpointGate(retry)
+        self._open: tuple[Credentials, Endpoint] | None = None
+
+    async def now(self) -> "Endpoint":
+        """Return it with the key of now; raises ConfigError where there is none, or none that can be used."""
+        credentials = await asyncio.to_thread(self._keys.open, self._access)
+        if self._open is not None and self._open[0] == credentials:
+            return self._open[1]
+        await self.close()
+        # httpx takes 70 ms to import, and a daemon without an endpoint never needs it
+        from memoryd.embed.remote.http import tls
+
+        await asyncio.to_thread(tls)
+        self._gate.enter(credentials)
+        # what is refused is the fault of what was asked, from the first question on
+        self._gate.admit()
+        self._open = credentials, self._made(credentials)
+        return self._open[1]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        opened, self._open = self._open, None
+        if opened is not None:
+            await opened[1].aclose()
+
+    def _made(self, credentials: Credentials) -> "Endpoint":
+        import httpx
+
+        from memoryd.embed.remote.http import Endpoint
+
+        headers = {"authorization": f"Bearer {credentials.api_key}"} if credentials.api_key else {}
+        headers |= {name.lower(): value for name, value in credentials.headers}
+        if not all(text.isascii() and text.isprintable() for text in (*headers, *headers.values())):
+            raise ConfigError(["the key or a header of memory.llm holds a character that HTTP does not allow"])
+        try:
+            return Endpoint(
+                base_url=self._access.base_url.removesuffix(PATH),
+                headers=headers,
+                secrets=[credentials.api_key, *(value for _, value in credentials.headers)],
+                concurrency=1,
+                timeouts=CallTimeouts(query=self._answer, attempts=ATTEMPTS),
+                gate=self._gate,
+                answer_bytes=ANSWER_BYTES,
+            )
+        except httpx.InvalidURL as exc:
+            raise ConfigError([f"the address of memory.llm cannot be used: {exc}"]) from exc
+
 
 log = structlog.get_logger(__name__)
 

@@ -1,0 +1,140 @@
+"""What a model said, as an answer of the shape that was asked for, or why it is none; no word of it is repeated.
+
+How a text model is named where its words are on record.
+
+The seam between a question and a model that writes text: what every text model takes, gives and promises.
+
+An answer is JSON of a given shape, never free text: what a model says is a value that was checked.
+
+What status tells of a text model: who it is, whether it can be asked, and why not.
+"""
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from memoryd.embed.local.worker_process import WorkerState
+from memoryd.errors import TextAnswerRefused
+
+NAME_CHARACTERS: Final = 100
+_MARK_UP: Final = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
+
+
+def recorded_name(provider: str, model: str, release: str) -> str:
+    """Return `provider/model@release` on one line and without mark-up: a file says of itself what it likes."""
+    name = "".join(sign for sign in " ".join(model.split()) if sign.isprintable()).translate(_MARK_UP)
+    return f"{provider}/{name[:NAME_CHARACTERS]}@{release}"
+
+
+class AnswerShape(BaseModel):
+    """What an answer must look like: its JSON schema is what the model is held to, and its reading the check.
+
+    Bound every text and list, so that an answer ends. Keys are neither missing nor more than these.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+Answer = TypeVar("Answer", bound=AnswerShape)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What to do, and the data to do it with: memory text stands in `data` alone, delimited, and is no instruction."""
+
+    task: str
+    data: str = field(repr=False)
+
+
+class TextModel(Protocol):
+    """Answers in JSON. Deterministic as far as its engine is: temperature 0, one fixed seed."""
+
+    @property
+    def identity(self) -> str:
+        """Provider, model and what tells releases apart, on one line; it is recorded with every label."""
+        ...
+
+    async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
+        """Return an answer of that shape by `deadline`, seconds of `time.monotonic()`, in at most so many tokens.
+
+        Raises TextModelUnavailable: not now, or not in time; TextAnswerRefused, which is one, where this question has
+        no answer of that shape, and the next one may have. Who asks goes on without.
+        """
+        ...
+
+
+ANSWER_CHARACTERS: Final = 64 * 1024
+"""A longer text is no answer to what is asked here."""
+
+
+def read_answer(text: str, shape: type[Answer]) -> Answer:
+    """Return the answer; raises TextAnswerRefused, which says where it is amiss and quotes nothing."""
+    if len(text) > ANSWER_CHARACTERS:
+        raise TextAnswerRefused(f"the text model's answer has more than {ANSWER_CHARACTERS:,} characters")
+    try:
+        return shape.model_validate_json(text)
+    except ValidationError as exc:
+        raise TextAnswerRefused(f"the text model's answer is not of the shape asked for: {_fault(exc)}") from None
+
+
+def schema_of(shape: type[AnswerShape]) -> str:
+    """Return the JSON schema of a shape, as JSON: the same text each time."""
+    return json.dumps(shape.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
+
+
+def _fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    # the name of a key that is not ours was made up by the model
+    where = "" if first["type"] == "extra_forbidden" else ".".join(map(str, first["loc"]))
+    return f"{first['type']} at {where}" if where else first["type"]
+
+
+class TextModelPhase(StrEnum):
+    """What stands between a question and its answer."""
+
+    WARMING = "warming"
+    """It was not looked at yet."""
+    DOWNLOADING = "downloading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCount:
+    """Questions that were sent today (UTC), and how many may be; None: as many as are asked."""
+
+    today: int
+    per_day: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextModelState:
+    """The phase, why, and since when. `destination` is the host that memory text is sent to; None: none is."""
+
+    provider: str
+    model: str
+    phase: TextModelPhase
+    reason: str
+    since: datetime
+    destination: str | None = None
+    calls: CallCount | None = None
+    worker: WorkerState | None = None
+
+
+class PhaseRecord:
+    """A phase and why, and since when it is so."""
+
+    def __init__(self, now: datetime) -> None:
+        self.phase, self.reason, self.since = TextModelPhase.WARMING, "starting", now
+
+    def become(self, phase: TextModelPhase, reason: str, now: datetime) -> bool:
+        """Note the phase; tell whether it is another one."""
+        is_new = phase is not self.phase
+        if is_new:
+            self.since = now
+        self.phase, self.reason = phase, reason
+        return is_new
