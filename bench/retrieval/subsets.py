@@ -26,7 +26,7 @@ from memoryd.embed.calibration import Strangers
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.index.spaces import Spaces
+from memoryd.index.passages import Spaces
 from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.search_settings import SearchSettings

@@ -20,10 +20,9 @@ from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import NotFound, StoreError
+from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.keeper import Keeper
-from memoryd.index.lane import EmbeddingLane
-from memoryd.index.lane_settings import LaneLinks
-from memoryd.index.spaces import Spaces
+from memoryd.index.passages import LaneLinks, Spaces
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_feeder import ConversationFeeder
 from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter

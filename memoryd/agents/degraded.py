@@ -11,7 +11,7 @@ from memoryd.agents.workspace_path import ELSEWHERE
 from memoryd.domain.media import MODELS
 from memoryd.embed.current import EmbedderPhase
 from memoryd.files.scanner import RootState
-from memoryd.index.sync_state import Publish
+from memoryd.index.state import Publish
 from memoryd.llm.protocol import TextModelPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerPhase

@@ -32,7 +32,7 @@ from memoryd.domain.memories.documents import (
     within,
 )
 from memoryd.errors import NotFound
-from memoryd.index.yielding import with_pauses
+from memoryd.index.threads import with_pauses
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.lifecycle.usage_book import UsageBook
 from memoryd.memory.recall.recalled import Recalled, RecalledMemory

@@ -19,7 +19,7 @@ from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_model import LocalSettings
 from memoryd.embed.remote.gate import SpendingBook
 from memoryd.embed.remote.settings import RemoteSettings
-from memoryd.index.sync_state import Publish
+from memoryd.index.state import Publish
 from memoryd.models.store import ModelStore
 from memoryd.wire import Event
 

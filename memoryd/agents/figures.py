@@ -8,7 +8,7 @@ from typing import TypeVar
 from memoryd.domain.documents import SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
-from memoryd.index.lane import EmbeddingLane
+from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import MemoryCounts
 from memoryd.store.index.passages import RejectedPassage

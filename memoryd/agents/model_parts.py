@@ -5,7 +5,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.rerankers import Rerankers
 from memoryd.agents.text_models import TextModels
 from memoryd.config.providers import ModelsSection
-from memoryd.index.sync_state import Publish
+from memoryd.index.state import Publish
 
 
 class ModelParts:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from memoryd.index.lane import EmbeddingLane
+from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.qmd.agent import AgentQmd
 
 OUTAGE_SECONDS = 60.0

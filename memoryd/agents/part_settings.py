@@ -10,7 +10,7 @@ from memoryd.domain.embedding import Choice
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
-from memoryd.index.lane_settings import LaneSettings
+from memoryd.index.passages import LaneSettings
 from memoryd.search.search_settings import SearchSettings
 from memoryd.sessions.conversation_feeder import FeedSettings
 from memoryd.sessions.transcript_folders import TranscriptFolder

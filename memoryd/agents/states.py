@@ -13,7 +13,7 @@ from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState
-from memoryd.index.sync_state import SyncState
+from memoryd.index.state import SyncState
 from memoryd.index.watcher import FileWatcher
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.qmd_state import QmdState

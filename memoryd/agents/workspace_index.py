@@ -23,13 +23,12 @@ from memoryd.domain.embedding import Vector
 from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
 from memoryd.files.scanner import Scan
-from memoryd.index.attachments import AttachmentReader
+from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
-from memoryd.index.lane import EmbeddingLane
-from memoryd.index.lane_settings import LaneLinks, Lookup
-from memoryd.index.spaces import Spaces
-from memoryd.index.sync_state import IndexEvents, Publish
+from memoryd.index.passages import LaneLinks, Lookup, Spaces
+from memoryd.index.reading import AttachmentReader
+from memoryd.index.state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.rerank.reranking import Reranking
 from memoryd.search.builtin import BuiltinSearch

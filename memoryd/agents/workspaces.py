@@ -23,7 +23,7 @@ from memoryd.domain.clock import Jump
 from memoryd.domain.embedding import Vector
 from memoryd.domain.heartbeats import WATCHER_SECONDS, LivingPart
 from memoryd.errors import StoreError
-from memoryd.index.sync_state import Publish
+from memoryd.index.state import Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.qmd.agent import forget_unused
 

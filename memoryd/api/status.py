@@ -58,7 +58,7 @@ from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSA
 from memoryd.embed.current import EmbedderState
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
-from memoryd.index.sync_state import Removal
+from memoryd.index.state import Removal
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState

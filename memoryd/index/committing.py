@@ -1,23 +1,254 @@
-"""From readings to the index: each is committed whole, and what is known of the file follows the commit."""
+"""From readings to the index: each is committed whole, and what is known of the file follows the commit.
 
+The commit of a large note, which takes seconds, and lets smaller ones pass.
+
+The notes that nobody may be told of though the index still holds them, since it cannot be written.
+
+Taking documents out of the index, and of what may be private every trace.
+"""
+
+import asyncio
+import os
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 import structlog
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
-from memoryd.domain.syncplan import Known
-from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkSettings
-from memoryd.index.file_table import FileTable
-from memoryd.index.purging import Purger
-from memoryd.index.reading import Reading, ReadStatus
-from memoryd.index.round import Round
-from memoryd.index.sync_reporter import SyncReporter
-from memoryd.index.withdrawn import Withdrawn
+from memoryd.domain.syncplan import Known, SyncPlan
+from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
+from memoryd.index.large_notes import Cut
+from memoryd.index.reading import Reader, Reading, ReadStatus, Round
+from memoryd.index.state import FileTable, SyncReporter
+from memoryd.index.threads import in_thread, with_pauses
+from memoryd.index.triggers import Demands
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import FileContent, FileRow, Rename
+from memoryd.store.index.documents import Entries, FileContent, FileRow, Rename
+
+MAX_YIELDS = 3
+"""So often the commit of a large note is put off for smaller ones; then they wait for it."""
+
+
+class PutOffError(Exception):
+    """The commit of a large note was broken off, since smaller ones came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stoppable:
+    """Entries whose commit can be broken off; raises PutOffError then."""
+
+    entries: Entries
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[ChunkEntry]:
+        for entry in self.entries:
+            if self.stop.is_set():
+                raise PutOffError
+            yield entry
+
+
+class InterruptibleCommit:
+    """Commits a large note wholly, or, if small ones come before that is done, not at all."""
+
+    def __init__(
+        self,
+        *,
+        demands: Demands,
+        commit: Callable[[Sequence[Reading], Round], Awaitable[None]],
+        has_newcomers: Callable[[], Awaitable[bool]],
+    ) -> None:
+        self._demands = demands
+        self._commit = commit
+        self._has_newcomers = has_newcomers
+
+    async def run(self, reading: Reading, cut: Cut) -> bool:
+        """Commit a note that was cut, and tell whether that was done."""
+        entries, is_over = Stoppable(reading.chunks), asyncio.Event()
+
+        async def commit() -> bool:
+            try:
+                await self._commit([replace(reading, chunks=entries)], cut.work)
+            except PutOffError:
+                # raised within the transaction, which is rolled back as a whole
+                return False
+            finally:
+                is_over.set()
+                self._demands.wake()
+            return True
+
+        async def look_out() -> None:
+            try:
+                await self._look_out(cut.yields, is_over)
+            finally:
+                entries.stop.set()
+
+        # both to their end, also when one fails: a look that went on would run beside that of the next round
+        is_done, looked = await asyncio.gather(commit(), look_out(), return_exceptions=True)
+        for failure in (is_done, looked):
+            if isinstance(failure, BaseException):
+                raise failure
+        return is_done is True
+
+    async def _look_out(self, yields: int, is_over: asyncio.Event) -> None:
+        """Return when the commit is over, or when smaller notes are to be read before it is."""
+        ticket, has_looked = self._demands.ticket, False
+        try:
+            while not is_over.is_set():
+                if yields >= MAX_YIELDS:
+                    await self._demands.wait_for_wake()
+                elif self._demands.is_due(ticket):
+                    ticket, has_looked = self._demands.turn_to_newcomers(), True
+                    if await self._has_newcomers():
+                        return
+                    # no sleep before `is_over` is asked: the commit may have ended meanwhile, and woken nobody
+                else:
+                    await self._demands.wait_for_hints()
+        finally:
+            if has_looked:
+                # the hints that were taken for heard here are still to be followed by a round
+                self._demands.hint()
+
+
+class Withdrawn:
+    """Paths that are to be removed from the index. The indexer writes it; search, reading and embedding subtract it."""
+
+    def __init__(self) -> None:
+        # replaced as a whole, for other threads read it
+        self._paths: frozenset[RelativePath] = frozenset()
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._paths
+
+    def __bool__(self) -> bool:
+        return bool(self._paths)
+
+    @property
+    def paths(self) -> Set[RelativePath]:
+        return self._paths
+
+    def add(self, paths: Iterable[RelativePath]) -> bool:
+        """Withdraw these; tell whether one of them was not."""
+        before, self._paths = self._paths, self._paths.union(paths)
+        return len(self._paths) > len(before)
+
+    def release(self, paths: Iterable[RelativePath]) -> None:
+        """Say that the index holds what it may of these, or nothing."""
+        self._paths = self._paths.difference(paths)
+
+    def keep(self, paths: Iterable[RelativePath]) -> None:
+        """Release all but these."""
+        self._paths = self._paths.intersection(paths)
+
+
+PUT_OFF_SECONDS = 2.0
+"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
+questions."""
+
+
+class Purger:
+    """Removes documents. `has_patterns` says whether there are names that the rules of the present round hide."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        executor: Executor,
+        workspace: Path,
+        table: FileTable,
+        withdrawn: Withdrawn,
+        reporter: SyncReporter,
+    ) -> None:
+        self.has_patterns = False
+        self._database = database
+        self._executor = executor
+        self._workspace = workspace
+        self._table = table
+        self._withdrawn = withdrawn
+        self._reporter = reporter
+        self._owed_since: float | None = None
+
+    @property
+    def is_owing(self) -> bool:
+        """Whether words of what is private now may still lie in the file of the index."""
+        return self._owed_since is not None
+
+    def owe(self) -> None:
+        """Note that they may."""
+        if self._owed_since is None:
+            self._owed_since = time.monotonic()
+
+    async def remove(self, paths: Sequence[RelativePath], *, hidden: Set[RelativePath]) -> None:
+        """Remove these from the index, as far as they are in it, and forget them; raises StoreError.
+
+        `hidden`: those of them that are there, and not for us.
+        """
+        indexed = [path for path in paths if path in self._table.indexed]
+        if indexed:
+            # nobody is told of them from here on: between the two lines the index may hold them for seconds, and
+            # if it cannot be written, it does so until it can be
+            self._withdrawn.add(indexed)
+            await self._erase(indexed, hidden)
+            self._withdrawn.release(indexed)
+            self._reporter.note_commit()
+            log.debug("files removed", count=len(indexed), first=indexed[0])
+        self._table.forget(paths)
+
+    async def withdraw(self, todo: SyncPlan, reader: Reader) -> None:
+        """Let nobody be told of what is private now, though the index cannot be written."""
+        suspects = [(path, path) for path in todo.read] + list(todo.rename)
+        held = [(old, new) for old, new in suspects if old in self._table.indexed]
+        private = await in_thread(
+            self._executor, lambda: [old for old, new in with_pauses(held) if reader.says_private(new)]
+        )
+        if self._withdrawn.add([*private, *(path for path in todo.remove if path in self._table.indexed)]):
+            self._reporter.note_purge()
+
+    async def drop_remains(self, *, is_asked: bool) -> None:
+        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
+
+        Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
+        `is_asked`, a question waits for the next round: then it is put off, for a while. Nobody is told of what is
+        left, whoever asks.
+        """
+        since = self._owed_since
+        if since is None or (is_asked and time.monotonic() - since < PUT_OFF_SECONDS):
+            return
+        await self._database.documents.drop_remains()
+        self._reporter.note_purge()
+        # after the rewriting, which the log holds too; if it fails, all of it is still owed
+        await self._database.checkpoint()
+        self._owed_since = None
+
+    async def _erase(self, indexed: Sequence[RelativePath], hidden: Set[RelativePath]) -> None:
+        """Remove files; of what may be private now, not even a vector may stay.
+
+        That is what is hidden, and what is gone while there are places that are kept out: it may have been moved there.
+        """
+        # the disk is not asked again what is there: what comes back from here on is read by the next round
+        moved = await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
+        private = {*moved, *(path for path in indexed if path in hidden)}
+        gone = [path for path in indexed if path not in private]
+        await self._database.documents.remove(gone, purged=list(private))
+        if private:
+            self.owe()
+            # after the removal: what somebody loads anew before it would hold them again
+            self._reporter.note_purge()
+        else:
+            await self._database.checkpoint()
+
+    def _may_be_moved_away(self, path: RelativePath) -> bool:
+        # an extra folder that vanished as a whole was unmounted, or is no longer wanted
+        is_out_of_sight = path.startswith("../") and not os.path.lexists((self._workspace / path).parent)
+        return (self.has_patterns or self._table.has_left_out) and not is_out_of_sight
+
 
 log = structlog.get_logger(__name__)
 

@@ -11,8 +11,7 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
 from memoryd.files.roots import ReadMounts, remote_reason, unreadable_files, vanished_roots
 from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
-from memoryd.index.demands import Demand
-from memoryd.index.look import Look
+from memoryd.index.triggers import Demand, Look
 
 Value = TypeVar("Value")
 

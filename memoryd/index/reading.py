@@ -1,19 +1,36 @@
-"""From a suspect path to what the index shall hold of it. Blocking work without decisions about the store."""
+"""From a suspect path to what the index shall hold of it. Blocking work without decisions about the store.
 
+The bytes of an indexed picture or sound, read again when they are to be embedded, and checked again.
+
+One round of the indexer: what it reads under, and reading by it.
+
+What was cut of a large document, kept on disk until it is committed: in memory it is a multiple of the text.
+"""
+
+import asyncio
+import marshal
+import tempfile
+import weakref
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import accumulate
 from pathlib import Path
 
 import structlog
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.media import LABELS, Media, Modality, modality_of
+from memoryd.domain.media import HEAD_BYTES, LABELS, Media, Modality, checked, modality_of
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
-from memoryd.domain.syncplan import Known
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry, media_entries
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.sections import holds_memories, is_daily_log
+from memoryd.domain.syncplan import Known, SyncPlan
+from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords, PassageEntry, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
+from memoryd.embed.protocol import Attachment
 from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (
     NotReadableError,
@@ -26,10 +43,10 @@ from memoryd.files.reading import (
     utf8_of,
 )
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import ScanRoot, ScanRules
-from memoryd.index.spool import Spool
-from memoryd.index.yielding import with_pauses
+from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules
+from memoryd.index.threads import with_pauses
 from memoryd.store.index.documents import Entries
+from memoryd.store.index.passages import PendingFile
 
 LARGE_BYTES = 2 * 2**20
 """A note of more is cut aside, while smaller ones are read and committed."""
@@ -165,3 +182,161 @@ def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Me
         reason = f"its bytes are not those of an {LABELS[modality].lower()} of a known kind"
         return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
     return Reading(path, ReadStatus.CHANGED, stamp, media_entries(path, media, stamp.sha256))
+
+
+class AttachmentReader:
+    """Gives the lane the bytes of files that the rules of this moment let through; `look` says where and which."""
+
+    def __init__(self, *, executor: Executor, look: CurrentRules) -> None:
+        self._executor = executor
+        self._look = look
+
+    async def attach(self, file: PendingFile) -> Attachment:
+        """Read one file; raises NotReadableError if it is gone, changed, left out by now, or cannot be read."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._read, file)
+
+    def _read(self, file: PendingFile) -> Attachment:
+        roots, rules = self._look()
+        if rules.media is None or not rules.media.admits(file.path) or rules.hold or rules.is_ignored(file.path):
+            raise NotReadableError("it is left out now")
+        base, relative = base_of(file.path, rules.workspace, roots)
+        limit, _ = rules.limit(file.path)
+        try:
+            octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
+        except TornReadError as exc:
+            raise NotReadableError("it is being written") from exc
+        except OSError as exc:
+            raise NotReadableError(f"it cannot be read: {exc.strerror}") from exc
+        media = checked(file.path, octets.data[:HEAD_BYTES])
+        if octets.sha256 != file.sha256 or media is None:
+            raise NotReadableError("it has changed since it was indexed")
+        return Attachment(media.mime, octets.sha256, octets.data)
+
+
+READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
+"""How much is read, cut and committed in one go."""
+ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
+"""How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
+_BANK = "bank/"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
+
+    seen: Scan
+    reader: Reader
+    held: Mapping[RelativePath, Known]
+    came_from: Mapping[RelativePath, RelativePath]
+    """The old path of each file that may be a renamed one."""
+    is_forced: bool
+
+    def is_large(self, path: RelativePath) -> bool:
+        """Tell whether a file is to be cut aside."""
+        return self.seen.files[path].size > LARGE_BYTES and modality_of(path) is None
+
+    def is_move(self, reading: Reading) -> bool:
+        """Tell whether a file that may be a renamed one holds what the old one held."""
+        if reading.path not in self.came_from or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
+            return False
+        return reading.read_stamp.sha256 == self.held[reading.path].digest
+
+    def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
+        """Part what a question waits for, the smallest files up to `ASKED_BYTES` together, from the others."""
+        by_size = sorted(paths, key=lambda path: self.seen.files[path].size)
+        until = list(accumulate(self.seen.files[path].size for path in by_size))
+        soon = by_size[: bisect_right(until, ASKED_BYTES)]
+        among_soon = set(soon)
+        return soon, [path for path in paths if path not in among_soon]
+
+    def batches(self, paths: Sequence[RelativePath], most_bytes: int) -> Iterator[list[RelativePath]]:
+        """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
+        batch: list[RelativePath] = []
+        size = 0
+        for path in paths:
+            size += self.seen.files[path].size
+            if batch and (len(batch) >= READ_AHEAD_FILES or size > most_bytes):
+                yield batch
+                batch, size = [], self.seen.files[path].size
+            batch.append(path)
+        if batch:
+            yield batch
+
+
+def round_of(
+    todo: SyncPlan, seen: Scan, reader: Reader, known: Mapping[RelativePath, Known], *, is_forced: bool
+) -> Round:
+    """Return the round that works off a plan."""
+    # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
+    came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
+    renamed = {
+        new: replace(known[old], is_stale=known[old].is_stale or _says_something_else(old, new))
+        for new, old in came_from.items()
+    }
+    return Round(seen, reader, {**known, **renamed}, came_from, is_forced)
+
+
+def _says_something_else(old: RelativePath, new: RelativePath) -> bool:
+    """Tell whether the same bytes are cut in another way under a new name.
+
+    The text of a picture or sound is its name, and whether a bullet is a memory, or a page one of an entity, is told
+    by the path, too. From one log to another all lines stay what they are.
+    """
+    if is_daily_log(old) and is_daily_log(new):
+        return False
+    return modality_of(new) is not None or any(holds_memories(path) or path.startswith(_BANK) for path in (old, new))
+
+
+def read_under_the_rules(work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
+    """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
+    readings = [work.reader.read(path, work.held.get(path)) for path in with_pauses(batch)]
+    # asked last: rules that change from here on are seen by the next look, which a change of their file brings about
+    if not batch or work.reader.rules.is_current():
+        return readings
+    return [replace(reading, status=ReadStatus.AGAIN) for reading in readings]
+
+
+def may_follow(reading: Reading, work: Round) -> bool:
+    """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
+    reader = work.reader
+    return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
+
+
+_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]
+
+
+class Spool:
+    """Entries in their order, to be gone through more than once. The file has no name and ends with this."""
+
+    def __init__(self, entries: Iterable[ChunkEntry], folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it lives as long as the spool
+        weakref.finalize(self, self._file.close)
+        self._count = 0
+        for entry in entries:
+            data = marshal.dumps(_plain(entry))
+            self._file.write(len(data).to_bytes(8, "little") + data)
+            self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[ChunkEntry]:
+        self._file.seek(0)
+        for _ in range(self._count):
+            size = int.from_bytes(self._file.read(8), "little")
+            yield _entry(marshal.loads(self._file.read(size)))
+
+
+def _plain(entry: ChunkEntry) -> _Plain:
+    """Return the values of an entry: a transaction waits while they are read back, and classes cost most of that."""
+    passages = tuple((it.start, it.stop, it.hash) for it in entry.passages)
+    words = (entry.words.body, entry.words.heading, entry.words.parts)
+    return entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash, passages, words, entry.memory or ""
+
+
+def _entry(plain: _Plain) -> ChunkEntry:
+    start_line, end_line, heading, text, digest, spans, words, memory = plain
+    passages = tuple(PassageEntry(*span) for span in spans)
+    return ChunkEntry(
+        start_line, end_line, heading, text, digest, passages, ChunkWords(*words), MemoryId(memory) or None
+    )

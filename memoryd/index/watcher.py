@@ -16,8 +16,7 @@ import structlog
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.files.scanner import FolderId
-from memoryd.index.event_source import event_source
-from memoryd.index.file_events import ANYTHING, EventSource, FileEvents
+from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, event_source
 
 log = structlog.get_logger(__name__)
 

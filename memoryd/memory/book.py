@@ -14,8 +14,7 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.errors import StoreError
-from memoryd.index.threads import in_thread
-from memoryd.index.yielding import with_pauses
+from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.record_days import LineDays, RecordDays
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import FileVersion, MemoryFiles, MemoryLine

@@ -11,7 +11,7 @@ from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.selection import DEEPER, AnswerFill, NextStep, next_step
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import StoreError
-from memoryd.index.spaces import Spaces
+from memoryd.index.passages import Spaces
 from memoryd.search.arm_times import ArmTimes, guarded
 from memoryd.search.backend import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query
 from memoryd.search.candidates import Candidates, CandidateSearch

@@ -13,7 +13,7 @@ from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.protocol import Embedder
-from memoryd.index.spaces import Spaces
+from memoryd.index.passages import Spaces
 from memoryd.search.backend import Arm, ArmState
 from memoryd.search.lexical_arm import exact
 from memoryd.search.vector_index import VectorIndex

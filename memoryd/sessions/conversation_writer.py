@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkSettings
-from memoryd.index.withdrawn import Withdrawn
+from memoryd.index.committing import Withdrawn
 from memoryd.store.index.conversations import ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent

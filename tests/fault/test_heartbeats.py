@@ -21,7 +21,7 @@ import asyncio, importlib, signal, sys, threading, time
 from pathlib import Path
 import memoryd.agents.workspace, memoryd.agents.workspaces, memoryd.daemon.heartbeats
 from memoryd.daemon import app, main
-from memoryd.index.inotify_events import InotifyEvents
+from memoryd.index.file_events import InotifyEvents
 from memoryd.store.pool import Writer
 
 fault = Path(sys.argv.pop(1))

@@ -176,7 +176,7 @@ ESSENTIAL = [
 OPTIONAL = {
     "watcher": "memoryd.index.watcher FileWatcher run",
     "probe": "memoryd.index.watcher FileWatcher run_probe",
-    "embedding main": "memoryd.index.lane EmbeddingLane run",
+    "embedding main": "memoryd.index.embedding_loop EmbeddingLane run",
     "outside main": "memoryd.agents.outside_counter OutsideCounter run",
     "memories main": "memoryd.memory.book MemoryBook run",
 }

@@ -18,9 +18,8 @@ from memoryd.domain.embedding import Vector
 from memoryd.embed.choice import plan_for
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.embedding import Embedding
-from memoryd.index.lane import EmbeddingLane
-from memoryd.index.lane_settings import LaneLinks, LaneSettings
-from memoryd.index.spaces import Spaces
+from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.index.passages import LaneLinks, LaneSettings, Spaces
 from memoryd.models.store import ModelStore
 from memoryd.search.backend import Query
 from memoryd.sessions.qa_store import QaStore

@@ -16,12 +16,11 @@ from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import read_mounts, workspace_roots
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
-from memoryd.index.attachments import AttachmentReader
+from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer, IndexSettings
-from memoryd.index.lane import EmbeddingLane
-from memoryd.index.lane_settings import LaneLinks, LaneSettings
-from memoryd.index.spaces import Spaces
-from memoryd.index.sync_state import IndexEvents
+from memoryd.index.passages import LaneLinks, LaneSettings, Spaces
+from memoryd.index.reading import AttachmentReader
+from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher
 from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch

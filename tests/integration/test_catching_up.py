@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.index.inotify_events import InotifyEvents
-from memoryd.index.spool import Spool
+from memoryd.index.file_events import InotifyEvents
+from memoryd.index.reading import Spool
 from memoryd.index.watcher import FileWatcher
 from tests.integration.indexing import QUICK, Stage, staged
 from tests.waiting import eventually_async

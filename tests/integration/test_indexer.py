@@ -16,8 +16,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.files.reading import file_stat
-from memoryd.index.look import Look
 from memoryd.index.planning import Absent, Planned
+from memoryd.index.triggers import Look
 from memoryd.store.index.documents import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up

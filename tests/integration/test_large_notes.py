@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.text.entries import ChunkEntry
-from memoryd.index.committing import Committer
-from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit, Stoppable
-from memoryd.index.reading import Reading
-from memoryd.index.spool import Spool
+from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
+from memoryd.index.reading import Reading, Spool
 from memoryd.store.index.passages import counts
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
 from tests.store.raw import raw
@@ -135,7 +133,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
         put_off.append(not is_done)
         return is_done
 
-    monkeypatch.setattr("memoryd.index.interruption.Stoppable", LongCommit)
+    monkeypatch.setattr("memoryd.index.committing.Stoppable", LongCommit)
     monkeypatch.setattr(InterruptibleCommit, "run", counted)
     settings = replace(QUICK, debounce=0.02)
     async with staged(workspace, tmp_path / "state", settings=settings) as stage:

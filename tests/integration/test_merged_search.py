@@ -16,7 +16,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable
-from memoryd.index.spaces import Spaces
+from memoryd.index.passages import Spaces
 from memoryd.search.answer import Answer, SearchService
 from memoryd.search.backend import CONVERSATIONS, Arm, ArmState, Found, Query, SearchBackend
 from memoryd.search.builtin import BuiltinSearch

@@ -15,7 +15,7 @@ from memoryd.domain.media import MediaRules, Modality
 from memoryd.files.reading import NotReadableError
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.index.attachments import AttachmentReader
+from memoryd.index.reading import AttachmentReader
 from memoryd.store.index.passages import PendingFile
 from memoryd.store.index.schema import problems
 from tests.fakes import FakeEmbedder

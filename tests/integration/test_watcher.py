@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.index.file_events import EventSource
-from memoryd.index.inotify_events import InotifyEvents
+from memoryd.index.file_events import EventSource, InotifyEvents, WatchfilesEvents
 from memoryd.index.watcher import FileWatcher
-from memoryd.index.watchfiles_events import WatchfilesEvents
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memoryd.index import yielding
-from memoryd.index.yielding import PAUSE_SECONDS, WORK_SECONDS, with_pauses
+from memoryd.index import threads
+from memoryd.index.threads import PAUSE_SECONDS, WORK_SECONDS, with_pauses
 
 
 class Clock:
@@ -29,7 +29,7 @@ def test_all_items_come_in_order() -> None:
 @pytest.mark.parametrize(("share", "pauses"), [(0.0, 0), (0.26, 25), (2.0, 100)])
 def test_pauses_come_with_the_work_that_is_done(monkeypatch: pytest.MonkeyPatch, share: float, pauses: int) -> None:
     clock = Clock()
-    monkeypatch.setattr(yielding, "time", clock)
+    monkeypatch.setattr(threads, "time", clock)
     for _ in with_pauses(range(100)):
         clock.now += share * WORK_SECONDS
     assert clock.pauses == [PAUSE_SECONDS] * pauses

@@ -10,7 +10,7 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.text.duplicates import gist
-from memoryd.index.yielding import with_pauses
+from memoryd.index.threads import with_pauses
 
 _NO_SIGN: Final = re.compile(r"[\W_]+")
 _HEAD: Final = 16

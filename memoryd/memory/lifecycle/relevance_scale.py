@@ -5,7 +5,7 @@ from typing import Final
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.index.yielding import with_pauses
+from memoryd.index.threads import with_pauses
 
 _NOTHING: Final = 1e-9
 

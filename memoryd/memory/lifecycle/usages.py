@@ -20,7 +20,7 @@ from memoryd.domain.memories.tiers import (
     tier_now,
     touched,
 )
-from memoryd.index.yielding import with_pauses
+from memoryd.index.threads import with_pauses
 from memoryd.store.ledger.usage import MOST_KEPT
 
 DAYS_MAX: Final = 4096

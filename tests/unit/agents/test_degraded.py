@@ -23,7 +23,7 @@ from memoryd.domain.embedding import Choice
 from memoryd.embed.current import EmbedderPhase, EmbedderState, StandIn
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
-from memoryd.index.sync_state import SyncState
+from memoryd.index.state import SyncState
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.qmd.upkeep_state import UpkeepState

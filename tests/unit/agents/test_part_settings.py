@@ -3,7 +3,7 @@
 from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.embedding import Choice
-from memoryd.index.lane_settings import LaneSettings
+from memoryd.index.passages import LaneSettings
 
 CHOICE = Choice("openai", "local", "it was named")
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from memoryd.index.cancelling import Cancellable
+from memoryd.index.threads import Cancellable
 
 
 async def test_what_is_cancelled_ends_and_nobody_hears_of_it() -> None:

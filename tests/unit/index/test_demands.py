@@ -4,9 +4,8 @@ import time
 import pytest
 
 from memoryd.domain.clock import Debounce
-from memoryd.index.demands import NEVER, Demand, Demands
 from memoryd.index.file_events import ANYTHING
-from memoryd.index.unseen import ANY_CHANGE, NOTHING
+from memoryd.index.triggers import ANY_CHANGE, NEVER, NOTHING, Demand, Demands
 from tests.waiting import eventually_async
 
 

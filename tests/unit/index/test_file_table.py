@@ -1,6 +1,6 @@
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
-from memoryd.index.file_table import FileTable
+from memoryd.index.state import FileTable
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 

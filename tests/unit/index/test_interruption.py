@@ -10,11 +10,10 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import Scan, ScanRules
-from memoryd.index.demands import Demands
-from memoryd.index.interruption import MAX_YIELDS, InterruptibleCommit
-from memoryd.index.large import Cut
-from memoryd.index.reading import Reader, Reading, ReadStatus
-from memoryd.index.round import Round
+from memoryd.index.committing import MAX_YIELDS, InterruptibleCommit
+from memoryd.index.large_notes import Cut
+from memoryd.index.reading import Reader, Reading, ReadStatus, Round
+from memoryd.index.triggers import Demands
 from tests.waiting import eventually_async
 
 LARGE = RelativePath("memory/large.md")

@@ -7,8 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.index.reading import Reading, ReadStatus
-from memoryd.index.round import Round, may_follow, read_under_the_rules
+from memoryd.index.reading import Reading, ReadStatus, Round, may_follow, read_under_the_rules
 from memoryd.index.threads import in_thread
 
 

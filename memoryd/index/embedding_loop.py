@@ -15,12 +15,15 @@ from memoryd.domain.embedding import PAUSED, PausePolicy
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
-from memoryd.index.backlog import Backlog
-from memoryd.index.lane_settings import LaneLinks, LaneSettings
-from memoryd.index.passage_embedding import PassageEmbedder
-from memoryd.index.pending_queue import PendingQueue
-from memoryd.index.spaces import Spaces
-from memoryd.index.unused_vectors import UnusedVectors
+from memoryd.index.passages import (
+    Backlog,
+    LaneLinks,
+    LaneSettings,
+    PassageEmbedder,
+    PendingQueue,
+    Spaces,
+    UnusedVectors,
+)
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 

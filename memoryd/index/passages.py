@@ -1,0 +1,395 @@
+"""The passages of one index that have no vector in the space of its embedder, as the store knows them.
+
+What the embedding lane is told when it is made.
+
+Passages that are to be embedded next. No clock and no store: times come from whoever calls.
+
+Which row of the index stands for an embedder's vector space.
+
+Giving the passages of one batch their vectors, whatever one of them may do to the embedder.
+
+Vectors that no passage has any more: a cache for texts that come back, and bounded.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import structlog
+
+from memoryd.domain.counters import CacheUses, Pace
+from memoryd.domain.embedding import Vector
+from memoryd.embed.current import EmbedderSlot
+from memoryd.embed.protocol import Attachment, Embedder, Passage, Unembeddable
+from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
+from memoryd.files.reading import NotReadableError
+from memoryd.index.state import Publish
+from memoryd.index.threads import Cancellable
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import PendingFile, PendingPassage
+from memoryd.store.index.vectors import NO_SPACE
+
+Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Vector]]]
+"""Finds vectors of a fingerprint by text hash that some other index holds already."""
+
+Attach = Callable[[PendingFile], Awaitable[Attachment]]
+"""Reads the bytes of a picture or sound; raises NotReadableError if they are not what the index has."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSettings:
+    """Batch size in passages, pause after a failure in seconds, and how many unused vectors to keep."""
+
+    batch: int = 16
+    remote_batch: int = 512
+    """Of an embedder behind an endpoint, which takes many texts in one request and several requests at once."""
+    file_bytes: int = 8 * 2**20
+    """Of the pictures and sounds of one batch together; a larger one goes alone."""
+    read_ahead: int = 512
+    retry: float = 1.0
+    hold: float = 10.0
+    """Seconds until a picture or sound is tried again that could not be read or sent."""
+    max_unused: int = 50_000
+    providers: tuple[str, ...] = ()
+    """Those that are configured: what their spaces hold for the passages is no cache, even while another embeds."""
+    is_paused: bool = False
+    """Vectors are made only when somebody asks for them."""
+
+
+async def no_files(_file: PendingFile) -> Attachment:
+    """Refuse every picture and sound, where none are to be embedded; the next scan removes those that are left."""
+    raise NotReadableError("pictures and sounds are left out")
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLinks:
+    """What the lane asks of other parts, and what it tells them; none of it but the first two waits."""
+
+    lookup: Lookup
+    publish: Publish
+    on_removed: Callable[[], None]
+    """Vectors went from the index: what somebody keeps of them is void."""
+    attach: Attach = no_files
+    hold: Callable[[], str] = str
+    """Says why nothing new may be embedded now; empty if it may."""
+    obstacle: Callable[[], str | None] = lambda: None
+    """Says why no vectors will come until something changes."""
+
+
+class _Held(NamedTuple):
+    until: float
+    reason: str
+
+
+class PendingQueue:
+    """Texts and then files, in the order in which the store gave them, and files that must wait for a while."""
+
+    def __init__(self, *, file_bytes: int, files_at_once: int) -> None:
+        self._file_bytes = file_bytes
+        self._files_at_once = files_at_once
+        self._waiting: deque[PendingPassage] = deque()
+        self._held: dict[bytes, _Held] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def begins_with_file(self) -> bool:
+        """Whether the next one is a picture or sound, whose bytes are read anew for each try."""
+        return bool(self._waiting) and self._waiting[0].file is not None
+
+    @property
+    def why_held(self) -> str | None:
+        """Why the first of the files waits that do."""
+        return next((held.reason for held in self._held.values()), None)
+
+    @property
+    def has_held(self) -> bool:
+        return bool(self._held)
+
+    def fill(self, passages: Iterable[PendingPassage]) -> None:
+        """Take these in place of all that waits."""
+        self._waiting = deque(passages)
+
+    def clear(self) -> None:
+        """Forget what waits."""
+        self._waiting.clear()
+
+    def take(self, size: int) -> list[PendingPassage]:
+        """Take texts, or, when none are left, files of few enough bytes to be held in memory at once."""
+        batch: list[PendingPassage] = []
+        room = self._file_bytes
+        while self._waiting and len(batch) < size:
+            file = self._waiting[0].file
+            if batch and file is not None and (batch[0].file is None or file.size > room):
+                break
+            if file is not None:
+                room, size = room - file.size, self._files_at_once
+            batch.append(self._waiting.popleft())
+        return batch
+
+    def put_back(self, passages: Sequence[PendingPassage]) -> None:
+        """Have these come first again, in this order."""
+        self._waiting.extendleft(reversed(passages))
+
+    def hold(self, key: bytes, reason: str, until: float) -> None:
+        """Have a file wait that was taken; the next look at the store is to leave it out."""
+        self._held[key] = _Held(until, reason)
+
+    def held(self, now: float) -> tuple[bytes, ...]:
+        """Return the files that must still wait, and forget the others."""
+        self._held = {key: held for key, held in self._held.items() if held.until > now}
+        return tuple(self._held)
+
+    def hold_ends_in(self, now: float) -> float | None:
+        """Return in how many seconds a file is to be tried again, None if no file waits."""
+        return max(0.01, min(held.until for held in self._held.values()) - now) if self._held else None
+
+
+class Spaces:
+    """Finds the space of an embedder in one index, and remembers it while the file stays the same."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[tuple[str, int], int] = {}
+
+    async def of(self, embedder: Embedder) -> int:
+        """Return the id of the embedder's space, made if it is new; raises StoreError."""
+        identity, now = embedder.identity, time.time()
+        key = (identity.fingerprint, self._database.epoch)
+        if key not in self._known:
+            # an index that can only be read still answers with the vectors it has
+            found = await self._database.vectors.find_space(identity.fingerprint)
+            self._known[key] = (
+                found
+                if found is not None
+                else await self._database.vectors.open_space(
+                    fingerprint=identity.fingerprint,
+                    provider=identity.provider,
+                    model=identity.model,
+                    dimensions=identity.dimensions,
+                    now=now,
+                )
+            )
+        return self._known[key]
+
+
+class Backlog:
+    """Fills the queue from the store, and stores what has come of it; all of it raises StoreError."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        spaces: Spaces,
+        slot: EmbedderSlot,
+        queue: PendingQueue,
+        read_ahead: int,
+        on_removed: Callable[[], None],
+    ) -> None:
+        self.lacking = 0
+        """Passages without a vector as of the last look; all of them while no embedder is known."""
+        self.done = 0
+        """Passages that were given one since there was nothing to do."""
+        self.must_start_over = False
+        """Whether the vectors of the space are to be forgotten with the next look."""
+        self.space: int | None = None
+        """The space that the queue was filled for."""
+        self._purge_mark: int | None = None
+        self._database = database
+        self._spaces = spaces
+        self._slot = slot
+        self._queue = queue
+        self._read_ahead = read_ahead
+        self._on_removed = on_removed
+
+    async def space_of(self, embedder: Embedder) -> int:
+        """Return the space that its vectors go to, if anything can be written."""
+        self._database.require_writable()
+        return await self._spaces.of(embedder)
+
+    async def count(self) -> int:
+        """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
+        embedder = self._slot.embedder
+        space = NO_SPACE if embedder is None else await self._spaces.of(embedder)
+        return await self._database.vectors.count_pending(space)
+
+    async def refill(self, space: int) -> None:
+        """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
+        vectors = self._database.vectors
+        self.space = space
+        if self.must_start_over:
+            # before the first await: whoever asks for it meanwhile means the vectors that are made from here on
+            self.must_start_over = False
+            await vectors.drop_space(space)
+            self._on_removed()
+        self._purge_mark = vectors.purge_mark
+        self.lacking = await vectors.count_pending(space)
+        held = self._queue.held(time.monotonic())
+        self._queue.fill(await vectors.pending(space, self._read_ahead, without=held) if self.lacking else ())
+
+    async def store(
+        self, space: int, good: Sequence[tuple[bytes, Vector]], bad: Sequence[tuple[bytes, str]] = ()
+    ) -> None:
+        """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
+        if good or bad:
+            await self._database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
+        count = len(good) + len(bad)
+        self.done += count
+        self.lacking = max(0, self.lacking - count)
+
+
+log = structlog.get_logger(__name__)
+
+DEADLY_TRIES = 3
+"""How often one text may end the worker before it is set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What is to be embedded, and which passage of the index it is."""
+
+    item: PendingPassage
+    passage: Passage
+
+
+class PassageEmbedder:
+    """Embeds batches and has the vectors stored; what could not be sent goes back to the queue, or is held there."""
+
+    def __init__(
+        self, *, backlog: Backlog, queue: PendingQueue, lookup: Lookup, attach: Attach, hold_seconds: float
+    ) -> None:
+        self._backlog = backlog
+        self._queue = queue
+        self._lookup = lookup
+        self._attach = attach
+        self._hold_seconds = hold_seconds
+        self._deaths: Counter[bytes] = Counter()
+        self._sending = Cancellable()
+        self.pace = Pace()
+        self.uses = CacheUses()
+        """Of vectors that another index holds already."""
+
+    async def embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
+        """Give a batch its vectors, unless it is broken off; raises EmbedderUnavailable, BudgetSpent, StoreError."""
+        await self._sending.run(self._embed(embedder, space, batch))
+
+    def break_off(self) -> None:
+        """Let go of the batch that is being embedded, if any is."""
+        self._sending.cancel()
+
+    async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
+        found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])
+        await self._backlog.store(space, list(found.items()))
+        self.uses.note(is_hit=True, times=len(found))
+        self.uses.note(is_hit=False, times=len(batch) - len(found))
+        todo = [loaded for item in batch if item.hash not in found and (loaded := await self._loaded(item))]
+        if todo:
+            await self._embed_or_split(embedder, space, todo)
+
+    async def _loaded(self, item: PendingPassage) -> _Loaded | None:
+        """Return what is to be embedded; a file that cannot be read is held back, and the disk will say more."""
+        if item.file is None:
+            return _Loaded(item, Passage(item.text, item.title))
+        try:
+            return _Loaded(item, Passage(item.text, item.title, await self._attach(item.file)))
+        except NotReadableError as exc:
+            reason = f"{item.file.path} cannot be sent: {exc}"
+            self._queue.hold(item.hash, reason, time.monotonic() + self._hold_seconds)
+            return None
+
+    async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[_Loaded]) -> None:
+        """Embed a batch; if it ends the worker, halve it until the deadly text stands alone."""
+        items = [one.item for one in batch]
+        try:
+            answers = await embedder.embed_documents([one.passage for one in batch])
+        except WorkerDied as exc:
+            if len(batch) == 1:
+                await self._blame(space, items[0], str(exc))
+                return
+            middle = len(batch) // 2
+            await self._embed_or_split(embedder, space, batch[:middle])
+            await self._embed_or_split(embedder, space, batch[middle:])
+            return
+        except BudgetSpent as exc:
+            self._queue.put_back(items[exc.fits :])
+            if exc.fits:
+                await self._embed_or_split(embedder, space, batch[: exc.fits])
+            raise
+        except EmbedderUnavailable:
+            # no new question to the store, which costs a pass over the passages, until the embedder is back
+            self._queue.put_back(items)
+            raise
+        await self._store(space, items, answers)
+
+    async def _store(
+        self, space: int, items: Sequence[PendingPassage], answers: Sequence[Vector | Unembeddable]
+    ) -> None:
+        self.pace.note(time.monotonic(), len(items))
+        good: list[tuple[bytes, Vector]] = []
+        bad: list[tuple[bytes, str]] = []
+        for item, answer in zip(items, answers, strict=True):
+            if isinstance(answer, Unembeddable):
+                bad.append((item.hash, answer.reason))
+            else:
+                good.append((item.hash, answer))
+        await self._backlog.store(space, good, bad)
+
+    async def _blame(self, space: int, item: PendingPassage, reason: str) -> None:
+        # not at once: the worker may have been killed for its memory, whatever it worked on
+        self._deaths[item.hash] += 1
+        if self._deaths[item.hash] >= DEADLY_TRIES:
+            log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
+            await self._backlog.store(space, [], [(item.hash, reason)])
+
+
+SPARE_SHARE = 20
+"""Of the unused vectors that may be kept, one in so many goes beforehand."""
+
+
+class UnusedVectors:
+    """Keeps at most `limit` of them; those in the spaces of the `providers` for present passages are in use."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        spaces: Spaces,
+        slot: EmbedderSlot,
+        limit: int,
+        providers: Sequence[str],
+        on_removed: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._spaces = spaces
+        self._slot = slot
+        self._limit = limit
+        self._providers = providers
+        self._on_removed = on_removed
+        self._is_checked = False
+
+    def look_again(self) -> None:
+        """Say that there may be more of them than at the last look."""
+        self._is_checked = False
+
+    async def bound(self) -> None:
+        """Drop those that have been unused longest, if there are too many; tried again if the store refuses."""
+        if self._is_checked:
+            return
+        # before the first await: what is removed meanwhile asks for another look
+        self._is_checked = True
+        vectors, embedder = self._database.vectors, self._slot.embedder
+        try:
+            current = set() if embedder is None else {await self._spaces.of(embedder)}
+            in_use = current | await vectors.spaces_of(self._providers)
+            if await vectors.count_unused(in_use) <= self._limit:
+                return
+            # some more than must go, for whoever holds vectors in memory has to load them anew each time
+            dropped = await vectors.evict_unused(in_use, self._limit - self._limit // SPARE_SHARE)
+        except StoreError:
+            self._is_checked = False
+            return
+        self._on_removed()
+        log.info("vectors dropped that nothing uses", dropped=dropped)

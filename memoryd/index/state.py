@@ -1,0 +1,349 @@
+"""What a question waits for: that the index knows of the changes which were made before it was asked.
+
+What the indexer knows of each file between two looks at the disk.
+
+What the index parts tell the outside: numbers for status, and news for whoever listens.
+
+What the indexer tells the outside: it keeps the state that status shows, and passes on what happened.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import structlog
+
+from memoryd.domain.counters import Pace
+from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.domain.syncplan import Grace, Known, is_mass_removal
+from memoryd.errors import StoreError
+from memoryd.files.ignore import Hold
+from memoryd.files.scanner import RootReport, Scan, ScanRules
+from memoryd.index.planning import Planned, Waiting
+from memoryd.index.triggers import NOTHING, Changes, Demands, Look
+from memoryd.wire import Event
+
+
+class _LeftOut(NamedTuple):
+    known: Known
+    reason: str
+
+
+class _Failure(NamedTuple):
+    since: float
+    reason: str
+
+
+class FileTable:
+    """Files that are indexed, those that were read and left out, and those that could not be read.
+
+    A file is indexed or left out, never both; that it cannot be read now may be true of either. Only the first part
+    is in the index too: after a restart the others are read again.
+    """
+
+    def __init__(self) -> None:
+        self._indexed: dict[RelativePath, Known] = {}
+        self._left_out: dict[RelativePath, _LeftOut] = {}
+        self._failed: dict[RelativePath, _Failure] = {}
+        self._held: dict[RelativePath, str] = {}
+
+    @property
+    def indexed(self) -> Mapping[RelativePath, Known]:
+        """The files that the index holds; it changes under whoever keeps it."""
+        return self._indexed
+
+    @property
+    def has_left_out(self) -> bool:
+        return bool(self._left_out)
+
+    @property
+    def held(self) -> int:
+        """How many files wait until somebody can say whether they are private."""
+        return len(self._held)
+
+    @property
+    def reasons(self) -> Mapping[RelativePath, str]:
+        """Why files are not indexed, or not as they are now."""
+        reasons = {path: why for path, (_, why) in self._left_out.items()}
+        return reasons | {path: why for path, (_, why) in self._failed.items()} | self._held
+
+    def learn(self, indexed: Mapping[RelativePath, Known]) -> None:
+        """Begin anew with what an index holds that was just opened."""
+        self._indexed = dict(indexed)
+        self._left_out, self._failed = {}, {}
+
+    def view(self, *, is_forced: bool) -> dict[RelativePath, Known]:
+        """Return all that a file on disk is compared with; if forced, as if all of it were stale."""
+        view = self._indexed | {path: known for path, (known, _) in self._left_out.items()}
+        return {path: replace(known, is_stale=True) for path, known in view.items()} if is_forced else view
+
+    def knows(self, path: RelativePath) -> bool:
+        """Tell whether a file is indexed or left out."""
+        return path in self._indexed or path in self._left_out
+
+    def put(self, path: RelativePath, known: Known) -> None:
+        """Note that the index holds a file as it is."""
+        self._indexed[path] = known
+        self._left_out.pop(path, None)
+        self._failed.pop(path, None)
+
+    def leave_out(self, path: RelativePath, known: Known, reason: str) -> None:
+        """Note why a file that could be read is not indexed."""
+        self._left_out[path] = _LeftOut(known, reason)
+
+    def touch(self, path: RelativePath, known: Known) -> None:
+        """Note that a file was found unchanged."""
+        self._failed.pop(path, None)
+        if path in self._left_out:
+            self._left_out[path] = self._left_out[path]._replace(known=known)
+        else:
+            self._indexed[path] = known
+
+    def rename(self, old: RelativePath, new: RelativePath, known: Known, *, is_same: bool) -> None:
+        """Give what is known of a file to its new name; one that was left out and is to be read anew is forgotten."""
+        if self._indexed.pop(old, None) is not None:
+            self._indexed[new] = known
+            self._failed.pop(new, None)
+        left_out = self._left_out.pop(old, None)
+        if left_out is not None and is_same:
+            self._left_out[new] = left_out._replace(known=known)
+
+    def fail(self, path: RelativePath, reason: str, now: float) -> float:
+        """Note that a file cannot be read; return since when, by the clock of `now`."""
+        since = self._failed[path].since if path in self._failed else now
+        self._failed[path] = _Failure(since, reason)
+        return since
+
+    def hold(self, path: RelativePath, reason: str) -> None:
+        """Note that a file may be private, and why nobody can say now."""
+        self._held[path] = reason
+
+    def release(self) -> None:
+        """Forget what was held: the rules of another look say it anew."""
+        self._held = {}
+
+    def forget(self, paths: Iterable[RelativePath]) -> None:
+        """Note that these are gone, from the index too."""
+        for path in paths:
+            for part in (self._indexed, self._left_out, self._failed):
+                part.pop(path, None)
+
+    def keep_failures(self, paths: Collection[RelativePath]) -> None:
+        """Forget that others than these could not be read: they are no longer on disk."""
+        self._failed = {path: failure for path, failure in self._failed.items() if path in paths}
+
+
+Publish = Callable[[Event, Mapping[str, object]], None]
+"""Hands a piece of news on; never blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Most files went at once: `files` of them, and `left` stayed."""
+
+    at: datetime
+    files: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """How near the index of one workspace is to its disk."""
+
+    pending_files: int = 0
+    is_dirty: bool = True
+    generation: int = 0
+    """Counts the changes that were committed since the start."""
+    last_scan_at: datetime | None = None
+    last_sync_at: datetime | None = None
+    roots: tuple[RootReport, ...] = ()
+    skipped: tuple[SkippedFile, ...] = field(default=())
+    remote: str = ""
+    """Why scans alone tell what changes: other machines write to the disk. Empty if they do not."""
+    mass_removal: Removal | None = None
+    """The last one since the start."""
+    trouble: str | None = None
+    """Why the last sync could not finish."""
+    hold: Hold | None = None
+    """Why nothing new may be indexed or embedded now, since nobody can say what is private."""
+    notice: str = ""
+    """What the owner is to know of the privacy rules though nothing is held up."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEvents:
+    """Whom the indexer tells what. All are called in its event loop, and none of them blocks."""
+
+    on_scan: Callable[[Scan], None]
+    """The disk was looked at."""
+    on_commit: Callable[[], None]
+    """The index holds something else than before."""
+    on_purge: Callable[[], None]
+    """Texts are to be forgotten: what somebody keeps of the index may be theirs."""
+    publish: Publish
+
+
+log = structlog.get_logger(__name__)
+
+
+class SyncReporter:
+    """Holds the `SyncState` of one workspace; whoever reads it has a value that does not change."""
+
+    def __init__(self, events: IndexEvents, table: FileTable, grace: Grace) -> None:
+        self.state = SyncState()
+        self.waiting = Waiting()
+        self.unread: set[RelativePath] = set()
+        self.pace = Pace()
+        """What is still to be read, as of the last look; it changes under whoever keeps it."""
+        self.has_again = False
+        """Whether some of them are to be read at the next look only."""
+        self.has_links = False
+        """Whether documents may change without an event, as they lie behind links."""
+        self._table = table
+        self._events = events
+        self._grace = grace
+
+    def count_from(self, generation: int) -> None:
+        """Count the changes that are committed on from those of an indexer before."""
+        self.state = replace(self.state, generation=generation)
+
+    @property
+    def held(self) -> int:
+        """How many files wait until somebody can say whether they are private."""
+        return self._table.held
+
+    def note_look(self, look: Look) -> None:
+        """Note what was on disk."""
+        self.has_links = look.seen.has_links
+        self._update(remote=look.remote)
+        if look.only is None:
+            self._events.on_scan(look.seen)
+
+    def note_rules(self, rules: ScanRules) -> None:
+        """Note what the privacy rules say."""
+        self._update(notice=rules.notice)
+        if rules.hold != self.state.hold:
+            self._update(hold=rules.hold)
+            # what may be embedded changes with it
+            self._events.on_commit()
+
+    def note_plan(self, look: Look, planned: Planned, queued: Set[RelativePath]) -> None:
+        """Note what is to be done, beside the large files that are `queued`: a plan for some files is none for them."""
+        todo = planned.todo
+        self.waiting, self.has_again = planned.waiting, False
+        still_queued = (queued & look.seen.files.keys()) - {*todo.read}
+        self.unread = {*todo.read, *(new for _, new in todo.rename), *still_queued}
+        self._update(
+            last_scan_at=datetime.now(UTC) if look.only is None else self.state.last_scan_at,
+            roots=tuple(look.seen.roots),
+            pending_files=len(todo.read) + len(todo.rename) + len(todo.remove) + len(still_queued),
+            is_dirty=bool(still_queued) or not todo.is_empty or not todo.is_settled,
+        )
+        if not todo.is_empty:
+            self._events.publish(Event.SYNC, {"state": "started", "pendingFiles": self.state.pending_files})
+
+    def note_removed(self, count: int) -> None:
+        """Note that so many files less are to be removed."""
+        self._update(pending_files=self.state.pending_files - count)
+
+    def note_read(self, paths: Sequence[RelativePath]) -> None:
+        """Note that these files were read."""
+        self.unread.difference_update(paths)
+        self.pace.note(time.monotonic(), len(paths))
+        self._update(pending_files=self.state.pending_files - len(paths))
+
+    def note_done(
+        self, seen: Scan, planned: Planned, *, again: Sequence[RelativePath], queued: Set[RelativePath]
+    ) -> None:
+        """Note the end of a round that leaves files to be read `again`, and large ones `queued`."""
+        todo, files, stay = planned.todo, len(self._table.indexed), f"they stay in the index for {self._grace.root:g} s"
+        out_of_sight = f"{planned.out_of_sight} notes are out of sight with their folder or disk; {stay}"
+        self.unread, self.has_again = {*again, *queued}, bool(again)
+        self._update(
+            skipped=(*seen.skipped, *(SkippedFile(path, why) for path, why in self._table.reasons.items())),
+            pending_files=len(again) + len(queued) + self._table.held,
+            is_dirty=bool(again or queued) or not todo.is_settled,
+            last_sync_at=datetime.now(UTC),
+            trouble=out_of_sight if planned.out_of_sight else None,
+        )
+        removed = len(todo.remove)
+        if not todo.is_empty:
+            log.info("synced", read=len(todo.read), renamed=len(todo.rename), removed=removed, files=files)
+            self._events.publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
+        if is_mass_removal(removed, files):
+            self._note_mass_removal(Removal(datetime.now(UTC), removed, files))
+
+    def note_commit(self) -> None:
+        """Note that the index holds something else than before."""
+        self._update(generation=self.state.generation + 1)
+        self._events.on_commit()
+
+    def note_release(self) -> None:
+        """Note that nothing is withheld any more, since the index could be written: what waited for it may go on."""
+        self._events.on_commit()
+
+    def note_purge(self) -> None:
+        """Have everybody forget texts that go from the index, or nobody may be told of."""
+        self._events.on_purge()
+
+    def note_trouble(self, exc: StoreError) -> None:
+        """Note why the index could not be written."""
+        if self.state.trouble != str(exc):
+            log.warning("index cannot be written", reason=str(exc))
+        self._update(trouble=str(exc), is_dirty=True)
+
+    def _note_mass_removal(self, removal: Removal) -> None:
+        log.warning("most notes were deleted", files=removal.files, left=removal.left)
+        self._update(mass_removal=removal)
+        self._events.publish(Event.SYNC, {"state": "mass removal", "files": removal.files, "left": removal.left})
+
+    def _update(self, **changes: object) -> None:
+        self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # replace checks the names
+
+
+@dataclass(frozen=True, slots=True)
+class CatchingUp:
+    """Has what changed looked at, for questions, and counts what that leaves."""
+
+    demands: Demands
+    reporter: SyncReporter
+
+    async def catch_up(self, seconds: float, *, is_heard: bool) -> int:
+        """Have the disk looked at if it changed, and the small notes among what changed read, within these seconds.
+
+        `is_heard` says that all changes in the watched folders were told by events. Return how many documents the index
+        does not hold as they were on disk at the call, as far as is known; without time, nothing is looked at. A
+        document that is gone is none of them: `Indexer.gone` names it, and no answer tells of it.
+        """
+        # what links lead to may lie in folders that are not watched, and links on the way, too
+        is_heard = is_heard and not self.reporter.has_links
+        if is_heard and not self._needs_look():
+            # a round that goes on may have looked already, and reads now what this question wants to find
+            ticket = self.demands.ticket
+        elif seconds > 0:
+            ticket = self.demands.ask(is_heard=is_heard)
+        else:
+            return self._pending(self.demands.unseen.changes)
+        try:
+            async with asyncio.timeout(seconds):
+                await self.demands.answered(ticket)
+        except TimeoutError:
+            return max(self._pending(self.demands.unseen.changes), int(not is_heard))
+        # what was told since the look began is younger than the question, unless no plan came of it
+        return self._pending(self.demands.unseen.changes if self.demands.has_failed else NOTHING)
+
+    def _pending(self, changes: Changes) -> int:
+        waiting, unread = self.reporter.waiting, self.reporter.unread
+        names = (waiting.unsettled | waiting.emptied | changes.names) - unread
+        count = len(unread) + len(names) + self.reporter.held + waiting.out_of_sight
+        return max(count, int(changes.is_vague or self.reporter.state.last_sync_at is None))
+
+    def _needs_look(self) -> bool:
+        """Tell whether the look that was taken last, or is taken now, is not enough."""
+        if self.demands.unseen.is_waiting or self.reporter.has_again or self.reporter.waiting.unsettled:
+            return True
+        # a look that is taken for nobody leaves young notes for later
+        return bool(self.demands.unseen.changes) and not self.demands.is_asked
