@@ -19,7 +19,7 @@ import click
 from memoryd.config.paths import models_dir
 from memoryd.domain.ranking.calibration import packed
 from memoryd.models.store import ModelStore
-from memoryd.search.word_background import TABLE
+from memoryd.search.ranking import TABLE
 from tests.daemon import STARTER
 
 WORD_MARK = "\u2581"

@@ -25,7 +25,7 @@ from memoryd.domain.sessions.making_turns import RawTurn, made_turn
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.files import reading
 from memoryd.files.writing import sync_folder
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.workspace_sessions import ARCHIVE, SESSIONS
 

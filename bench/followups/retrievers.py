@@ -18,7 +18,7 @@ from memoryd.domain.sessions.making_turns import answer_words, message_keys
 from memoryd.domain.sessions.sequences import TURNS, IndexedTurns
 from memoryd.domain.sessions.topics import keywords
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
 
 AGENT = "main"

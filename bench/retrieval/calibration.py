@@ -27,8 +27,8 @@ from memoryd.config.paths import cache_dir, models_dir
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.embed.calibration import Strangers
 from memoryd.models.store import ModelStore
-from memoryd.search.backend import Found
-from memoryd.search.hit import best_verdict
+from memoryd.search.hits import best_verdict
+from memoryd.search.protocol import Found
 from tests.daemon import STARTER
 
 WHOLE = 0

@@ -27,9 +27,9 @@ from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.index.passages import Spaces
-from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.search_settings import SearchSettings
+from memoryd.search.protocol import Found, Query
+from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent, FileRow
 

@@ -7,9 +7,8 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.qmd.exported_search import ExportedSearch
 from memoryd.qmd.joined_conversations import JoinedConversations
-from memoryd.search.backend import Arm, ArmState
-from memoryd.search.conversation_arm import NOTHING_TO_ASK, ConversationArm
-from memoryd.search.once_told import OnceTold
+from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm, OnceTold
+from memoryd.search.protocol import Arm, ArmState
 
 NO_TRANSCRIPTS: Final = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "

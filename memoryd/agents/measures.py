@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.domain.counters import CacheUses, Durations
 from memoryd.memory.book import MemoryBook
-from memoryd.search.arm_times import ArmTimes
+from memoryd.search.arms import ArmTimes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from memoryd.domain.syncplan import Grace
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
 from memoryd.index.passages import LaneSettings
-from memoryd.search.search_settings import SearchSettings
+from memoryd.search.ranking import SearchSettings
 from memoryd.sessions.conversation_feeder import FeedSettings
 from memoryd.sessions.transcript_folders import TranscriptFolder
 

@@ -13,7 +13,7 @@ from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import InvalidRequest
 from memoryd.search.answer import Answer, SearchService
-from memoryd.search.backend import Query
+from memoryd.search.protocol import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

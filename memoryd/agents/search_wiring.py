@@ -10,9 +10,8 @@ from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.reached_search import ReachedSearch
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.answer import SearchService
-from memoryd.search.checked_search import CheckedSearch
-from memoryd.search.file_check import FileCheck
-from memoryd.search.merged_search import MergedSearch
+from memoryd.search.combined import MergedSearch
+from memoryd.search.file_check import CheckedSearch, FileCheck
 
 
 def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSearch:

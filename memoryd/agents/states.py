@@ -18,7 +18,7 @@ from memoryd.index.watcher import FileWatcher
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.rerank.reranking import RerankerState
-from memoryd.search.backend import Fallback
+from memoryd.search.protocol import Fallback
 from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.store.ledger.ledger import Ledger
 

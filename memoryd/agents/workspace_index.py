@@ -31,9 +31,9 @@ from memoryd.index.reading import AttachmentReader
 from memoryd.index.state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.rerank.reranking import Reranking
+from memoryd.search.arms import RerankArm
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.emptiness import Freshness
-from memoryd.search.rerank_arm import RerankArm
+from memoryd.search.protocol import Freshness
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryd.agents.workspace_index import WorkspaceIndex
-from memoryd.search.emptiness import Freshness
+from memoryd.search.protocol import Freshness
 
 ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 

@@ -12,7 +12,7 @@ from memoryd.agents.loops import NamedLoop
 from memoryd.agents.owners_time import owners_time
 from memoryd.config.agents import Agent
 from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.upkeep import QaUpkeep
 

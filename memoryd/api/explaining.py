@@ -12,7 +12,7 @@ from memoryd.domain.ranking.calibration import Floors
 from memoryd.domain.ranking.fusion import standout
 from memoryd.domain.ranking.questions import Question
 from memoryd.search.answer import Answer
-from memoryd.search.hit import Hit, HitFocus, HitLines, citation_of
+from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
 
 DIGITS = 4
 

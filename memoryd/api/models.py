@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.text.sanitizing import Flag
-from memoryd.search.backend import Fallback
+from memoryd.search.protocol import Fallback
 from memoryd.wire import ErrorCode, SyncGoal
 
 Encode = Annotated[Encoding, Field(strict=False)]

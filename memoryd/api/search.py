@@ -8,7 +8,7 @@ from memoryd.api.explaining import answer_explanation, hit_explanation, lines_re
 from memoryd.api.models import fallback_reply
 from memoryd.api.search_models import ArmReply, HitReply, SearchHealth, SearchReply, SearchRequest
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.search.hit import Hit
+from memoryd.search.hits import Hit
 
 
 async def search(request: SearchRequest, caller: Asking, memories: Memories) -> SearchReply:

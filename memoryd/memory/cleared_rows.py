@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.visibility import told_text
-from memoryd.search.hit import Hit
+from memoryd.search.hits import Hit
 from memoryd.store.index.passages import ChunkRow
 
 

@@ -8,8 +8,7 @@ from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import StoreError
 from memoryd.memory.cleared_rows import cleared_hits
 from memoryd.memory.hidden_chunks import Hidden, HiddenChunks
-from memoryd.search.backend import Found, Query, SearchBackend
-from memoryd.search.untold import Untold
+from memoryd.search.protocol import Found, Query, SearchBackend, Untold
 from memoryd.store.index.database import Database
 
 

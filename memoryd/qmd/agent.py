@@ -31,8 +31,8 @@ from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
 from memoryd.qmd.upkeep import Supplies
 from memoryd.qmd.upkeep_plan import UpkeepRules
-from memoryd.search.backend import SearchBackend
-from memoryd.search.fallback_search import FallbackSearch
+from memoryd.search.combined import FallbackSearch
+from memoryd.search.protocol import SearchBackend
 
 log = structlog.get_logger(__name__)
 

@@ -12,8 +12,8 @@ from memoryd.qmd.passages import Passages, place_in_answer, without_copies
 from memoryd.qmd.result_files import ResultFiles
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.qmd.subqueries import MAX_LISTED, MAX_SEARCHES, QmdQuestion, sub_queries
-from memoryd.search.backend import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query
-from memoryd.search.hit import Hit
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query
 
 NAME: Final = "qmd"
 MOST_ASKED = MAX_SEARCHES * MAX_LISTED

@@ -18,8 +18,8 @@ from memoryd.qmd.exports import Exports
 from memoryd.qmd.output import QmdHit
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.qmd.subqueries import QmdQuestion, sub_queries
-from memoryd.search.backend import VECTOR, Engine, Found, Query
-from memoryd.search.hit import Hit, Ranks
+from memoryd.search.hits import Hit, Ranks
+from memoryd.search.protocol import VECTOR, Engine, Found, Query
 from memoryd.store.index.passages import ChunkRow
 
 AROUND: Final = 60

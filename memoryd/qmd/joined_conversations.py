@@ -6,8 +6,8 @@ from typing import Protocol
 
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.errors import SidecarError
-from memoryd.search.backend import Found, Query, SearchBackend
-from memoryd.search.merged_search import joined_hits
+from memoryd.search.combined import joined_hits
+from memoryd.search.protocol import Found, Query, SearchBackend
 
 
 class OptionalBackend(SearchBackend, Protocol):

@@ -13,9 +13,8 @@ from memoryd.domain.text.lines import padded
 from memoryd.files.reading import Content
 from memoryd.qmd.output import QmdHit
 from memoryd.qmd.result_files import ResultFile, ResultFiles
-from memoryd.search.backend import Query
-from memoryd.search.folding import folded
-from memoryd.search.hit import Hit, Ranks
+from memoryd.search.hits import Hit, Ranks, folded
+from memoryd.search.protocol import Query
 from memoryd.store.index.passages import ChunkRow
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.program import Program
 from memoryd.qmd.upkeep_state import UpkeepState
-from memoryd.search.backend import Fallback
+from memoryd.search.protocol import Fallback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,8 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, Weights, text_score, weighted
 from memoryd.domain.ranking.selection import Contender, age_in_days, decay_day, decay_factor, mmr, tokens
 from memoryd.domain.text.words import query_terms
-from memoryd.search.hit import Hit
-from memoryd.search.search_settings import SelectionSettings
-from memoryd.search.selection import Selected, select
+from memoryd.search.hits import Hit
+from memoryd.search.ranking import Selected, SelectionSettings, select
 from memoryd.store.index.passages import ChunkRow
 
 FACTS = json.loads((Path(__file__).parents[1] / "data" / "openclaw" / "ranking.json").read_text())

@@ -10,8 +10,8 @@ import pytest
 
 from memoryd.domain.ranking.filters import Filters
 from memoryd.qmd.mcp_server import ServerPhase
-from memoryd.search.backend import Found, Query, SearchBackend
-from memoryd.search.fallback_search import FallbackSearch
+from memoryd.search.combined import FallbackSearch
+from memoryd.search.protocol import Found, Query, SearchBackend
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd

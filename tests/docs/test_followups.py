@@ -14,7 +14,7 @@ from bench.followups.page import tables
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import made_turn
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "conversations.md"
 measured = cache(measure)

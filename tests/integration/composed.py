@@ -21,7 +21,7 @@ from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
-from memoryd.search.backend import Found, Query
+from memoryd.search.protocol import Found, Query
 from tests.daemon import write_config
 from tests.waiting import eventually_async
 

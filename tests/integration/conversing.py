@@ -21,7 +21,7 @@ from memoryd.embed.embedding import Embedding
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.passages import LaneLinks, LaneSettings, Spaces
 from memoryd.models.store import ModelStore
-from memoryd.search.backend import Query
+from memoryd.search.protocol import Query
 from memoryd.sessions.qa_store import QaStore
 from memoryd.store.index.database import Database
 from tests.daemon import write_config

@@ -22,9 +22,9 @@ from memoryd.index.passages import LaneLinks, LaneSettings, Spaces
 from memoryd.index.reading import AttachmentReader
 from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher
-from memoryd.search.backend import Found, Query
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.search_settings import SearchSettings
+from memoryd.search.protocol import Found, Query
+from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder

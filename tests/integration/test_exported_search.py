@@ -12,7 +12,7 @@ from memoryd.config.paths import openclaw_sessions, qmd_home
 from memoryd.domain.documents import Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.errors import NotFound, SidecarError
-from memoryd.search.backend import Query
+from memoryd.search.protocol import Query
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import ANSWER, LEASE, StandIn
 from tests.transcripts_written import DAY, EVENT, answered, append, asked

@@ -18,12 +18,10 @@ from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable
 from memoryd.index.passages import Spaces
 from memoryd.search.answer import Answer, SearchService
-from memoryd.search.backend import CONVERSATIONS, Arm, ArmState, Found, Query, SearchBackend
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.conversation_arm import NOTHING_TO_ASK, ConversationArm
-from memoryd.search.emptiness import NO_SOURCE, Freshness
-from memoryd.search.merged_search import MergedSearch
-from memoryd.search.search_settings import SearchSettings
+from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm, MergedSearch
+from memoryd.search.protocol import CONVERSATIONS, NO_SOURCE, Arm, ArmState, Found, Freshness, Query, SearchBackend
+from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
 from tests.store.conversations import SAID, put_part, put_turns
 from tests.store.rows import put_note

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import StoreUnavailable
-from memoryd.search.backend import ArmState
+from memoryd.search.protocol import ArmState
 from memoryd.store.index.documents import remove_files
 from tests.integration.indexing import Stage, staged
 from tests.store.raw import raw

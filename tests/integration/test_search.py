@@ -15,10 +15,8 @@ from memoryd.embed.current import EmbedderPhase
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.search.backend import ArmState, Query
-from memoryd.search.checked_search import IS_GONE, MAX_REFILLS, CheckedSearch
-from memoryd.search.file_check import FileCheck
-from memoryd.search.untold import Untold
+from memoryd.search.file_check import IS_GONE, MAX_REFILLS, CheckedSearch, FileCheck
+from memoryd.search.protocol import ArmState, Query, Untold
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async

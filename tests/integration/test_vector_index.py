@@ -11,8 +11,7 @@ import pytest
 
 from memoryd.domain.embedding import Vector
 from memoryd.errors import StoreUnavailable
-from memoryd.search.vector_index import DistanceEngine, VectorIndex
-from memoryd.search.vector_rows import VectorRows
+from memoryd.search.vectors import DistanceEngine, VectorIndex, VectorRows
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, Matrix, VectorBatch, put_vectors
 from tests.store.raw import raw
@@ -168,7 +167,7 @@ PEAK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from memoryd.search.vector_rows import VectorRows
+from memoryd.search.vectors import VectorRows
 from memoryd.store.index.vectors import HASH, VectorBatch
 
 def peak():

@@ -10,7 +10,7 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.sequences import Chosen, without_text
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
 from tests.unit.domain.sessions.seven_turns import BEGUN

@@ -20,7 +20,7 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaStore

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 from weakref import WeakSet
 
 from memoryd.domain.sessions.making_turns import answer_words
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 
 DROPPED: Final[tuple[Callable[[], None], ...]] = (answer_words.cache_clear, commonness.cache_clear)
 """All functions that hold a text, or words of one; a test knows what else is remembered, and that it is no text."""

@@ -15,8 +15,8 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.recalled import ChunkEvidence
-from memoryd.search.hit import holds_a_word
-from memoryd.search.ranked import Ranked
+from memoryd.search.hits import holds_a_word
+from memoryd.search.ranking import Ranked
 
 ARM_DEPTH: Final = 4
 """How many times as many memories as there are places an arm that lifts may bring."""

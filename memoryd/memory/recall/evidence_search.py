@@ -10,12 +10,9 @@ from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.errors import StoreError
 from memoryd.memory.recall.recall_query import RecallQuery, RecallSettings
-from memoryd.search.arm_times import EMBEDDING, ArmTimes
-from memoryd.search.backend import LEXICAL, VECTOR, Arm
-from memoryd.search.lexical_arm import lexical_matches
-from memoryd.search.ranked import Ranked, ranked
-from memoryd.search.vector_arm import VectorArm
-from memoryd.search.word_background import commonness
+from memoryd.search.arms import EMBEDDING, ArmTimes, VectorArm, lexical_matches
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm
+from memoryd.search.ranking import Ranked, commonness, ranked
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
 

@@ -9,7 +9,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.memory.recall.recalled import RecalledPassage
-from memoryd.search.hit import Hit
+from memoryd.search.hits import Hit
 
 
 def placed_passage(hit: Hit, asking: AskedFor) -> RecalledPassage:

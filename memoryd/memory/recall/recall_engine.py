@@ -26,10 +26,9 @@ from memoryd.memory.recall.passages import placed_passage, says_something
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
 from memoryd.memory.recall.retelling import is_retelling, retells
-from memoryd.search.backend import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
-from memoryd.search.folding import folded
-from memoryd.search.hit import Hit
-from memoryd.search.ranked import Ranked
+from memoryd.search.hits import Hit, folded
+from memoryd.search.protocol import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
+from memoryd.search.ranking import Ranked
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
 

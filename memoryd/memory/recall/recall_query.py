@@ -8,9 +8,8 @@ from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Evidence, reciprocal, relative
 from memoryd.domain.ranking.questions import Question
-from memoryd.search.backend import Query
-from memoryd.search.search_settings import SearchSettings
-from memoryd.search.untold import Untold
+from memoryd.search.protocol import Query, Untold
+from memoryd.search.ranking import SearchSettings
 
 LEXICAL_DEPTH: Final = 4
 VECTOR_DEPTH: Final = 3

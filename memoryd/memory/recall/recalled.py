@@ -10,9 +10,8 @@ from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_order import Placed
 from memoryd.domain.memories.tiers import Tier
 from memoryd.domain.ranking.calibration import Floors, Verdict
-from memoryd.search.backend import Arm, Engine, Fallback
-from memoryd.search.emptiness import Freshness
-from memoryd.search.hit import Hit
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import Arm, Engine, Fallback, Freshness
 
 
 class SourceState(StrEnum):

@@ -24,14 +24,10 @@ from memoryd.memory.recall.recalled import (
 )
 from memoryd.memory.recall.standing_items import StandingCheck, StandingItems, chunks_lost
 from memoryd.memory.recall.why import because_of, why_nothing
-from memoryd.search.answer import CatchUp
-from memoryd.search.arm_times import RECALL, ArmTimes
-from memoryd.search.backend import Found
-from memoryd.search.checked_search import LookAgain
-from memoryd.search.emptiness import Freshness, with_pending
-from memoryd.search.file_check import CheckedRows
-from memoryd.search.telling import told
-from memoryd.search.untold import Untold
+from memoryd.search.answer import CatchUp, told
+from memoryd.search.arms import RECALL, ArmTimes
+from memoryd.search.file_check import CheckedRows, LookAgain
+from memoryd.search.protocol import Found, Freshness, Untold, with_pending
 
 MAX_LOOKS: Final = 3
 """How often a question is asked while its files, or its index, change."""

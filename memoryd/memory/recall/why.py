@@ -10,9 +10,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.memory.recall.recall_engine import RecallDraft
 from memoryd.memory.recall.recall_query import RecallQuery
 from memoryd.memory.recall.recalled import Recalled, RecalledItem, RecalledMemory
-from memoryd.search.backend import ArmState, Found, Query
-from memoryd.search.emptiness import why_empty
-from memoryd.search.verdicts import why_no_better
+from memoryd.search.protocol import ArmState, Found, Query, why_empty, why_no_better
 
 _LIFTED = {
     Lifts.ENTITY: "the question names its entity",

@@ -31,7 +31,7 @@ from memoryd.domain.memories.reflect.proposals import (
 from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.memory.reflect.page_writing import PageState
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 
 MAX_LOGS: Final = 400
 """Logs of one run for which lines may be inferred, the newest first."""

@@ -27,7 +27,7 @@ from memoryd.index.state import SyncState
 from memoryd.qmd.mcp_server import ServerPhase
 from memoryd.qmd.qmd_state import QmdState
 from memoryd.qmd.upkeep_state import UpkeepState
-from memoryd.search.backend import Fallback
+from memoryd.search.protocol import Fallback
 from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.wire import Event
 

@@ -5,12 +5,12 @@ import ast
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.last_answers import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
 
 HOLD_TEXT = {
     "domain/sessions/making_turns.py": {"answer_words"},
-    "search/word_background.py": {"commonness"},
+    "search/ranking.py": {"commonness"},
 }
 HOLD_NONE = {
     "domain/ranking/filters.py": {"date_in_name"},
@@ -19,7 +19,7 @@ HOLD_NONE = {
     "files/writing.py": {"_call"},
     "models/source.py": {"_is_fit"},
     "qmd/collections.py": {"_compiled", "_alternatives"},
-    "search/word_background.py": {"_background"},
+    "search/ranking.py": {"_background"},
     "sessions/beginnings.py": {"_hashed"},
     "sessions/transcripts/transcript_folder.py": {"_listed_as_generated"},
     "store/connection.py": {"checksum_vfs"},

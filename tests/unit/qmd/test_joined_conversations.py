@@ -6,8 +6,8 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.errors import SidecarError
 from memoryd.qmd.joined_conversations import JoinedConversations
-from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
-from memoryd.search.hit import Hit
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.store.index.passages import ChunkRow
 
 ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
-from memoryd.search.fallback_search import FallbackSearch
-from memoryd.search.hit import Hit
+from memoryd.search.combined import FallbackSearch
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.store.index.passages import ChunkRow
 
 ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}

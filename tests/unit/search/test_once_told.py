@@ -8,10 +8,10 @@ import pytest
 from memoryd.domain.citations import part_path, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.sessions.taking_turns import transcript_session
-from memoryd.search.backend import LEXICAL, VECTOR, Arm, ArmState, Found, Query
-from memoryd.search.hit import Hit
-from memoryd.search.once_told import OnceTold
-from memoryd.search.selection import BEYOND
+from memoryd.search.combined import OnceTold
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
+from memoryd.search.ranking import BEYOND
 from memoryd.store.index.passages import ChunkRow
 
 LOG, OTHER = transcript_path("main", "a b.jsonl"), transcript_path("main", "b.jsonl")

@@ -3,8 +3,8 @@
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
-from memoryd.search.hit import Ranks
-from memoryd.search.ranked import Ranked, ranked
+from memoryd.search.hits import Ranks
+from memoryd.search.ranking import Ranked, ranked
 from memoryd.store.index.passages import ChunkRow
 
 WORDS = LexicalMatches({1: 4.0, 2: 2.0})

@@ -11,10 +11,8 @@ from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
-from memoryd.search.hit import Hit
-from memoryd.search.ranked import PairReading, Ranked, ranked, reordered
-from memoryd.search.search_settings import SelectionSettings
-from memoryd.search.selection import Selected, select
+from memoryd.search.hits import Hit
+from memoryd.search.ranking import PairReading, Ranked, Selected, SelectionSettings, ranked, reordered, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 30, tzinfo=UTC)

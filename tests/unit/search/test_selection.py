@@ -12,9 +12,8 @@ from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.search.hit import Hit
-from memoryd.search.search_settings import SelectionSettings
-from memoryd.search.selection import Selected, select
+from memoryd.search.hits import Hit
+from memoryd.search.ranking import Selected, SelectionSettings, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 6, tzinfo=UTC)

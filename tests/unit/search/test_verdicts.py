@@ -7,8 +7,8 @@ import pytest
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Floors, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.search.hit import Hit, best_verdict
-from memoryd.search.verdicts import judged, why_no_better
+from memoryd.search.hits import Hit, best_verdict
+from memoryd.search.protocol import judged, why_no_better
 from memoryd.store.index.passages import ChunkRow
 
 IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})

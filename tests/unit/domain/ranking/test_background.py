@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.calibration import Background, packed
-from memoryd.search.word_background import TABLE, commonness
+from memoryd.search.ranking import TABLE, commonness
 
 
 @given(st.text(max_size=30))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.sessions.topics import MAX_KEYWORDS, NEAR, distance, keywords, simhash, topics
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 
 NEAR_QUESTIONS = (
     ("How do I deploy the database server to production?", "how can I deploy the Database server on production now"),

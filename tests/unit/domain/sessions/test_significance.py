@@ -20,7 +20,7 @@ from memoryd.domain.sessions.making_turns import (
     without_formulas,
 )
 from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 
 NOW = datetime(2026, 1, 30, tzinfo=UTC)
 MATTERS = {

@@ -9,7 +9,7 @@ from memoryd.domain.sessions.making_turns import RawTurn, made_turn, message_key
 from memoryd.domain.sessions.names import session_id
 from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, choose, sequence
 from memoryd.domain.sessions.turns import Session
-from memoryd.search.word_background import commonness
+from memoryd.search.ranking import commonness
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 
 

@@ -1,25 +1,171 @@
-"""The vector arm of the builtin search: cosines of a question with the vectors of one workspace."""
+"""How long each arm took over its part of an answer, and how it went: kept where the work is done, for metrics.
 
-from collections.abc import Mapping
+The keyword arm of the builtin search: BM25 over the index of one workspace.
+
+Ranked → reranked: the first candidates in the order of a cross-encoder, which reads each beside the question.
+
+The vector arm of the builtin search: cosines of a question with the vectors of one workspace.
+"""
+
+import asyncio
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Container, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoryd.domain.counters import Durations
 from memoryd.domain.embedding import Vector
-from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches
+from memoryd.domain.media import modality_of
+from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.protocol import Embedder
+from memoryd.errors import EmbeddingError, StoreError
 from memoryd.index.passages import Spaces
-from memoryd.search.backend import Arm, ArmState
-from memoryd.search.lexical_arm import exact
-from memoryd.search.vector_index import VectorIndex
+from memoryd.rerank.reranking import RankingOutcome, Reranking
+from memoryd.search.protocol import Arm, ArmState, Query
+from memoryd.search.ranking import PairReading, Ranked, reordered
+from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.vectors import Matrix
 from memoryd.store.index.words import CandidateFilter
+
+EMBEDDING, RECALL = "embedding", "recall"
+"""What takes its time beside the arms that an answer names: making the vector of a question, and a recall."""
+_WORKED: Final = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmState.TIMEOUT})
+"""An arm in another state was not asked."""
+
+Matches = TypeVar("Matches")
+
+
+class ArmTimes:
+    """Counts since it was made; all in one event loop."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, Durations] = defaultdict(Durations)
+        """By arm."""
+        self.states: Counter[tuple[str, str]] = Counter()
+        """By arm and how it took part."""
+
+    def note(self, arm: str, begun: float, state: ArmState = ArmState.OK) -> None:
+        """Count what began at a moment (monotonic clock) and is over now."""
+        self.states[arm, state.value] += 1
+        if state in _WORKED:
+            self.seconds[arm].add(time.monotonic() - begun)
+
+    async def guarded(
+        self, name: str, ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float
+    ) -> tuple[Arm, Matches | None]:
+        """Ask an arm as `guarded` does, and count it by that name."""
+        begun = time.monotonic()
+        found = await guarded(ask, end)
+        self.note(name, begun, found[0].state)
+        return found
+
+
+async def guarded(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float) -> tuple[Arm, Matches | None]:
+    """Ask an arm until `end` (monotonic clock); one that fails or is late costs its part, never the answer."""
+    try:
+        async with asyncio.timeout(max(0.0, end - time.monotonic())):
+            # begun here, not by the caller: of two side by side one may be cancelled before it begins
+            return await ask()
+    except TimeoutError:
+        return Arm(ArmState.TIMEOUT, "it did not answer before the deadline"), None
+    except (EmbeddingError, StoreError) as exc:
+        return Arm(ArmState.FAILED, str(exc)), None
+
+
+async def candidate_filter(database: Database, question: Question) -> tuple[Arm, CandidateFilter]:
+    """Return what the question's filters, phrases and exclusions leave; the phrases as far as the words tell."""
+    files = None
+    if not question.filters.is_empty:
+        files = tuple(await database.documents.matching(question.filters))
+    return Arm(ArmState.OK), CandidateFilter(files, question.required, question.forbidden)
+
+
+async def exact(database: Database, question: Question, chunks: Collection[int]) -> set[int]:
+    """Return the chunks that hold the phrases as they are written: the word index knows no signs."""
+    return await database.words.holding(chunks, question.admits) if question.phrases else set(chunks)
+
+
+async def lexical_matches(
+    database: Database, question: Question, depth: int, admitted: CandidateFilter
+) -> tuple[Arm, LexicalMatches]:
+    """Return the best `depth` chunks that hold any term; those that hold all terms come first. Raises StoreError."""
+    if not question.terms:
+        return Arm(ArmState.OK, "the question has no words to look for"), LexicalMatches()
+    wanted = depth
+    while True:
+        found = await database.words.best(question, wanted, admitted)
+        fitting = await exact(database, question, found.bm25)
+        best = list(islice((chunk for chunk in found.bm25 if chunk in fitting), depth))
+        if len(best) == depth or len(found.bm25) < wanted:
+            return Arm(ArmState.OK), found.only(best)
+        # so many were found by the words of a phrase and do not hold it as it is written
+        wanted *= DEEPER
+
+
+TEXT_CHARACTERS: Final = 1500
+"""Of a candidate, its headings included; a chunk has some 1,400."""
+_STATES: Final = {
+    RankingOutcome.OK: ArmState.OK,
+    RankingOutcome.WAITING: ArmState.WAITING,
+    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
+    RankingOutcome.FAILED: ArmState.FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankArm:
+    """Reads the first `candidates` within `seconds`; late or failing, the order stands."""
+
+    reranking: Reranking
+    candidates: int
+    seconds: float
+    database: Database
+    withdrawn: Container[str] = field(repr=False)
+    """The notes that nobody may be told of."""
+
+    async def reranked(self, query: Query, ranking: Ranked, end: float) -> tuple[Arm, Ranked]:
+        """Return how it went until `end` (monotonic clock) and, if it went well, the same in another order.
+
+        What tells something stays before noise. Raises StoreError.
+        """
+        first = [*ranking.telling, *ranking.noise][: self.candidates]
+        rows = await self.database.documents.chunks(first)
+        read = [chunk for chunk in first if chunk in rows and self._is_read(rows[chunk], query)]
+        if len(read) < 2 or not query.question.text:
+            return Arm(ArmState.OK), ranking
+        texts = {chunk: _text(rows[chunk]) for chunk in read}
+        # copies are read once
+        distinct = list(dict.fromkeys(texts.values()))
+        seconds = max(0.0, min(self.seconds, end - time.monotonic()))
+        found = await self.reranking.rank(query.question.text, distinct, seconds)
+        if found.outcome is not RankingOutcome.OK:
+            return Arm(_STATES[found.outcome], found.reason), ranking
+        place = {distinct[position]: place for place, position in enumerate(found.order, start=1)}
+        relevance = dict(zip(distinct, found.relevance, strict=True))
+        readings = {chunk: PairReading(place[text], relevance[text]) for chunk, text in texts.items()}
+        return Arm(ArmState.OK), reordered(ranking, readings)
+
+    def _is_read(self, row: ChunkRow, query: Query) -> bool:
+        if row.path in self.withdrawn or query.untold.holds(row):
+            return False
+        # the text of a picture or sound is its name, which does not tell what it shows
+        return modality_of(row.path) is None
+
+
+def _text(row: ChunkRow) -> str:
+    return f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
+
 
 PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""

@@ -1,0 +1,265 @@
+"""The arm that answers from an agent's conversations: beside the notes, never in their way.
+
+Two engines as one: the first answers; when it cannot, the second answers the same question in the same call.
+
+Notes and conversations as one answer: asked side by side, as far as the question asks for them, and merged.
+
+Conversations told once where two say the same: a transcript, and the session that its turns are taken into.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final
+
+from memoryd.domain.citations import told_path, turns_path
+from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.ranking.fusion import Weights
+from memoryd.domain.ranking.selection import Evident, joint_measure, merged
+from memoryd.domain.sessions.taking_turns import transcript_session
+from memoryd.errors import MemorydError, SidecarError
+from memoryd.search.arms import ArmTimes
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import (
+    CONVERSATIONS,
+    LEADING,
+    LEXICAL,
+    VECTOR,
+    Arm,
+    ArmState,
+    Fallback,
+    Found,
+    LateBackend,
+    Query,
+    SearchBackend,
+    judged,
+)
+from memoryd.search.ranking import BEYOND
+
+NOTHING_TO_ASK: Final = Arm(
+    ArmState.OFF,
+    "no conversation is indexed: set memory.qa.enabled to true for questions and answers, and for transcripts "
+    'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',
+)
+"""Of an agent whose conversations nobody keeps."""
+
+
+class ConversationArm:
+    """Asks the index of one agent's conversations; one that fails or is late costs its part, never the answer.
+
+    `standing` tells how it is before it is asked: off, failed, or partial while there is more to read, and why.
+    """
+
+    def __init__(
+        self, search: SearchBackend | None = None, standing: Callable[[], Arm] = lambda: Arm(ArmState.OK)
+    ) -> None:
+        self._search = search
+        self._standing = standing
+
+    async def found(self, query: Query) -> tuple[Arm, Found]:
+        """Return how it took part within the deadline, and what it found."""
+        standing = NOTHING_TO_ASK if self._search is None else self._standing()
+        if self._search is None or not standing.took_part:
+            return standing, _nothing(query, standing)
+        try:
+            async with asyncio.timeout(query.deadline):
+                found = await self._search.search(query)
+        except TimeoutError:
+            late = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
+            return late, _nothing(query, late)
+        except MemorydError as exc:
+            failed = Arm(ArmState.FAILED, str(exc))
+            return failed, _nothing(query, failed)
+        arm = _joined(standing, found.arms)
+        # what is not kept at all is worth a word where nothing was found
+        return (Arm(ArmState.OK) if found.hits and arm.state is ArmState.OK else arm), found
+
+
+def _nothing(query: Query, arm: Arm) -> Found:
+    return Found((), (), {LEXICAL: arm, VECTOR: arm}, query.question.terms)
+
+
+def _joined(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
+    """Return how the whole took part: as its arms did, and as far as everything was read."""
+    if not any(arm.took_part for arm in arms.values()):
+        return arms[LEXICAL]
+    if standing.state is not ArmState.OK:
+        return standing
+    lacking = [(name, arm) for name, arm in arms.items() if not arm.is_as_configured]
+    if not lacking:
+        return standing
+    return Arm(ArmState.PARTIAL, "; ".join(f"{name}: {arm.reason or arm.state}" for name, arm in lacking))
+
+
+FIRST_SHARE = 0.8
+"""Of the deadline; the rest is kept for the second engine."""
+LEAST_SECONDS = 0.05
+
+
+class FallbackSearch:
+    """Remembers who is standing in, why and since when.
+
+    What the first engine cannot know yet, since it was written after its last update, is added from `recent`.
+    """
+
+    def __init__(
+        self,
+        *,
+        first: LateBackend,
+        second: SearchBackend,
+        recent: SearchBackend,
+        name: str,
+    ) -> None:
+        self._first = first
+        self._second = second
+        self._recent = recent
+        self._name = name
+        self._fallback: Fallback | None = None
+        self.times = ArmTimes()
+
+    @property
+    def fallback(self) -> Fallback | None:
+        """The outage that the last question or `note` met, None while the first engine works."""
+        return self._fallback
+
+    def note(self, outage: str | None) -> Fallback | None:
+        """Take the news that the first engine is out, or that it may be asked again; return what holds now."""
+        since = self._fallback.since if self._fallback else datetime.now(UTC)
+        self._fallback = None if outage is None else Fallback(self._name, outage, since)
+        return self._fallback
+
+    async def search(self, query: Query) -> Found:
+        """Answer with the first engine, else with the second; `fallback` in what is found says so."""
+        begun = time.monotonic()
+        end = begun + query.deadline
+        try:
+            found = await self._first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
+        except SidecarError as exc:
+            self.times.note(self._name, begun, ArmState.FAILED)
+            # what is noted meanwhile is for the next question
+            met = self.note(str(exc))
+            return replace(await self._second.search(_rest(query, end)), fallback=met)
+        self.times.note(self._name, begun)
+        self.note(None)
+        if not found.hits and found.doubt:
+            reason = Fallback(self._name, found.doubt, datetime.now(UTC))
+            return replace(await self._second.search(_rest(query, end)), fallback=reason)
+        return found if found.as_of is None else await self._with_recent(found, found.as_of, _rest(query, end))
+
+    async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
+        """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
+        others = (await self._recent.search(query)).hits
+        changed = self._first.changed_since([hit.chunk.path for hit in others], as_of)
+        hits = [hit for hit in found.hits if hit.chunk.path not in changed]
+        for rank, hit in enumerate(others):
+            if hit.chunk.path in changed:
+                hits.insert(len(hits) if hit.is_noise else rank, hit)
+        return replace(found, hits=tuple(hits[: query.limit]))
+
+
+def _rest(query: Query, end: float) -> Query:
+    return replace(query, deadline=max(LEAST_SECONDS, end - time.monotonic()))
+
+
+class MergedSearch:
+    """Asks the engine of the notes and the arm of the conversations; one that is not asked for costs nothing.
+
+    `weights` are the shares of words and meaning where hits of both are compared.
+    """
+
+    def __init__(self, *, notes: SearchBackend, conversations: ConversationArm, weights: Weights) -> None:
+        self._notes = notes
+        self._conversations = conversations
+        self._weights = weights
+
+    async def search(self, query: Query) -> Found:
+        """Return the best of both within the query's deadline; `Found.conversations` is what is of these."""
+        # each index holds one source: to filter by it would only cost
+        inner = query.of_any_source()
+        if not query.asks(Source.SESSIONS):
+            return await self._notes.search(inner) if query.asks(Source.MEMORY) else _unasked(query)
+        if not query.asks(Source.MEMORY):
+            arm, told = await self._conversations.found(inner)
+            return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
+        notes, (arm, told) = await asyncio.gather(self._notes.search(inner), self._conversations.found(inner))
+        return self._joined(query, notes, told, arm)
+
+    def _joined(self, query: Query, notes: Found, told: Found, arm: Arm) -> Found:
+        hits, nearest = joined_hits(notes, told, self._weights)
+        beyond = [replace(hit, because=BEYOND) for hit in hits[query.limit :]]
+        misses = [*beyond, *nearest]
+        return replace(
+            notes,
+            hits=tuple(hits[: query.limit]),
+            misses=tuple(misses[: query.limit]),
+            arms={**notes.arms, CONVERSATIONS: arm},
+            fallback=notes.fallback or told.fallback,
+            conversations=told,
+        )
+
+
+def joined_hits(one: Found, other: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
+    """Return the hits and the misses of two engines, each in one order; of equals that of the first comes first."""
+    first, second = judged(one.hits, leading=LEADING), judged(other.hits, leading=LEADING)
+    known = [found.floors for found in (one, other) if found.floors is not None]
+    measure = joint_measure(known, weights)
+    best = _best_bm25(one), _best_bm25(other)
+    hits = merged(_evident(first, best[0]), _evident(second, best[1]), measure)
+    return hits, merged(_evident(one.misses, best[0]), _evident(other.misses, best[1]), measure)
+
+
+def _best_bm25(found: Found) -> float:
+    return max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
+
+
+def _evident(hits: Sequence[Hit], best_bm25: float) -> list[tuple[Hit, Evident]]:
+    """Pair hits with what of them is compared; those that an engine found which says nothing have no evidence."""
+    return [(hit, _compared(hit, best_bm25)) for hit in hits]
+
+
+def _compared(hit: Hit, best_bm25: float) -> Evident:
+    matching = None if hit.bm25 is None else hit.bm25 / best_bm25 if best_bm25 > 0 else 0.0
+    return Evident(hit.terms, matching, hit.cosine, hit.score, hit.decay.factor, hit.verdict, hit.is_noise)
+
+
+def _unasked(query: Query) -> Found:
+    """Return what is found where the request and the question name different sources."""
+    return Found((), (), {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}, query.question.terms)
+
+
+class OnceTold:
+    """Asks `inner`, and tells of each two conversations that are one the better: what it holds need not be in both."""
+
+    def __init__(self, inner: SearchBackend) -> None:
+        self._inner = inner
+
+    async def search(self, query: Query) -> Found:
+        """Return the hits without those that are told already; places that they leave go to others."""
+        found = await self._inner.search(query)
+        if _once(found.hits) == found.hits and _once(found.misses, _told(found.hits)) == found.misses:
+            return found
+        found = await self._inner.search(replace(query, limit=2 * query.limit))
+        hits = _once(found.hits)
+        beyond = (replace(hit, because=BEYOND) for hit in hits[query.limit :])
+        misses = (*beyond, *_once(found.misses, _told(hits)))
+        return replace(found, hits=hits[: query.limit], misses=misses[: query.limit])
+
+
+def _once(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
+    """Return the hits of each conversation under the name that it is told by, or that its best hit has."""
+    names = dict(told or {})
+    return tuple(hit for hit in hits if names.setdefault(_conversation(hit), path := told_path(hit.chunk.path)) == path)
+
+
+def _told(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
+    return {_conversation(hit): told_path(hit.chunk.path) for hit in hits}
+
+
+def _conversation(hit: Hit) -> RelativePath:
+    """Return what a transcript and the session of its turns have in common: the path of the session."""
+    path = told_path(hit.chunk.path)
+    folder, _, rest = path.partition("/")
+    agent, _, file = rest.partition("/")
+    return turns_path(transcript_session(agent, file)) if folder == "sessions" and file else path

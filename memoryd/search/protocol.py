@@ -1,0 +1,300 @@
+"""The seam between engines: what is asked, what is found, and what answers a question.
+
+What an answer is not to tell: documents that are gone or private now, and chunks that their documents lost.
+
+Why an answer is empty, or lacks something: in words for whoever asked, without names that may be private.
+
+What hits are worth where their engine does not say, and why an answer is worth no more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final, Literal, Protocol
+
+from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, Source
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.domain.ranking.snippets import SNIPPET_CHARS
+from memoryd.search.hits import Hit, best_verdict
+from memoryd.store.index.passages import ChunkRow
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """Paths, and chunks by their ids; others take their places."""
+
+    paths: frozenset[RelativePath] = frozenset()
+    chunks: frozenset[int] = frozenset()
+
+    def __or__(self, other: "Untold") -> "Untold":
+        return Untold(self.paths | other.paths, self.chunks | other.chunks)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.paths and not self.chunks
+
+    def holds(self, chunk: ChunkRow) -> bool:
+        """Tell whether a chunk is one of these."""
+        return chunk.path in self.paths or chunk.id in self.chunks
+
+
+LEXICAL, VECTOR = "lexical", "vector"
+"""The arms that every engine has."""
+RERANK = "rerank"
+"""What some engines have that puts into another order what the arms found; told beside them."""
+CONVERSATIONS = "conversations"
+"""What answers beside the engine of the notes, where a question asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with its limits; `deadline` is in seconds from the call, `now` is the asker's clock and time zone.
+
+    `asked` is `text` and `filters` taken apart, if somebody did so already.
+    """
+
+    text: str
+    limit: int = 6
+    min_score: float = 0.0
+    deadline: float = 5.0
+    filters: Filters = field(default_factory=Filters)
+    asked: Question | None = None
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    untold: Untold = field(default_factory=Untold)
+    """What is not to be found, for it is known that its files do not hold it."""
+    fresh_until: float = 0.0
+    """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
+    is_explained: bool = False
+    """Whether misses are told, too."""
+    reach: MemoryReach | None = None
+    """Whose memories may be told; None: nobody asks who could be told too much."""
+
+    @property
+    def question(self) -> Question:
+        return self.asked or parse_question(self.text, self.filters, self.now)
+
+    def asks(self, source: Source) -> bool:
+        """Tell whether documents of this source may answer."""
+        return self.question.filters.admits_source(source)
+
+    def of_any_source(self) -> "Query":
+        """Return the same without a word of sources, for an engine that holds but one."""
+        question = self.question
+        filters = replace(question.filters, sources=())
+        return replace(self, filters=filters, asked=replace(question, filters=filters))
+
+
+class ArmState(StrEnum):
+    """How an arm took part in an answer."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    OFF = "off"
+    """Switched off by its owner."""
+    WAITING = "waiting"
+    """Its model is being fetched or loaded."""
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An arm's part in an answer, and why if it is less than OK."""
+
+    state: ArmState
+    reason: str = ""
+
+    @property
+    def took_part(self) -> bool:
+        return self.state in (ArmState.OK, ArmState.PARTIAL)
+
+    @property
+    def is_as_configured(self) -> bool:
+        """Whether its owner gets all that was asked for."""
+        return self.state in (ArmState.OK, ArmState.OFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The engine that should have answered, why it did not, and since when."""
+
+    left: str
+    reason: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What answered and how it wants its hits told: lengths in characters, `total_chars` of all snippets together."""
+
+    name: Literal["builtin", "qmd"] = "builtin"
+    model: str | None = None
+    pending_embeddings: int | None = None
+    snippet_chars: int = SNIPPET_CHARS
+    total_chars: int | None = None
+
+
+BUILTIN = Engine()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best chunks, best first, how the arms took part, and the terms that were looked for."""
+
+    hits: tuple[Hit, ...]
+    misses: tuple[Hit, ...]
+    arms: Mapping[str, Arm]
+    terms: tuple[str, ...]
+    engine: Engine = BUILTIN
+    fallback: Fallback | None = None
+    as_of: float | None = None
+    """Documents changed after this (system clock) are not known to the engine; None: it knows all."""
+    doubt: str = ""
+    """Why finding nothing does not mean that there is nothing."""
+    floors: Floors | None = None
+    """What the evidence was held against; None: the engine does not judge it."""
+    owed: Mapping[RelativePath, str] = field(default_factory=dict)
+    """Documents that may answer and are not told as they are now, and why."""
+    conversations: "Found | None" = None
+    """What was found among conversations, with floors of its own; its hits stand in `hits`. None: they were not asked.
+
+    Where they alone were asked, nothing else is of the notes.
+    """
+
+    def floors_of(self, source: Source) -> Floors | None:
+        """Return what the evidence of hits of a source was held against."""
+        if source is Source.SESSIONS and self.conversations is not None:
+            return self.conversations.floors
+        return self.floors
+
+
+class SearchBackend(Protocol):
+    """Answers questions. An engine that cannot answer raises SidecarError; it never waits past the deadline."""
+
+    async def search(self, query: Query) -> Found:
+        """Return what it finds within the query's deadline."""
+        ...
+
+
+class LateBackend(SearchBackend, Protocol):
+    """An engine that learns of changes late: `Found.as_of` tells up to which moment it knows them."""
+
+    def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
+        """Return those documents that it indexes, and that are not what they were then (system clock)."""
+        ...
+
+
+NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """What the index still owes the disk."""
+
+    files: int = 0
+    pending_files: int = 0
+    pending_embeddings: int = 0
+    is_dirty: bool = False
+    hold: str = ""
+    """Why pending files are not read, since nobody can say what is private."""
+    outside: OutsideCount = field(default_factory=OutsideCount)
+
+
+def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
+    """Mark the vector arm as partial while passages wait for their vectors."""
+    vector = arms[VECTOR]
+    if vector.took_part and freshness.pending_embeddings:
+        count = freshness.pending_embeddings
+        reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
+        vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
+    return {**arms, VECTOR: vector}
+
+
+def why_empty(found: Found, freshness: Freshness, query: Query) -> str:
+    """Say why there is no hit, for each source that was asked."""
+    reasons = []
+    if query.asks(Source.MEMORY):
+        reasons.append(_without_notes(found, freshness, query))
+    if query.asks(Source.SESSIONS):
+        reasons.append(_without_conversations(found, query))
+    return "; ".join(dict.fromkeys(reasons)) or NO_SOURCE
+
+
+def _without_notes(found: Found, freshness: Freshness, query: Query) -> str:
+    arms = [found.arms[name] for name in (LEXICAL, VECTOR)]
+    if not any(arm.took_part for arm in arms):
+        reasons = dict.fromkeys(arm.reason for arm in arms)
+        return "no arm of the search could answer: " + "; ".join(reasons)
+    if found.owed:
+        return why_untold(found)
+    if freshness.pending_files and freshness.hold:
+        return f"{freshness.pending_files} files are held back: {freshness.hold}"
+    if freshness.pending_files:
+        return f"still indexing: {freshness.pending_files} files are not read yet"
+    if not freshness.files:
+        nothing = "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
+        return f"{nothing}, but {freshness.outside} elsewhere: {INDEX_ALL}" if freshness.outside.files else nothing
+    misses = [miss for miss in found.misses if miss.chunk.source is Source.MEMORY]
+    if unmatched := _unmatched(misses, query):
+        return unmatched
+    nothing, outside = "nothing in the notes matches", freshness.outside
+    return f"{nothing}; {outside} of the workspace {outside.verb} not among them" if outside.files else nothing
+
+
+def _without_conversations(found: Found, query: Query) -> str:
+    arm = found.arms[CONVERSATIONS]
+    if arm.state is ArmState.OFF:
+        return arm.reason
+    if not arm.took_part:
+        return f"conversations could not be searched: {arm.reason}"
+    unmatched = _unmatched(() if found.conversations is None else found.conversations.misses, query)
+    if unmatched and arm.state is ArmState.OK:
+        return unmatched
+    nothing = unmatched or "nothing in the conversations matches"
+    return f"{nothing} ({arm.reason})" if arm.reason else nothing
+
+
+def _unmatched(misses: Sequence[Hit], query: Query) -> str:
+    """Say what the question itself has to do with it; empty if nothing has."""
+    if misses:
+        return f"the nearest hits score below minScore {query.min_score:g}"
+    question = query.of_any_source().question
+    if question.is_narrowed or not question.filters.is_empty:
+        return "nothing matches within the given sources, paths, dates, phrases and excluded words"
+    return "" if question.terms else "the question has no words to look for"
+
+
+def why_untold(found: Found) -> str:
+    """Say why documents that may answer are not told; without their names, for they may be private."""
+    if not found.owed:
+        return ""
+    count, reasons = len(found.owed), "; ".join(dict.fromkeys(found.owed.values()))
+    return f"{count} {'document is' if count == 1 else 'documents are'} not told as on disk: {reasons}"
+
+
+LEADING = 3
+"""Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
+
+
+def judged(hits: Sequence[Hit], *, leading: int) -> tuple[Hit, ...]:
+    """Return the hits, each with a verdict: of those that nobody judged, the first `leading` may answer."""
+    return tuple(
+        replace(hit, verdict=Verdict.ANSWERABLE if hit.is_literal and place < leading else Verdict.WEAK)
+        if hit.verdict is None
+        else hit
+        for place, hit in enumerate(hits)
+    )
+
+
+def why_no_better(hits: Sequence[Hit], floors: Floors | None) -> str:
+    """Say why hits are worth no more than they are; empty if they answer."""
+    match best_verdict(hits):
+        case Verdict.WEAK:
+            return floors.weakness if floors else f"none of the first {LEADING} hits holds a word of the question"
+        case Verdict.NONE:
+            return floors.emptiness if floors else "no hit holds a telling word of the question"
+    return ""

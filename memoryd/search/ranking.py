@@ -1,0 +1,415 @@
+"""Candidates → ranked: one base score each, in one order, held against the floors before any of them is read.
+
+How the builtin search asks its arms, merges what they find, and chooses from it.
+
+Both settings hold the section of the configuration itself: a new rule reads its key where it is applied.
+
+Ranked → hits: decay → sort → least score → folding → MMR → shares → top K, and noise in the places that are left.
+
+How common words are in English and Chinese, for workspaces whose few notes cannot tell.
+
+The table was made by `bench/commonness.py`, which says where its figures come from; NOTICE names their owners.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+from memoryd.config.memory_search import HybridSection
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.media import modality_of
+from memoryd.domain.ranking.calibration import Background, Floors, TermStatistics, Verdict, floors
+from memoryd.domain.ranking.fusion import Evidence, Weights, dealt, relative, weighted
+from memoryd.domain.ranking.selection import (
+    Contender,
+    decay_of,
+    family_share,
+    file_share,
+    is_alike,
+    mmr,
+    shared,
+    tokens,
+    with_literal,
+)
+from memoryd.search.hits import Hit, Ranks, folded, holds_a_word
+from memoryd.store.index.passages import ChunkRow
+
+
+@dataclass(frozen=True, slots=True)
+class PairReading:
+    """What reading a chunk beside the question gave: its place among those that were read, and how well it answers.
+
+    `score` is what stands for its base score then.
+    """
+
+    place: int
+    relevance: float
+    score: float = 0.0
+
+
+Readings = Mapping[int, PairReading]
+"""By chunk id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates by chunk id, best first: what tells something, what is noise, and what is left out."""
+
+    telling: Sequence[int]
+    noise: Sequence[int]
+    """They stand in the answer where nothing better fills it."""
+    refused: Sequence[int]
+    """They score below the least score and hold no word of the question."""
+    base_scores: Mapping[int, float]
+    evidence: Evidence
+    ranks: Mapping[int, Ranks]
+    statistics: TermStatistics | None
+    """None: they could not be had in time."""
+    floors: Floors | None
+    readings: Readings = field(default_factory=dict)
+    """Of the chunks that a reranker read."""
+
+    def unread(self, count: int, *, is_filled: bool) -> int:
+        """Return how many behind the first `count` might stand in the answer; noise does not in one that is filled."""
+        might = len(self.telling) if is_filled else len(self.telling) + len(self.noise)
+        return max(0, might - count)
+
+    def hit(self, row: ChunkRow) -> Hit:
+        """Return a chunk with all that is known of it."""
+        base_score, reading = self.base_scores[row.id], self.readings.get(row.id)
+        bm25, cosine = self.evidence.lexical.bm25.get(row.id), self.evidence.vector.cosines.get(row.id)
+        terms = self.statistics.terms_of(row.id) if self.statistics else ()
+        is_literal = holds_a_word(bm25, terms)
+        return Hit(
+            row,
+            base_score,
+            base_score if reading is None else reading.score,
+            bm25=bm25,
+            cosine=cosine,
+            near=self.evidence.vector.near(row.id),
+            ranks=self.ranks[row.id] if reading is None else replace(self.ranks[row.id], reading=reading.place),
+            relevance=None if reading is None else reading.relevance,
+            terms=terms,
+            verdict=None if self.floors is None else self.floors.verdict(terms, cosine, is_literal=is_literal),
+        )
+
+
+def ranked(
+    evidence: Evidence, base_scores: Mapping[int, float], statistics: TermStatistics | None, *, min_score: float
+) -> Ranked:
+    """Put the candidates in order, and tell by their evidence alone which of them may stand in the answer, and where.
+
+    Equal scores are in the order of their cosines.
+    """
+    held = None if statistics is None else floors(evidence.vector, statistics)
+    cosines = evidence.vector.cosines
+    literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
+    # where the scores say no more, since no meaning stands out or several do in full, the cosines still do; the latest
+    # of equals comes first, so that of many copies the newest is among those that are looked at: their cosines differ
+    # in the last digits alone, by where a vector stands in the matrix
+    nearness = {chunk: round(cosines.get(chunk, -1.0), 5) for chunk in base_scores}
+    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -nearness[chunk], -chunk))
+    words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
+    # decay must not count here: an old note without words would fall below the least score by its age alone
+    refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
+    near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
+    telling = (literal | near) - refused
+    return Ranked(
+        telling=[chunk for chunk in order if chunk in telling],
+        noise=[chunk for chunk in order if chunk not in telling and chunk not in refused],
+        refused=[chunk for chunk in order if chunk in refused],
+        base_scores=base_scores,
+        evidence=evidence,
+        ranks={chunk: Ranks(words.get(chunk), vector.get(chunk), place) for place, chunk in enumerate(order, start=1)},
+        statistics=statistics,
+        floors=held,
+    )
+
+
+def reordered(ranking: Ranked, readings: Readings) -> Ranked:
+    """Return the candidates with the scores of those that were read dealt anew, each group in that order."""
+    scored = dict(_dealt(ranking, ranking.telling, readings)) | dict(_dealt(ranking, ranking.noise, readings))
+    return replace(
+        ranking,
+        telling=_sorted(ranking.telling, scored),
+        noise=_sorted(ranking.noise, scored),
+        readings=scored,
+    )
+
+
+def _dealt(ranking: Ranked, group: Sequence[int], readings: Readings) -> Iterator[tuple[int, PairReading]]:
+    read = [chunk for chunk in group if chunk in readings]
+    order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
+    for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):
+        yield chunk, replace(readings[chunk], score=score)
+
+
+def _sorted(group: Sequence[int], readings: Readings) -> list[int]:
+    """Return a group with those that were read in their new order, on the places that they have together."""
+    in_order = iter(sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place))
+    return [next(in_order) if chunk in readings else chunk for chunk in group]
+
+
+def _numbered(chunks: Sequence[int]) -> dict[int, int]:
+    return {chunk: rank for rank, chunk in enumerate(chunks, start=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSettings:
+    """How hits are chosen; MMR chooses from `pool` of them."""
+
+    hybrid: HybridSection = field(default_factory=HybridSection)
+    pool: int = 24
+
+    @property
+    def may_reorder(self) -> bool:
+        """Whether a rule may put the last candidate first, so that all of them are looked at."""
+        return self.half_life_days is not None
+
+    @property
+    def half_life_days(self) -> float | None:
+        """The half-life of dated notes, None where decay is off."""
+        decay = self.hybrid.temporal_decay
+        return decay.half_life_days if decay.enabled else None
+
+    @property
+    def mmr_lambda(self) -> float | None:
+        """The λ of MMR, 0 to 1, None where it is off."""
+        return self.hybrid.mmr.lambda_ if self.hybrid.mmr.enabled else None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How the arms are asked and merged; the weights of `hybrid` add up to 1.
+
+    `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `min_depth`.
+    `vector_bytes` is what the vectors of a space may take in memory.
+    """
+
+    hybrid: HybridSection = field(default_factory=HybridSection)
+    min_depth: int = 100
+    max_depth: int = 400
+    deepest: int = 6400
+    vector_bytes: int = 256 * 2**20
+
+    def depth(self, limit: int) -> int:
+        """Return how many candidates each arm is asked for first."""
+        least = 1 if self.hybrid.fusion == "weighted" else self.min_depth
+        return min(self.max_depth, max(least, limit * self.hybrid.candidate_multiplier))
+
+    def selection(self, limit: int) -> SelectionSettings:
+        """Return how `limit` hits are chosen."""
+        return SelectionSettings(self.hybrid, limit * self.hybrid.candidate_multiplier)
+
+    @property
+    def weights(self) -> Weights:
+        """The shares of words and meaning."""
+        return Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight)
+
+    def base_scores(self, evidence: Evidence) -> dict[int, float]:
+        """Merge what the arms found into one score a chunk."""
+        merge = weighted if self.hybrid.fusion == "weighted" else relative
+        return merge(evidence, self.weights)
+
+
+BEYOND = "it is beyond maxResults"
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The hits, best first; what came near and is none; whether others may have places of copies or like notes."""
+
+    hits: tuple[Hit, ...]
+    misses: tuple[Hit, ...]
+    telling: int
+    """How many of the hits are no noise; only they can be owed a place by what was not looked at."""
+    has_room: bool
+    dominant: RelativePath | None
+    """The document that has more than its share of the places."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leader:
+    """A hit that leads its copies, and what counts of it where places are shared."""
+
+    hit: Hit
+    contender: Contender
+
+
+def select(
+    candidates: Sequence[Hit],
+    limit: int,
+    *,
+    settings: SelectionSettings,
+    min_score: float = 0.0,
+    floors: Floors | None = None,
+    now: datetime,
+) -> Selected:
+    """Choose the hits of an answer from candidates that have base scores; `now` has the zone of its days.
+
+    Noise takes the places that are left, and never part in what happens to the others: a hit that tells something is
+    moved by no stranger.
+    """
+    aged = sorted((_aged(hit, settings, now) for hit in candidates), key=_by_worth)
+    too_low = f"it scores below minScore {min_score:g} and holds no word of the question"
+    refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
+    eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
+    noise = [hit for hit in eligible if hit.is_noise]
+    leaders, rest = _looked_at([hit for hit in eligible if not hit.is_noise], limit, settings)
+    places = _order(leaders, limit, settings)
+    has_room, telling = _has_room(leaders, places, limit), len(places)
+    dominant = _dominant([leaders[at].hit for at in places], limit)
+    if telling < limit:
+        rest += _take_noise(leaders, noise, limit)
+        places += _order_of_noise(leaders, telling, limit)
+    else:
+        rest += noise
+    hits = tuple(_placed(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
+    late = [one.hit for at, one in enumerate(leaders) if at not in places] + rest[:limit]
+    nearest = sorted([*late, *refused[:limit]], key=lambda hit: (hit.is_noise, -hit.score))[:limit]
+    misses = tuple(hit if hit.because else replace(hit, because=BEYOND) for hit in nearest)
+    return Selected(hits, misses, telling, has_room, dominant)
+
+
+def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
+    """Sort what is no noise before noise, the best first; what is alike stays as it was read, or ranked."""
+    return hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score
+
+
+def _aged(hit: Hit, settings: SelectionSettings, now: datetime) -> Hit:
+    if settings.half_life_days is None:
+        return hit
+    chunk = hit.chunk
+    decay = decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=settings.half_life_days, now=now)
+    return replace(hit, score=hit.score * decay.factor, decay=decay)
+
+
+def _is_refused(hit: Hit, min_score: float) -> bool:
+    """Tell whether a hit is left out; a literal match never is."""
+    # decay must not count here: an old note without words would fall below the least score by its age alone
+    return not hit.is_literal and hit.base_score < min_score
+
+
+def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> tuple[list[_Leader], list[Hit]]:
+    """Take hits until there are enough of different kinds to choose from; return them, and the others.
+
+    Where a rule reorders, literal hits that were among the best before it are looked at too.
+    """
+    wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool)
+    leaders: list[_Leader] = []
+    for looked, hit in enumerate(hits):
+        if _places(leaders, limit) >= wanted:
+            rest = list(hits[looked:])
+            break
+        _take(leaders, hit)
+    else:
+        return leaders, []
+    if settings.may_reorder or any(hit.ranks.reading for hit in hits):
+        best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
+        owed = [hit for hit in best if hit.is_literal and hit in rest]
+        for hit in owed:
+            _take(leaders, hit)
+        rest = [hit for hit in rest if hit not in owed]
+    return leaders, rest
+
+
+def _places(leaders: Sequence[_Leader], limit: int) -> int:
+    """Count the hits that the shares of documents and of notes that are alike leave."""
+    paths = Counter(leader.contender.path for leader in leaders)
+    families = Counter(leader.contender.family for leader in leaders)
+    return min(
+        sum(min(count, file_share(limit)) for count in paths.values()),
+        sum(min(count, family_share(limit)) for count in families.values()),
+    )
+
+
+def _take(leaders: list[_Leader], hit: Hit) -> None:
+    # the text of a picture or sound is its name, which says nothing of how alike two are
+    words = frozenset[str]() if modality_of(hit.chunk.path) else tokens(hit.chunk.text)
+    # compared with the first of each family only: notes that drift by a word at a time would else be one family
+    firsts = (at for at, leader in enumerate(leaders) if leader.contender.family == at)
+    family = next((at for at in firsts if is_alike(leaders[at].contender.tokens, words)), len(leaders))
+    leaders.append(_Leader(hit, Contender(hit.score, words, hit.chunk.path, family)))
+
+
+def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> list[Hit]:
+    """Take noise behind what was chosen until the places are filled, and return what is left of it."""
+    for looked, hit in enumerate(noise):
+        if _places(leaders, limit) >= limit:
+            return list(noise[looked:])
+        _take(leaders, hit)
+    return []
+
+
+def _order_of_noise(leaders: Sequence[_Leader], telling: int, limit: int) -> list[int]:
+    """Return the leaders for the places behind the first `telling`, whose documents and families keep their shares."""
+    contenders = [one.contender for one in leaders]
+    order = shared(contenders[telling:], limit, taken=contenders[:telling])
+    return [telling + at for at in order[: limit - telling]]
+
+
+def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
+    most = Counter(hit.chunk.path for hit in hits).most_common(1)
+    return most[0][0] if most and most[0][1] > file_share(limit) else None
+
+
+def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> bool:
+    if len(places) < limit:
+        return any(one.hit.copies for one in leaders)
+    return max(Counter(leaders[at].contender.family for at in places).values()) > family_share(limit)
+
+
+def _order(leaders: Sequence[_Leader], limit: int, settings: SelectionSettings) -> list[int]:
+    contenders = [one.contender for one in leaders]
+    order = list(range(len(leaders)))
+    if settings.mmr_lambda is not None:
+        order = mmr(contenders, settings.mmr_lambda)
+    order = [order[at] for at in shared([contenders[at] for at in order], limit)]
+    before = sorted(range(len(leaders)), key=lambda at: -leaders[at].hit.base_score)
+    literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
+    return with_literal(order, before, literal, limit)
+
+
+def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> Hit:
+    """Return the hit with the reasons of its place."""
+    reasons = []
+    if hit.ranks.words:
+        reasons.append(f"{hit.ranks.words}. by words ({', '.join(hit.terms)})")
+    if hit.ranks.vector:
+        reasons.append(f"{hit.ranks.vector}. by meaning")
+    if hit.ranks.reading:
+        reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
+    if hit.verdict is Verdict.NONE and floors is not None:
+        reasons.append(floors.nothing_in(hit.terms, hit.cosine))
+    if hit.decay.age_days is not None:
+        reasons.append(f"decayed to {hit.decay.factor:.0%} after {hit.decay.age_days} days")
+    if place < sorted_place:
+        reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
+    if place > sorted_place:
+        reasons.append(f"moved down from place {sorted_place + 1} for a hit of another kind or document")
+    if hit.copies:
+        reasons.append(f"{len(hit.copies)} copies folded into it")
+    return replace(hit, because="; ".join(reasons))
+
+
+TABLE: Final = Path(__file__).with_name("word_background.zlib")
+_PACKED: Final = TABLE.read_bytes()
+"""Read with the module: when somebody first asks, the program may have been replaced by another version."""
+_REMEMBERED: Final = 4_096
+
+
+@lru_cache(_REMEMBERED)
+def commonness(term: str) -> float:
+    """Return the chance that a usual chunk of the language holds a term of the index, 0 to 1; 0 for what is rare."""
+    return _background().commonness(term)
+
+
+@cache
+def _background() -> Background:
+    """Return the table, unpacked when it is first asked: a daemon that nobody asks does without it."""
+    return Background(_PACKED)
