@@ -5,8 +5,7 @@ from typing import Final
 from memoryd.agents.conversations import AgentConversations
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.qmd.exported_search import ExportedSearch
-from memoryd.qmd.joined_conversations import JoinedConversations
+from memoryd.qmd.conversations import ExportedSearch, JoinedConversations
 from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm, OnceTold
 from memoryd.search.protocol import Arm, ArmState
 

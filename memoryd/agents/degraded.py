@@ -13,7 +13,7 @@ from memoryd.embed.current import EmbedderPhase
 from memoryd.files.scanner import RootState
 from memoryd.index.state import Publish
 from memoryd.llm.protocol import TextModelPhase
-from memoryd.qmd.qmd_state import QmdState
+from memoryd.qmd.sidecar import QmdState
 from memoryd.rerank.reranking import RerankerPhase
 from memoryd.wire import Event
 

@@ -8,7 +8,7 @@ from typing import Final
 from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.files.roots import workspace_roots
-from memoryd.qmd.agent_collections import further_paths
+from memoryd.qmd.collections import further_paths
 from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts
 

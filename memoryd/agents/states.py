@@ -16,7 +16,7 @@ from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.state import SyncState
 from memoryd.index.watcher import FileWatcher
 from memoryd.llm.protocol import TextModelState
-from memoryd.qmd.qmd_state import QmdState
+from memoryd.qmd.sidecar import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.search.protocol import Fallback
 from memoryd.store.ledger.conversations import HoldingLimits

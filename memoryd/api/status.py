@@ -60,7 +60,7 @@ from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
 from memoryd.index.state import Removal
 from memoryd.llm.protocol import TextModelState
-from memoryd.qmd.qmd_state import QmdState
+from memoryd.qmd.sidecar import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.store.ledger.ledger import HistoryCount, LedgerCount
 

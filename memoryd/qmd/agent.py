@@ -17,18 +17,12 @@ from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scanner import ScanRoot
-from memoryd.qmd.agent_collections import collections_of, further_paths
-from memoryd.qmd.collections import Collection, distinct
-from memoryd.qmd.copies import QmdCopies
-from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch
-from memoryd.qmd.exported_search import ExportedSearch
-from memoryd.qmd.exports import Exports, exported_collection
-from memoryd.qmd.home import QmdHome
-from memoryd.qmd.index_writer import CommandSeconds
-from memoryd.qmd.model_links import ModelLinks
-from memoryd.qmd.qmd_state import QmdState
-from memoryd.qmd.result_files import ResultFiles
-from memoryd.qmd.sidecar import QmdSettings, QmdSidecar
+from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
+from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
+from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch, ResultFiles
+from memoryd.qmd.index_writer import CommandSeconds, ModelLinks
+from memoryd.qmd.program import QmdHome
+from memoryd.qmd.sidecar import QmdSettings, QmdSidecar, QmdState
 from memoryd.qmd.upkeep import Supplies
 from memoryd.qmd.upkeep_plan import UpkeepRules
 from memoryd.search.combined import FallbackSearch

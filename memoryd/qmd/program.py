@@ -2,21 +2,35 @@
 
 The launcher that npm puts on the PATH starts a second process, which would outlive it; so the script behind it is run
 with its runtime directly.
+
+One run of a qmd command, from start to reaping, with a time limit and a cap on what it may print.
+
+The folder that qmd lives in for one agent: the configuration that memoryd writes, the index, the environment.
+
+The qmd of one agent as it can be run: the program once it is found, and its folder.
 """
 
 import asyncio
+import contextlib
+import json
 import os
 import shutil
+import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+import yaml
+
+from memoryd.config.paths import qmd_variables
 from memoryd.errors import SidecarError
-from memoryd.qmd.command import run_command
-from memoryd.qmd.output import FLOOR, first_error, version_of
-from memoryd.sidecar.process import allowed_environment
+from memoryd.files.writing import replace_file
+from memoryd.qmd.collections import Collection
+from memoryd.qmd.query import FLOOR, first_error, version_of
+from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
 NODE_FLOOR: Final = (22, 14, 0)
 PROBE_SECONDS: Final = 10.0
@@ -109,3 +123,240 @@ async def _version(command: tuple[str, ...], path: Path, environment: Mapping[st
         found, least = ".".join(map(str, version)), ".".join(map(str, FLOOR))
         raise SidecarError(f"qmd {found} at {path} is too old: {least} or later is needed", hint=INSTALL)
     return ".".join(map(str, version))
+
+
+STDOUT_BYTES = 8 * 1024 * 1024
+"""A qmd that prints more is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCommand:
+    """What a command ended with; `code` is minus the signal that killed it."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        return f"killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit status {self.code}"
+
+
+async def run_command(
+    command: tuple[str, ...],
+    *,
+    environment: Mapping[str, str],
+    seconds: float,
+    directory: Path = Path("/"),
+    grace: timedelta = timedelta(seconds=2),
+) -> CompletedCommand:
+    """Run a command to its end, at most `seconds`; nothing of its process group is left behind.
+
+    Raises SidecarError if it cannot be started, does not end in time, or prints too much.
+    """
+    child = Child(
+        ChildSpec(command=command, environment=environment, directory=directory, grace=grace, stdout_limit=STDOUT_BYTES)
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            await child.start()
+            code = await child.wait()
+    except TimeoutError as exc:
+        raise SidecarError(f"{_said(command)} did not end within {seconds:g} s") from exc
+    finally:
+        await child.stop()
+    if child.has_overflowed:
+        raise SidecarError(f"{_said(command)} printed more than {STDOUT_BYTES} bytes")
+    return CompletedCommand(code, child.stdout.decode(errors="replace"), child.stderr)
+
+
+def _said(command: tuple[str, ...]) -> str:
+    """Name a command as a person would type it: the last plain word says what it does."""
+    words = [word for word in command[1:4] if word.isalpha()]
+    return " ".join(["qmd", *words[:1]]) if words else Path(command[0]).name
+
+
+MARKER: Final = "memoryd.json"
+
+
+class QmdHome:
+    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, models, notes, an empty folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config_home = root / "xdg-config"
+        self.cache_home = root / "xdg-cache"
+        self.config_file = self.config_home / "qmd" / "index.yml"
+        self.index_file = self.cache_home / "qmd" / "index.sqlite"
+        self.models = root / "models"
+        self.notes = root / "notes"
+        """What it reads: a folder for each collection."""
+        self.directory = root / "empty"
+        """Where it runs."""
+
+    def prepare(self) -> None:
+        """Make the folders, open to their owner alone."""
+        for folder in (self.config_file.parent, self.index_file.parent, self.notes, self.directory):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.root.chmod(0o700)
+
+    def environment(self, outside: Mapping[str, str], *, busy_seconds: float) -> dict[str, str]:
+        """Return all that qmd may know; `busy_seconds` is how long it waits for another writer of its index."""
+        return {
+            **allowed_environment(outside),
+            **qmd_variables(self.root),
+            "HOME": str(self.root),
+            "PWD": str(self.directory),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+            "QMD_SQLITE_BUSY_TIMEOUT": str(int(busy_seconds * 1000)),
+            "LLAMA_LOG_LEVEL": "error",
+            "GGML_LOG_LEVEL": "error",
+            "GGML_BACKEND_SILENT": "1",
+        }
+
+    def configured(self) -> set[str]:
+        """Return the names of the collections in the file; nothing if it is missing or broken."""
+        try:
+            held = yaml.safe_load(self.config_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError):
+            return set()
+        collections = held.get("collections") if isinstance(held, dict) else None
+        return {str(name) for name in collections} if isinstance(collections, dict) else set()
+
+    def write_config(self, collections: Sequence[Collection], models: Mapping[str, Path]) -> bool:
+        """Write the configuration whole, unless it is as it should be; return whether it was written.
+
+        `models` has the path of each role. All three must be named: qmd fills in what is missing, and would fetch it.
+        """
+        wanted = _yaml(self.notes, collections, models)
+        with contextlib.suppress(OSError):
+            if self.config_file.read_bytes() == wanted:
+                return False
+        replace_file(self.config_file, wanted)
+        return True
+
+    def remove_index(self) -> None:
+        """Delete the index, which can be made again from the notes."""
+        for path in self.index_file.parent.glob(f"{self.index_file.name}*"):
+            path.unlink(missing_ok=True)
+        self._remember(updatedAt=None, isClean=True)
+
+    def remove_notes(self) -> None:
+        """Delete all that qmd reads or keeps of the notes."""
+        self.remove_index()
+        shutil.rmtree(self.notes, ignore_errors=True)
+
+    def index_identity(self) -> tuple[int, int] | None:
+        """Return which file the index is, by device and inode; None if there is none."""
+        try:
+            found = self.index_file.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def updated_at(self) -> float | None:
+        """Return when the last update that succeeded began, in seconds of the system's clock."""
+        held = self._remembered().get("updatedAt")
+        return float(held) if isinstance(held, int | float) and self.index_file.exists() else None
+
+    def note_update(self, began: float) -> None:
+        """Remember when an update began that succeeded."""
+        self._remember(updatedAt=began)
+
+    def is_clean(self) -> bool:
+        """Tell whether the index holds nothing that was withdrawn from it; in doubt it does."""
+        return self._remembered().get("isClean") is True or not self.index_file.exists()
+
+    def note_new(self) -> None:
+        """Remember of an index that is to be made that it begins with nothing."""
+        if not self.index_file.exists():
+            self.note_clean(True)
+
+    def note_clean(self, is_clean: bool) -> None:
+        """Remember that something is to be withdrawn from the index, or that all of it is gone from its bytes."""
+        if is_clean != self._remembered().get("isClean"):
+            self._remember(isClean=is_clean)
+
+    def _remembered(self) -> dict[str, object]:
+        try:
+            held = json.loads((self.root / MARKER).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return held if isinstance(held, dict) else {}
+
+    def _remember(self, **news: object) -> None:
+        # read, changed and written without a lock: the loop of the upkeep alone calls this, one thread at a time
+        replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
+
+
+def _yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
+    held = {
+        "collections": {one.name: _told(one, notes) for one in collections},
+        "models": {role: str(path) for role, path in models.items()},
+    }
+    text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
+    return text.encode()
+
+
+def _told(one: Collection, notes: Path) -> dict[str, object]:
+    if one.is_exported:
+        # a person who asks by hand, and names no collection, asks the notes
+        return {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
+    return {"path": str(notes / one.name), "pattern": one.pattern}
+
+
+BUSY_SECONDS = 10.0
+"""How long a command that writes waits for another writer."""
+NICENESS = "10"
+GRACE = timedelta(seconds=2)
+_INDEX = ("--index", "index")
+"""The default index by name, so that no `.qmd` folder above the working directory takes its place."""
+
+
+class QmdInstallation:
+    """Runs commands against one home; `resolve` comes first."""
+
+    def __init__(self, *, command: str, home: QmdHome, query_seconds: float) -> None:
+        self.home = home
+        self.program: Program | None = None
+        self._command = command
+        self._query_seconds = query_seconds
+
+    async def resolve(self) -> Program:
+        """Find the program, once; raises SidecarError with the reason and what to do."""
+        if self.program is None:
+            self.program = await find_program(self._command, os.environ)
+        return self.program
+
+    def forget(self) -> None:
+        """Look for the program anew next time: it may have been replaced."""
+        self.program = None
+
+    async def run(self, *arguments: str, seconds: float, is_background: bool = True) -> CompletedCommand:
+        """Run one command to its end; what runs in the background yields the processor. Raises SidecarError."""
+        found = shutil.which("nice") if is_background else None
+        nice = (found, "-n", NICENESS) if found else ()
+        wait = BUSY_SECONDS if is_background else self._query_seconds / 2
+        return await run_command(
+            (*nice, *self._base(), *arguments),
+            environment=self.home.environment(os.environ, busy_seconds=wait),
+            directory=self.home.directory,
+            seconds=seconds,
+            grace=GRACE,
+        )
+
+    def server_spec(self) -> ChildSpec:
+        """Return how the long-lived server is run; raises SidecarError if no program is known."""
+        return ChildSpec(
+            command=(*self._base(), "mcp"),
+            environment=self.home.environment(os.environ, busy_seconds=self._query_seconds / 2),
+            directory=self.home.directory,
+            grace=GRACE,
+        )
+
+    def _base(self) -> tuple[str, ...]:
+        if self.program is None:
+            raise SidecarError("qmd has not been found yet")
+        return (*self.program.command, *_INDEX)

@@ -1,25 +1,40 @@
 """qmd as the search sees it: a question in, results out, or one error that says why not.
 
 A warm `qmd mcp` answers; while that is down, each question is a process of its own.
+
+A question to qmd as a process of its own, for while its server is down.
+
+What one agent's qmd says of itself at one moment.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.command_query import CommandQuery
-from memoryd.qmd.home import QmdHome
 from memoryd.qmd.index_writer import CommandSeconds
-from memoryd.qmd.installation import QmdInstallation
-from memoryd.qmd.mcp_server import QmdServer, ServerTimes
-from memoryd.qmd.output import Complaint, QmdHit, QmdOutput, complaint_of, embedding_trouble, hits_of
-from memoryd.qmd.subqueries import QmdMode, QmdQuestion, SubQuery
-from memoryd.qmd.upkeep import QmdUpkeep, Supplies
+from memoryd.qmd.program import Program, QmdHome, QmdInstallation
+from memoryd.qmd.query import (
+    Complaint,
+    QmdHit,
+    QmdMode,
+    QmdOutput,
+    QmdQuestion,
+    SubQuery,
+    complaint_of,
+    embedding_trouble,
+    first_error,
+    hits_in,
+    hits_of,
+)
+from memoryd.qmd.server import QmdServer, ServerPhase, ServerTimes
+from memoryd.qmd.upkeep import QmdUpkeep, Supplies, UpkeepState
 from memoryd.qmd.upkeep_plan import UpkeepRules
-from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.retry import Retry
+from memoryd.search.protocol import Fallback
 
 AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""
@@ -175,3 +190,66 @@ class QmdSidecar:
         # one that was asked before would be ranked from the cache of qmd, without a model
         unheard = SubQuery("vec", f"memory {time.time_ns()}")
         return QmdQuestion((unheard,), 1, self.reranks).tool_arguments()
+
+
+ABORTED = (134, -6)
+"""llama.cpp may abort at the end of a run whose results were printed whole."""
+
+
+class CommandQuery:
+    """Starts a process a question, and none for a while after failures."""
+
+    def __init__(self, *, installation: QmdInstallation, has_index: Callable[[], Awaitable[bool]]) -> None:
+        self._installation = installation
+        self._has_index = has_index
+        self._retry = Retry()
+        self._failure = ""
+
+    async def ask(self, question: QmdQuestion, collections: Sequence[str], *, end: float) -> QmdOutput:
+        """Ask within the named collections; the process ends by `end` (monotonic seconds). Raises SidecarError."""
+        if self._retry.wait() > 0:
+            raise SidecarError(f"qmd is left alone for a while: {self._failure}")
+        if not await self._has_index():
+            raise SidecarError("the index of qmd is gone and is made anew")
+        self._retry.tried()
+        try:
+            answer = await self._run(question, collections, end)
+        except SidecarError as exc:
+            self._retry.failed()
+            self._failure = str(exc)
+            raise
+        self._retry.succeeded()
+        return answer
+
+    async def _run(self, question: QmdQuestion, collections: Sequence[str], end: float) -> QmdOutput:
+        """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
+        for arguments in question.command_lines(collections):
+            left = max(0.01, end - time.monotonic())
+            outcome = await self._installation.run(*arguments, seconds=left, is_background=False)
+            if outcome.code == 0 or complaint_of(outcome.stderr) is not Complaint.REJECTED:
+                break
+        if outcome.code != 0 and outcome.code not in ABORTED:
+            raise SidecarError(f"qmd failed: {first_error(outcome.stderr) or outcome.ending}")
+        try:
+            return QmdOutput(tuple(hits_in(outcome.stdout)), outcome.stderr)
+        except ValueError as exc:
+            raise SidecarError(f"qmd {exc}") from exc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QmdState:
+    """One agent's qmd; `program` is None until it has been found, `export_trouble` says what is not exported."""
+
+    program: Program | None
+    search_mode: str
+    home: Path
+    server: ServerPhase
+    pid: int | None
+    restarts: int
+    upkeep: UpkeepState
+    exported: int | None
+    """Transcripts that are exported for it; None where they are not to be."""
+    export_trouble: str
+    fallback: Fallback | None
+    is_given_up: bool = False
+    """Whether its server failed so often that it is tried only now and then."""

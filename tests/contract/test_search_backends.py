@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.ranking.filters import Filters
-from memoryd.qmd.mcp_server import ServerPhase
+from memoryd.qmd.server import ServerPhase
 from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import Found, Query, SearchBackend
 from tests.integration.composed import Composed, composed

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
-from memoryd.qmd.collections import Collection
-from memoryd.qmd.copies import QmdCopies
+from memoryd.qmd.collections import Collection, QmdCopies
 from tests.integration.composed import composed
 from tests.integration.qmd_standin import StandIn
 from tests.waiting import eventually_async

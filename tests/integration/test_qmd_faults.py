@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memoryd.qmd.mcp_server import ServerPhase
-from memoryd.qmd.output import FLOOR
+from memoryd.qmd.query import FLOOR
+from memoryd.qmd.server import ServerPhase
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
 from tests.integration.tiny_gguf import gguf

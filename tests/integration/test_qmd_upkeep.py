@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.agents.outage import make_vectors_in_outages
 from memoryd.embed.current import EmbedderPhase
-from memoryd.qmd.mcp_server import QmdServer, ServerPhase, ServerTimes
+from memoryd.qmd.server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
 from tests.fakes import FakeEmbedder
 from tests.integration.composed import Composed, composed

@@ -9,9 +9,8 @@ from pathlib import Path
 from memoryd.cli.checks.examination import Examination
 from memoryd.cli.checks.finding import Finding, Looks
 from memoryd.errors import SidecarError
-from memoryd.qmd.home import QmdHome
-from memoryd.qmd.installation import QmdInstallation
-from memoryd.qmd.output import first_error
+from memoryd.qmd.program import QmdHome, QmdInstallation
+from memoryd.qmd.query import first_error
 
 SECONDS = 30.0
 

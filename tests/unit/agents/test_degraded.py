@@ -24,9 +24,9 @@ from memoryd.embed.current import EmbedderPhase, EmbedderState, StandIn
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.index.state import SyncState
-from memoryd.qmd.mcp_server import ServerPhase
-from memoryd.qmd.qmd_state import QmdState
-from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.qmd.server import ServerPhase
+from memoryd.qmd.sidecar import QmdState
+from memoryd.qmd.upkeep import UpkeepState
 from memoryd.search.protocol import Fallback
 from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.wire import Event

@@ -7,7 +7,7 @@ import pytest
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.files.scanner import ScanRoot
-from memoryd.qmd.agent_collections import collections_of, further_paths
+from memoryd.qmd.collections import collections_of, further_paths
 
 WORKSPACE = Path("/nowhere/notes")
 

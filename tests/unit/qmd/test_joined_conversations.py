@@ -5,7 +5,7 @@ import asyncio
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.errors import SidecarError
-from memoryd.qmd.joined_conversations import JoinedConversations
+from memoryd.qmd.conversations import JoinedConversations
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.store.index.passages import ChunkRow

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from memoryd.errors import SidecarError
-from memoryd.qmd.jsonrpc import LINE_BYTES, JsonRpcPipe
+from memoryd.qmd.server import LINE_BYTES, JsonRpcPipe
 
 
 class OtherEnd:

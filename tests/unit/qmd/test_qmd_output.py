@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.qmd.output import (
+from memoryd.qmd.query import (
     Complaint,
     QmdHit,
     complaint_of,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import query_terms
-from memoryd.qmd.subqueries import MAX_SEARCHES, QmdMode, QmdQuestion, SubQuery, document, sub_queries
+from memoryd.qmd.query import MAX_SEARCHES, QmdMode, QmdQuestion, SubQuery, document, sub_queries
 
 NOW = datetime(2026, 10, 18, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.qmd.upkeep_state import UpkeepState
+from memoryd.qmd.upkeep import UpkeepState
 
 
 @pytest.mark.parametrize(

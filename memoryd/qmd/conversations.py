@@ -1,26 +1,86 @@
-"""The search of one agent's conversations through qmd, over their exports; cited by the lines of the transcripts."""
+"""The search of one agent's conversations through qmd, over their exports; cited by the lines of the transcripts.
+
+The seam between qmd and the transcripts that are exported for it: whoever writes them stands above this room.
+
+An agent's conversations from two engines: its own index, and qmd over their exports; none is told twice.
+"""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK
+from memoryd.domain.ranking.fusion import Weights
+from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX
 from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
+from memoryd.errors import SidecarError
+from memoryd.qmd.collections import Collection
 from memoryd.qmd.engine import MAX_TERMS, MOST_ASKED, NAME, arms_of
-from memoryd.qmd.exports import Exports
-from memoryd.qmd.output import QmdHit
+from memoryd.qmd.query import QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
-from memoryd.qmd.subqueries import QmdQuestion, sub_queries
+from memoryd.search.combined import joined_hits
 from memoryd.search.hits import Hit, Ranks
-from memoryd.search.protocol import VECTOR, Engine, Found, Query
+from memoryd.search.protocol import VECTOR, Engine, Found, Query, SearchBackend
 from memoryd.store.index.passages import ChunkRow
+
+PATTERN = f"*{SUFFIX}"
+
+
+class Exports(Protocol):
+    """The exported transcripts of one agent: a folder of files, each with a heading and then a line for each line."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where they lie, None if there are to be none, and until `check` has looked."""
+        ...
+
+    def check(self) -> None:
+        """Look whether they may be made where they are to lie. Blocks."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """What cannot be exported, and why; empty if nothing."""
+        ...
+
+    def refresh(self, on_withdraw: Callable[[], None]) -> bool:
+        """Bring them to what the transcripts say now; False if there is more to do. Blocks.
+
+        `on_withdraw` is called before something goes that qmd may have read.
+        """
+        ...
+
+    def transcript_of(self, name: str) -> str | None:
+        """Return the name of the transcript that a file is the export of, None if it is none."""
+        ...
+
+    def withhold(self, transcript: str) -> None:
+        """Delete the export of a transcript at once, and make none again. Blocks, and may raise OSError."""
+        ...
+
+    def release(self, transcript: str) -> None:
+        """Take that back."""
+        ...
+
+
+def exported_collection(agent: str, exports: Exports) -> tuple[Collection, ...]:
+    """Return the collection of an agent's exports, none where none are made."""
+    if exports.folder is None:
+        return ()
+    return (Collection(f"sessions-{agent}", str(exports.folder), PATTERN, is_exported=True),)
+
 
 AROUND: Final = 60
 """Lines before and behind the one that qmd names: of a long conversation no more is read."""
@@ -115,3 +175,42 @@ def _window(path: Path, line: int) -> tuple[int, str]:
 def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:
     lowered = text.lower()
     return tuple(term for term in terms if term in lowered)
+
+
+class OptionalBackend(SearchBackend, Protocol):
+    """An engine that may have nothing to be asked for."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it has."""
+        ...
+
+
+class JoinedConversations:
+    """Asks both side by side. Without an index, or while nothing is indexed, qmd alone is asked."""
+
+    def __init__(self, *, index: SearchBackend | None, exports: OptionalBackend, weights: Weights) -> None:
+        self._index = index
+        self._exports = exports
+        self._weights = weights
+
+    async def search(self, query: Query) -> Found:
+        """Return the best of both; qmd that cannot answer costs its part. Raises SidecarError where it is alone."""
+        if self._index is None:
+            return await self._exports.search(query)
+        if not self._exports.is_wanted:
+            return await self._index.search(query)
+        found, exported = await asyncio.gather(self._index.search(query), self._exported(query))
+        if exported is None:
+            return found
+        told = {hit.chunk.path for hit in found.hits}
+        new = replace(exported, hits=tuple(hit for hit in exported.hits if hit.chunk.path not in told))
+        hits, misses = joined_hits(found, new, self._weights)
+        return replace(found, hits=tuple(hits[: query.limit]), misses=tuple(misses[: query.limit]))
+
+    async def _exported(self, query: Query) -> Found | None:
+        try:
+            return await self._exports.search(query)
+        except SidecarError:
+            # said already, where qmd answers for the notes
+            return None
