@@ -20,7 +20,7 @@ from memoryd.embed.remote.endpoint import RemoteEmbedding
 from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
-from memoryd.sessions.upkeep import QaUpkeep
+from memoryd.sessions.qa_store import QaUpkeep
 
 HASTY = ("-P", str(Path(__file__)))
 """What Python is given to run; without the folder of this file, which holds names that nobody is to import."""

@@ -13,12 +13,10 @@ from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.agents import Agent
 from memoryd.domain.documents import SkippedFile
 from memoryd.errors import StoreError
-from memoryd.sessions.conversation_feeder import ConversationFeeder, FeedSettings
-from memoryd.sessions.conversation_writer import ConversationWriter
-from memoryd.sessions.qa_conversations import QaConversations
-from memoryd.sessions.remembered_source import RememberedSource
-from memoryd.sessions.transcript_conversations import SeenTranscripts, TranscriptConversations
-from memoryd.sessions.withheld_conversations import WithheldConversations
+from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings
+from memoryd.sessions.conversation_source import QaConversations
+from memoryd.sessions.excluded import RememberedSource, WithheldConversations
+from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 
 OPEN_SECONDS: Final = 10.0
 """So long the files of sessions may take to be looked at before anybody is told."""

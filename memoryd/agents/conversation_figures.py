@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.search.arms import ArmTimes
-from memoryd.sessions.transcript_conversations import SeenTranscripts
+from memoryd.sessions.transcripts.conversations import SeenTranscripts
 from memoryd.store.index.conversations import ConversationCounts
 from memoryd.store.index.passages import Counts
 

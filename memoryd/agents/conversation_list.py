@@ -15,9 +15,8 @@ from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.errors import StoreError
-from memoryd.sessions.beginnings import begins_alike, is_one
-from memoryd.sessions.transcript_folders import TranscriptFolder
-from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.sessions.transcripts.folders import TranscriptFolder, find_transcripts
+from memoryd.sessions.transcripts.reading import begins_alike, is_one
 from memoryd.store.index.conversations import ConversationExtent, KnownConversation
 
 NOT_YET: Final = "not read yet"

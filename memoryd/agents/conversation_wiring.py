@@ -19,7 +19,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
 from memoryd.qmd.agent import AgentQmd
-from memoryd.sessions.transcripts.lines_now import lines_now
+from memoryd.sessions.transcripts.reading import lines_now
 from memoryd.store.ledger.ledger import Ledger
 
 

@@ -24,9 +24,8 @@ from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.keeper import Keeper
 from memoryd.index.passages import LaneLinks, Spaces
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.sessions.conversation_feeder import ConversationFeeder
-from memoryd.sessions.conversation_writer import ConversationNews, ConversationWriter
-from memoryd.sessions.withheld_conversations import WithheldConversations
+from memoryd.sessions.conversation_index import ConversationFeeder, ConversationNews, ConversationWriter
+from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.index.database import Database
 from memoryd.store.index.schema import discard
 

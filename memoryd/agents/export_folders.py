@@ -9,8 +9,8 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.files.roots import workspace_roots
 from memoryd.qmd.collections import further_paths
-from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports
-from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts
+from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
+from memoryd.sessions.transcripts.folders import AgentTranscripts
 
 EXPORTS: Final = "sessions"
 RECORD: Final = "exports.json"

@@ -22,7 +22,7 @@ from memoryd.domain.citations import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import Denied, MemorydError, NotFound, StoreUnavailable
 from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
-from memoryd.sessions.withheld_conversations import WithheldConversations
+from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 
 RETRY_SECONDS: Final = 10.0

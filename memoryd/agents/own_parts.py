@@ -13,7 +13,7 @@ from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.agents.workspace_path import WorkspacePath
 from memoryd.config.agents import Agent
 from memoryd.qmd.agent import AgentQmd
-from memoryd.sessions.transcript_listing import TranscriptListing
+from memoryd.sessions.transcripts.conversations import TranscriptListing
 from memoryd.sessions.turn_taking import TurnTaking
 
 

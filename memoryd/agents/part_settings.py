@@ -12,8 +12,8 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.index.indexer import IndexSettings
 from memoryd.index.passages import LaneSettings
 from memoryd.search.ranking import SearchSettings
-from memoryd.sessions.conversation_feeder import FeedSettings
-from memoryd.sessions.transcript_folders import TranscriptFolder
+from memoryd.sessions.conversation_index import FeedSettings
+from memoryd.sessions.transcripts.folders import TranscriptFolder
 
 BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""

@@ -20,11 +20,10 @@ from memoryd.domain.sessions.sequences import BUDGET, topic_places
 from memoryd.domain.sessions.turns import Session, SessionId, Turn, said_at
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
+from memoryd.sessions.excluded import WithheldConversations
 from memoryd.sessions.known_sessions import Entry, head_of
-from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.session_sequences import FoundSequence
+from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_told
-from memoryd.sessions.withheld_conversations import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from memoryd.agents.workspace_qa import QaProblems, WorkspaceQa, enabled
 from memoryd.domain.sessions.documents import Totals, counted, totals
-from memoryd.sessions.footprint import QaFootprint, footprint
-from memoryd.sessions.qa_room import QaUsage
+from memoryd.sessions.retention import QaUsage
+from memoryd.sessions.workspace_sessions import QaFootprint, footprint
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from memoryd.agents.workspace_qa import WorkspaceQa, enabled
 from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import NotFound, StoreError
-from memoryd.sessions.forgetting_sessions import ForgottenFiles
 from memoryd.sessions.known_sessions import Entry
-from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.qa_store import ForgottenFiles, QaStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from memoryd.agents.workspace_index import WorkspaceIndex
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.agents import Agent
 from memoryd.qmd.agent import AgentQmd, Dependencies
-from memoryd.sessions.exports.session_exports import SessionExports
-from memoryd.sessions.transcript_listing import TranscriptListing
+from memoryd.sessions.transcripts.conversations import TranscriptListing
+from memoryd.sessions.transcripts.exports import SessionExports
 
 
 def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) -> AgentQmd | None:

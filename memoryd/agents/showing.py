@@ -10,7 +10,7 @@ from memoryd.domain.citations import Citation, holds_turns, is_conversation, ses
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.names import cited_lines
 from memoryd.errors import InvalidRequest, NotFound
-from memoryd.sessions.qa_conversations import spoken_lines
+from memoryd.sessions.conversation_source import spoken_lines
 from memoryd.sessions.session_turns import check_told
 
 SHOWN_CHARS: Final = 200_000

@@ -17,8 +17,7 @@ from memoryd.domain.sessions.sequences import BUDGET, Chosen
 from memoryd.domain.sessions.turns import SessionId, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
-from memoryd.sessions.answering import AnsweredTurn
-from memoryd.sessions.session_turns import AddedTurn
+from memoryd.sessions.session_turns import AddedTurn, AnsweredTurn
 from memoryd.wire import QUESTION_CHARS_MAX
 
 NO_SESSION = "no session key is given"

@@ -13,8 +13,7 @@ from memoryd.agents.owners_time import owners_time
 from memoryd.config.agents import Agent
 from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.ranking import commonness
-from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.upkeep import QaUpkeep
+from memoryd.sessions.qa_store import QaStore, QaUpkeep
 
 OPEN_SECONDS: Final = 5.0
 """How long a call waits for files that are still being read."""

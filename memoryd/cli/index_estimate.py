@@ -22,7 +22,7 @@ from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.models.store import ModelStore
-from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.sessions.transcripts.folders import find_transcripts
 
 _BYTES_PER_TOKEN = 4
 

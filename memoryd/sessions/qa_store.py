@@ -1,19 +1,44 @@
-"""The question-and-answer store of a workspace, part by part: each part does one thing with the same sessions."""
+"""The question-and-answer store of a workspace, part by part: each part does one thing with the same sessions.
 
-from collections.abc import Callable
+Take the words of a forgotten memory out of the sessions of a workspace, those in the archive too.
+
+Take a session out of every file of a workspace that is ours, so that nothing brings it back.
+
+A damaged main file is set aside first. The copies of damaged ones go while the session still tells what it holds, then
+the truth with the drafts of it, and at last what is made of the truth. The file of a session is changed by
+compare-and-swap, and moved between folders behind a lock, so that nobody writes again what he read before.
+
+Which sessions are over, and of which of them a memory is still to be made.
+
+Find the turns to put before an agent for what it was asked.
+
+Keep the main file of a store at most two seconds behind its sessions, and move old sessions to the archive.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
+import structlog
+
+from memoryd.domain.citations import turn_address
+from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping
+from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words
+from memoryd.domain.sessions.names import is_over
+from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
+from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
-from memoryd.sessions.answering import Answering
-from memoryd.sessions.cutting_sessions import CuttingSessions
-from memoryd.sessions.forgetting_sessions import ForgettingSessions
-from memoryd.sessions.qa_room import QaRoom
-from memoryd.sessions.session_archive import SessionArchive
-from memoryd.sessions.session_ends import SessionEnds
-from memoryd.sessions.session_sequences import SessionSequences
-from memoryd.sessions.session_turns import SessionTurns
-from memoryd.sessions.transcript_sessions import TranscriptSessions
+from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
+from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
+from memoryd.sessions.known_sessions import head_of
+from memoryd.sessions.retention import QaRoom, SessionArchive
+from memoryd.sessions.session_files import UNREADABLE, unavailable
+from memoryd.sessions.session_turns import Answering, SessionTurns, TranscriptSessions
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -42,3 +67,337 @@ class QaStore:
         self.archive = SessionArchive(self.sessions, room)
         self.forgetting = ForgettingSessions(self.sessions)
         self.cutting = CuttingSessions(self.sessions, commonness)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidTurns:
+    """The turns of a session in which words stand; `addresses` are theirs, as `session:<id>#Q17`."""
+
+    session: SessionId
+    agent: str
+    addresses: tuple[str, ...]
+
+
+class CuttingSessions:
+    """Finds words in the sessions of one workspace, whatever agent they are of, and takes them out. Blocks."""
+
+    def __init__(self, sessions: WorkspaceSessions, commonness: Commonness) -> None:
+        self._sessions = sessions
+        self._commonness = commonness
+
+    def find(self, said: SaidWords) -> list[SaidTurns]:
+        """Return where the words stand; reads every session. Raises StoreUnavailable."""
+        return _each_once(self._holding(said), said)
+
+    def cut(self, said: SaidWords) -> list[SaidTurns]:
+        """Take the words out, and return where they stood; raises Denied, StoreError. Once more is nothing."""
+        self._sessions.check_writable()
+        found = list(self._holding(said))
+        for session in found:
+            self._cut(session.id, said)
+        if found:
+            # the main file has the same turns; a damaged one is set aside by that, and may have them too
+            self._sessions.flush()
+        with self._sessions.alone(), unavailable():
+            self._sessions.changes.sweep()
+            for session in found:
+                self._sessions.main.forget(session)
+        return _each_once(found, said)
+
+    def _holding(self, said: SaidWords) -> Iterator[Session]:
+        return (session for session in self._all() if turns_with(session, said))
+
+    def _cut(self, name: SessionId, said: SaidWords) -> None:
+        def without(session: Session) -> Session | None:
+            return without_words(session, said, self._commonness)
+
+        if self._sessions.files.has(name):
+            self._sessions.change(name, without)
+        # a kill may have left it in both places
+        with self._sessions.writing:
+            if self._sessions.changes.change_archived(name, without):
+                self._sessions.archived.see(name)
+                # it is smaller
+                self._sessions.note_change()
+
+    def _all(self) -> Iterator[Session]:
+        for files in (self._sessions.files, self._sessions.archive):
+            with unavailable():
+                names = sorted(files.stats())
+            for name in names:
+                # gone meanwhile, or damaged: that one is named by the status, and is its owner's to look at
+                with contextlib.suppress(*UNREADABLE), unavailable():
+                    if stored := files.read(name):
+                        yield stored.session
+
+
+def _each_once(sessions: Iterable[Session], said: SaidWords) -> list[SaidTurns]:
+    found: dict[SessionId, SaidTurns] = {}
+    for session in sessions:
+        addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, said))
+        found.setdefault(session.id, SaidTurns(session.id, session.agent, addresses))
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenFiles:
+    """What went with a session: its files and copies of it, and what they held."""
+
+    files: int
+    turns: int
+    answers: int
+
+
+class ForgettingSessions:
+    """Forgets sessions of one workspace."""
+
+    def __init__(self, sessions: WorkspaceSessions) -> None:
+        self._sessions = sessions
+
+    def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
+        """Remove a session from every file of ours, a damaged one as it is; raises NotFound, Denied, StoreError.
+
+        A kill in between leaves what `finish` ends.
+        """
+        self._sessions.check_writable()
+        return self._forgotten(self._stored(session, agent, datetime.now(UTC)))
+
+    def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
+        """End what a kill ended; a session of the same name that began after it was asked for stays."""
+        self._sessions.check_writable()
+        with contextlib.suppress(NotFound):
+            stored = self._stored(session, agent, asked_at)
+            if stored.created <= asked_at:
+                self._forgotten(stored)
+        self._forget_remains(Session(session, asked_at))
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed left: each draft holds a whole session or all of them."""
+        self._sessions.check_writable()
+        with unavailable():
+            self._sessions.changes.sweep()
+            self._sessions.main.sweep()
+
+    def _stored(self, session: SessionId, agent: str, now: datetime) -> Session:
+        """Return a session; of a damaged one what was known of it before, be it nothing."""
+        try:
+            return self._sessions.read(session, agent=agent)
+        except (NotFound, StoreUnavailable):
+            raise
+        except StoreError:
+            known = self._sessions.known.get(session)
+            entry = None if known is None else known.entry
+            if entry is not None and head_of(entry).agent != agent:
+                raise NotFound(f"there is no session {session}") from None
+            return head_of(entry) if entry is not None else Session(session, now)
+
+    def _forgotten(self, session: Session) -> ForgottenFiles:
+        self._sessions.flush()
+        with self._sessions.alone(), unavailable():
+            gone = self._sessions.main.forget(session) + self._sessions.changes.forget(session.id)
+            self._sessions.known.drop(session.id)
+        return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
+
+    def _forget_remains(self, session: Session) -> int:
+        """Remove what is left of a session that has no file any more; return how many files went."""
+        self.sweep()
+        self._sessions.flush()
+        with self._sessions.alone(), unavailable():
+            # the writing may just have set aside a main file that was damaged meanwhile
+            gone = self._sessions.main.forget(session)
+        # nobody who looks sees a difference, but there is more room
+        self._sessions.note_change()
+        return gone
+
+
+class SessionEnds:
+    """The ends of the sessions of one workspace."""
+
+    def __init__(self, sessions: WorkspaceSessions) -> None:
+        self._sessions = sessions
+
+    def current(self, key: str, agent: str) -> Session | None:
+        """Return the session of a key in which something was said last, with its turns; None if there is none to tell.
+
+        One that has ended is none, nor is one that is not to be remembered, or a transcript's.
+        """
+        self._sessions.look()
+        newest = self._sessions.known.newest(agent, key, is_open=True)
+        head = None if newest is None else head_of(newest)
+        if head is None or not head.is_remembered or place_of(head) is not None:
+            return None
+        return self._sessions.read(head.id, agent=agent)
+
+    def end(self, session: SessionId) -> None:
+        """Note that a session is over, unless that was noted; raises Denied, NotFound, StoreError."""
+
+        def ended(stored: Session) -> Session | None:
+            return None if stored.end.is_over else replace(stored, end=SessionEnd.OWED)
+
+        self._sessions.change(session, ended)
+
+    def due(self, agent: str, now: datetime) -> Iterator[Session]:
+        """Yield the sessions of an agent that are over and of which no memory was made, with their turns.
+
+        One that went away or is damaged meanwhile is passed over.
+        """
+        for entry in self._sessions.of(agent):
+            head = head_of(entry)
+            has_ended = head.end is SessionEnd.OPEN and is_over(entry.last_activity, now)
+            if has_ended or head.end is SessionEnd.OWED:
+                with contextlib.suppress(NotFound, StoreError):
+                    yield self._sessions.read(head.id, agent=agent)
+
+    def note_told(self, session: SessionId) -> None:
+        """Note that a memory was made of a session, or that there is nothing to tell of it; raises as `end` does."""
+
+        def told(stored: Session) -> Session | None:
+            return None if stored.end is SessionEnd.TOLD else replace(stored, end=SessionEnd.TOLD)
+
+        self._sessions.change(session, told)
+
+    def note_summed_up(self, session: SessionId, seq: int) -> None:
+        """Note that a summary tells a session up to a turn; raises as `end` does."""
+
+        def summed_up(stored: Session) -> Session | None:
+            return None if stored.summed_up >= seq else replace(stored, summed_up=seq)
+
+        self._sessions.change(session, summed_up)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSequence:
+    """The turns to put before an agent, in order, and why."""
+
+    choice: SequenceChoice
+    turns: tuple[Turn, ...] = ()
+
+
+class SessionSequences:
+    """The sequences that the sessions of one workspace have for a message."""
+
+    def __init__(self, sessions: WorkspaceSessions, commonness: Commonness) -> None:
+        self._sessions = sessions
+        self._commonness = commonness
+
+    def find(
+        self,
+        message: str | None,
+        *,
+        agent: str,
+        current: str | None = None,
+        turns: int = TURNS,
+        budget: int = BUDGET,
+        hidden: Collection[SessionId] = (),
+    ) -> FoundSequence:
+        """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
+
+        Of those that are marked "do not remember", or `hidden`, nothing is told.
+        """
+        here = self._sessions.named(current) if current else None
+        if here is not None:
+            # another process may have added to it
+            self._sessions.refresh(here)
+        keys = None if message is None else message_keys(message, self._commonness)
+        choice = self._sessions.known.chosen(keys, agent, here, turns, hidden=hidden)
+        known = self._sessions.known.told(choice.session) if choice.session else None
+        if known is None or known.entry is None:
+            return FoundSequence(choice)
+        if isinstance(known.entry, Session):
+            whole = known.entry
+        else:
+            try:
+                whole = self._sessions.read(known.entry.session.id, agent=agent)
+            except (NotFound, StoreError):
+                # gone or damaged since it was seen; `session_problems` tells
+                return FoundSequence(choice)
+        return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
+
+    def learn(self) -> None:
+        """Read what is looked up and stands not in the main file, so that words find it: the archive, long sessions."""
+        self._sessions.learn()
+        for name in self._sessions.known.unlearned():
+            # gone or damaged since it was seen; `session_problems` tells
+            with contextlib.suppress(NotFound, StoreError):
+                self._sessions.known.learn(self._sessions.changes.read(name).session)
+
+
+log = structlog.get_logger(__name__)
+
+UPDATE_SECONDS: Final = 1.0
+ARCHIVE_SECONDS: Final = 6 * 3600.0
+RETRY_SECONDS: Final = 30.0
+
+Steps = Mapping[str, Callable[[], object]]
+
+
+class QaUpkeep:
+    """The loop of one store that may be written; `note_change` is what the store's `on_change` is to call."""
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], datetime],
+        update_seconds: float = UPDATE_SECONDS,
+        archive_seconds: float = ARCHIVE_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self._troubles: dict[str, str] = {}
+        self._now = now
+        self._retry_seconds = retry_seconds
+        self._update_seconds = update_seconds
+        self._archive_seconds = archive_seconds
+        self._changed = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def trouble(self) -> str:
+        """Why the files stay behind; empty if they do not."""
+        return "; ".join(dict.fromkeys(self._troubles.values()))
+
+    def note_change(self) -> None:
+        """Say that the main file is behind; from any thread, also before the loop runs."""
+        if self._loop is None:
+            self._changed.set()
+        else:
+            with contextlib.suppress(RuntimeError):
+                # the loop is closed: the next start finds what has changed
+                self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def run(self, store: QaStore) -> None:
+        """Flush after changes and archive now and then, until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        steps: Steps = {
+            "sweep": store.forgetting.sweep,
+            "measure": store.archive.make_room,
+            "archive": lambda: store.archive.put_away(self._now()),
+            "flush": store.sessions.flush,
+        }
+        await self._take(steps, "sweep", "measure")
+        archived_at = self._loop.time() - self._archive_seconds
+        while True:
+            if self._loop.time() - archived_at >= self._archive_seconds:
+                archived_at = self._loop.time()
+                await self._take(steps, "archive")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(archived_at + self._archive_seconds - self._loop.time()):
+                    await self._changed.wait()
+            if self._changed.is_set():
+                # turns come in pairs and more: one flush is enough for all of them
+                await asyncio.sleep(self._update_seconds)
+                self._changed.clear()
+                await self._take(steps, *self._troubles, "flush", "measure")
+
+    async def _take(self, steps: Steps, *names: str) -> None:
+        """Take steps one after the other; those that fail are taken again with the next flush, which comes soon."""
+        for name in dict.fromkeys(names):
+            try:
+                await asyncio.to_thread(steps[name])
+            except MemorydError as exc:
+                if name not in self._troubles:
+                    log.warning("the question-and-answer files are behind", step=name, reason=str(exc))
+                self._troubles[name] = str(exc)
+                # nobody may ever add another turn, which would be the next occasion
+                asyncio.get_running_loop().call_later(self._retry_seconds, self._changed.set)
+            else:
+                self._troubles.pop(name, None)

@@ -3,6 +3,8 @@
 How far a transcript is taken stands in its session, written with the turns; what is kept here is what was heard since,
 so that a kill costs reading it again. Where a transcript was rewritten it is read from its start, and turns that are
 there already, by time and words, are left out.
+
+What was heard of a transcript whose turns are taken, until it is read on.
 """
 
 import asyncio
@@ -10,20 +12,49 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 import structlog
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.taking_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
-from memoryd.domain.sessions.transcripts.reading import START, ReadOn, TranscriptState
+from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
 from memoryd.domain.sessions.turns import SessionId, time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
-from memoryd.sessions.hearing import Hearing
 from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.transcript_sessions import PlaceMovedError
-from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
-from memoryd.sessions.transcripts.reading_on import read_on
+from memoryd.sessions.session_turns import PlaceMovedError
+from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
+from memoryd.sessions.transcripts.reading import read_on
+
+_WRITE_SHARE: Final = 4
+"""A write of a session that grows is worth it for so large a part of what it has."""
+
+
+@dataclass(slots=True)
+class Hearing:
+    """What was heard of one transcript up to `tail`. The question in mind is not before the line behind `anchor`."""
+
+    stored: TranscriptPlace | None
+    tail: Tail = START
+    anchor: Tail = START
+    listening: Listening = field(default_factory=Listening)
+    line: int = 0
+    """Turns asked on a line up to this are taken for good."""
+    open_seq: int = 0
+    """The turn that the first question behind it was taken as before it ended; 0: it was not."""
+    is_again: bool = False
+    taken_open: FoundTurn | None = None
+    """The question in mind as it was taken before it ended."""
+    pending: list[FoundTurn] = field(default_factory=list)
+    """Turns that have ended and are not taken yet."""
+    taken_chars: int = 0
+
+    @property
+    def is_worth_a_write(self) -> bool:
+        """Whether enough is pending for what a write costs, which writes all that was taken once more."""
+        return _WRITE_SHARE * sum(turn.chars for turn in self.pending) >= self.taken_chars
+
 
 log = structlog.get_logger(__name__)
 

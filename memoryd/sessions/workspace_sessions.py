@@ -2,24 +2,29 @@
 
 Any number of writers may change them, in this process and in others: each change is one compare-and-swap of one file,
 so that none is lost. Everything here may wait for the disk and is called in a thread.
+
+How much disk the questions and answers of a workspace take.
+
+See what others have changed in the files of sessions: a stat tells, and only what changed is read.
 """
 
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
-from memoryd.sessions.archived_sessions import ArchivedSessions
-from memoryd.sessions.known_sessions import Entry, KnownSessions, head_of
-from memoryd.sessions.looking import LookingAtSessions
-from memoryd.sessions.main_file import MainFile, stamp_of
-from memoryd.sessions.session_changes import Change, SessionChanges, unavailable
-from memoryd.sessions.session_files import SessionFiles
+from memoryd.files.reading import TornReadError
+from memoryd.sessions.known_sessions import ArchivedSessions, Entry, KnownSessions, head_of
+from memoryd.sessions.main_file import MAIN, STAMPS, TOPICS, MainFile, stamp_of
+from memoryd.sessions.session_files import UNREADABLE, Change, SessionChanges, SessionFiles, unavailable
 
 SESSIONS: Final = "memory/sessions"
 ARCHIVE: Final = "memory/archive"
@@ -194,3 +199,73 @@ class WorkspaceSessions:
         """Raise Denied where nothing may be written."""
         if self.is_read_only:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+
+@dataclass(frozen=True, slots=True)
+class QaFootprint:
+    """Sessions in the archive, and the bytes of all files, those of the archive apart."""
+
+    archived: int = 0
+    bytes: int = 0
+    archive_bytes: int = 0
+
+
+def footprint(workspace: Path) -> QaFootprint:
+    """Measure the files of a workspace; raises OSError where the disk stands in the way."""
+    sessions, archive = (SessionFiles(workspace, folder).stats().values() for folder in (SESSIONS, ARCHIVE))
+    others = 0
+    for name in (MAIN, TOPICS, STAMPS):
+        with contextlib.suppress(FileNotFoundError):
+            others += (workspace / name).lstat().st_size
+    return QaFootprint(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
+
+
+class LookingAtSessions:
+    """Keeps what is known of the sessions of a folder equal to its files, whenever it is asked to look."""
+
+    def __init__(self, files: SessionFiles, known: KnownSessions) -> None:
+        self._files = files
+        self._known = known
+
+    def look(self, behind: Callable[[], AbstractContextManager[object]]) -> bool:
+        """Read the sessions whose files have changed, drop those that are gone; return whether there were any.
+
+        `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
+        """
+        before = self._known.all()
+        stats = self._files.stats()
+        gone = [name for name in before.keys() - stats.keys() if self._dropped(name, behind)]
+        changed = [name for name, stat in stats.items() if name not in before or before[name].stat != stat]
+        seen = [name for name in changed if self._seen(name, behind)]
+        return bool(gone or seen)
+
+    def refresh(self, name: SessionId) -> bool:
+        """Read one session if its file has changed; return whether it had."""
+        stat = self._files.stat(name)
+        return stat is not None and self._read(name, stat)
+
+    def _dropped(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
+        with behind():
+            if self._files.stat(name) is not None:
+                # it came back since its folder was listed
+                return False
+            self._known.drop(name)
+        return True
+
+    def _seen(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
+        with behind():
+            # as it is now: whoever had the lock may have changed it, or moved it away
+            return self.refresh(name)
+
+    def _read(self, name: SessionId, stat: FileStat) -> bool:
+        known = self._known.get(name)
+        if known is not None and known.stat == stat:
+            return False
+        try:
+            stored = self._files.read(name)
+        except (*UNREADABLE, TornReadError, OSError) as exc:
+            self._known.refuse(name, stat, str(exc))
+            return True
+        if stored is not None:
+            self._known.take(name, stored.session, stored.stat)
+        return True

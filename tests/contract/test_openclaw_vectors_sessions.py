@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from memoryd.sessions.transcripts.reading_on import read_on
-from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.sessions.transcripts.folders import find_transcripts
+from memoryd.sessions.transcripts.reading import read_on
 
 FACTS = json.loads((Path(__file__).parents[1] / "data/openclaw/sessions.json").read_text(encoding="utf-8"))
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from memoryd.domain.sessions.conversation_parts import MARK, export_name
-from memoryd.sessions.exports import one_export, session_exports
-from memoryd.sessions.exports.session_exports import ExportSettings, SessionExports
-from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
-from memoryd.sessions.transcripts.reading_on import read_on
-from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.sessions.transcripts import exports as one_export
+from memoryd.sessions.transcripts import exports as session_exports
+from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
+from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile, find_transcripts
+from memoryd.sessions.transcripts.reading import read_on
 from tests.transcripts_written import DAY, EVENT, answered, append, asked
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.citations import transcript_path
-from memoryd.sessions.transcript_conversations import STEP_BYTES
+from memoryd.sessions.transcripts.conversations import STEP_BYTES
 from tests.integration.conversing import Talk, talking
 from tests.waiting import eventually_async
 
@@ -154,7 +154,7 @@ async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(
 
 
 async def test_a_large_one_holds_up_no_other(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryd.sessions.transcript_conversations.STEP_BYTES", 1_000)
+    monkeypatch.setattr("memoryd.sessions.transcripts.conversations.STEP_BYTES", 1_000)
     write(folder / "old.jsonl", [spoken("Where does the quetzal nest?")])
     write(folder / "gone.jsonl", [spoken("Who saw the stork?")])
     async with talking(tmp_path, transcripts=NEVER) as talk:

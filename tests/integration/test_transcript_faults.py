@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
-from memoryd.sessions.transcripts.reading_on import read_on
+from memoryd.sessions.transcripts.reading import read_on
 from tests.sweeps import some
 
 KEPT = {TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.UNREADABLE}
@@ -171,7 +171,7 @@ PEAK = """
 import json, resource, sys
 from pathlib import Path
 from memoryd.domain.sessions.transcripts.reading import START
-from memoryd.sessions.transcripts.reading_on import read_on
+from memoryd.sessions.transcripts.reading import read_on
 
 def peak():
     # what the kernel tells of usage begins with the peak of the parent, what it tells of the address space does not

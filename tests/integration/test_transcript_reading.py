@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat
-from memoryd.sessions.transcripts.reading_on import read_on
-from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.sessions.transcripts.folders import find_transcripts
+from memoryd.sessions.transcripts.reading import read_on
 
 GROWN, UNCHANGED, REWRITTEN = TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.REWRITTEN
 

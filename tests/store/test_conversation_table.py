@@ -9,7 +9,7 @@ import pytest
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, grown
-from memoryd.sessions.conversation_cutting import cut
+from memoryd.sessions.conversation_source import cut
 from memoryd.store.index.conversations import ConversationExtent, ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
 from tests.store.rows import SETTINGS, notes_with

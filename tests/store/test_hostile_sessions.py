@@ -15,7 +15,7 @@ from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError, ForeignDocumentError
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import Denied, StoreError
-from memoryd.sessions.qa_conversations import QaConversations, spoken_lines
+from memoryd.sessions.conversation_source import QaConversations, spoken_lines
 from memoryd.sessions.qa_store import QaStore
 from tests.sweeps import whole_or
 from tests.unit.domain.sessions.conversations import BEGUN, JSON

@@ -23,9 +23,8 @@ from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.ranking import commonness
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.main_file import TOPICS_HEAD
-from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.qa_store import QaStore, QaUpkeep
 from memoryd.sessions.session_files import SessionFiles, StoredSession
-from memoryd.sessions.upkeep import QaUpkeep
 from tests.sweeps import some
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 from tests.waiting import eventually_async

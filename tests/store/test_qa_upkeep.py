@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.upkeep import QaUpkeep
+from memoryd.sessions.qa_store import QaStore, QaUpkeep
 from tests.waiting import eventually_async
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.sessions.withheld_conversations import WithheldConversations
+from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.conversations import WithheldKind
 from memoryd.store.ledger.file import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger

@@ -17,9 +17,8 @@ from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking
 from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.transcript_sessions import PlaceMovedError, TranscriptSessions
-from memoryd.sessions.transcripts.agent_transcripts import AgentTranscripts, TranscriptFile
-from memoryd.sessions.transcripts.transcript_folder import find_transcripts
+from memoryd.sessions.session_turns import PlaceMovedError, TranscriptSessions
+from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile, find_transcripts
 from memoryd.sessions.turn_taking import TurnTaking
 from tests.sweeps import whole_or
 from tests.transcripts_written import DAY, EVENT, answered, append, asked

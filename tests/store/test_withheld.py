@@ -8,8 +8,8 @@ import pytest
 
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
-from memoryd.sessions.beginnings import begins_alike, is_one
-from memoryd.sessions.withheld_conversations import WithheldConversations
+from memoryd.sessions.excluded import WithheldConversations
+from memoryd.sessions.transcripts.reading import begins_alike, is_one
 from memoryd.store.ledger import conversations as rows
 from memoryd.store.ledger.ledger import Ledger
 

@@ -1,16 +1,31 @@
-"""Read a transcript on from where it was read last, and tell what became of it meanwhile.
+"""Tell transcripts from each other by their bytes: which of two is the other one, or goes on from it.
+
+Two conversations may begin alike: one is a fork of the other, or both have said next to nothing. So one is another
+only if it has all of its bytes, and if these name a session or a message.
+
+The complete lines of an open file, in bounded memory, with the hash of all that stands before each end.
+
+What single lines of a transcript say now, for whoever follows a citation: by their numbers, without a tail.
+
+Read a transcript on from where it was read last, and tell what became of it meanwhile.
 
 Transcripts grow by whole lines. That what was read before is still the same is checked at every look by its first
 and last bytes, and by all of it where the file is another one, is shorter, or was written without growing.
 """
 
 import contextlib
+import hashlib
+import hmac
 import os
+import re
 import stat as stat_module
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -31,7 +46,175 @@ from memoryd.domain.sessions.transcripts.reading import (
 )
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_beneath
-from memoryd.sessions.transcripts.raw_lines import BLOCK_BYTES, RawLine, edge_hash, has_lines, raw_lines
+
+HEAD_BYTES: Final = 4096
+"""Looked at before a whole file is: most transcripts differ in them."""
+MIN_BYTES: Final = 32
+"""What is shorter tells nobody which conversation it is."""
+_DIGEST_BYTES: Final = hashlib.sha256().digest_size
+_BLOCK: Final = 1 << 20
+_NAME: Final = re.compile(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """So many bytes of a transcript, and their keyed hash: of the head, and behind it that of all if there are more."""
+
+    size: int = 0
+    digests: bytes = b""
+
+    def is_of(self, file: Path, key: bytes) -> bool:
+        """Tell whether a file begins so. Blocks; raises OSError."""
+        if self.size < MIN_BYTES:
+            return False
+        with _open_beginning(file) as descriptor:
+            stat = file_stat(os.fstat(descriptor))
+            if stat.size < self.size:
+                return False
+            head = os.pread(descriptor, min(self.size, HEAD_BYTES), 0)
+        if not hmac.compare_digest(hmac.digest(key, head, "sha256"), self.digests[:_DIGEST_BYTES]):
+            return False
+        return self.size <= HEAD_BYTES or _hashed(file, stat, self.size, key) == self.digests[_DIGEST_BYTES:]
+
+
+def beginning_of(file: Path, key: bytes) -> Beginning:
+    """Return how a transcript begins, which is all that it is; nothing for one that does not say which it is.
+
+    Blocks; raises OSError.
+    """
+    with _open_beginning(file) as descriptor:
+        stat = file_stat(os.fstat(descriptor))
+        head = os.pread(descriptor, HEAD_BYTES, 0)
+    if not _is_telling(head):
+        return Beginning()
+    digest = hmac.digest(key, head, "sha256")
+    if stat.size <= len(head):
+        return Beginning(len(head), digest)
+    return Beginning(stat.size, digest + _hashed(file, stat, stat.size, key))
+
+
+def begins_alike(one: Path, other: Path) -> bool:
+    """Tell whether two transcripts have the same head, and it says which conversation it is. Blocks; raises OSError."""
+    with _open_beginning(one) as first, _open_beginning(other) as second:
+        size = min(HEAD_BYTES, os.fstat(first).st_size, os.fstat(second).st_size)
+        head = os.pread(first, size, 0)
+        return _is_telling(head) and head == os.pread(second, size, 0)
+
+
+def is_one(one: Path, other: Path) -> bool:
+    """Tell whether two transcripts are one, or one goes on from the other's end. Blocks; raises OSError."""
+    if not begins_alike(one, other):
+        return False
+    with _open_beginning(one) as first, _open_beginning(other) as second:
+        size = min(os.fstat(first).st_size, os.fstat(second).st_size)
+        return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, _BLOCK))
+
+
+def _is_telling(head: bytes) -> bool:
+    return len(head) >= MIN_BYTES and _NAME.search(head) is not None
+
+
+@lru_cache(maxsize=256)
+def _hashed(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
+    """Hash the first bytes of a file in the state that `stat` tells: each look at the folders asks for it."""
+    digest = hmac.new(key, digestmod="sha256")
+    with _open_beginning(file) as descriptor:
+        for at in range(0, size, _BLOCK):
+            digest.update(_block(descriptor, at, size))
+    return digest.digest()
+
+
+def _block(descriptor: int, at: int, end: int) -> bytes:
+    return os.pread(descriptor, min(_BLOCK, end - at), at)
+
+
+@contextmanager
+def _open_beginning(file: Path) -> Iterator[int]:
+    descriptor = open_beneath(file.parent, file.name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+BLOCK_BYTES: Final = 1 << 20
+EDGE_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """One line with its end; `data` is None where it is longer than was asked for."""
+
+    data: bytes | None
+    size: int
+    prefix_hash: bytes
+
+
+def raw_lines(descriptor: int, start: int, end: int, prefix_hash: bytes, max_line_bytes: int) -> Iterator[RawLine]:
+    """Yield the lines that end between two offsets; `prefix_hash` is that of what stands before the first.
+
+    Never holds more than one line of `max_line_bytes` and one block.
+    """
+    digest, held, size, at = sha256(prefix_hash), list[bytes](), 0, start
+    while at < end and (block := os.pread(descriptor, min(BLOCK_BYTES, end - at), at)):
+        at, begin = at + len(block), 0
+        while (newline := block.find(b"\n", begin)) >= 0:
+            piece = block[begin : newline + 1]
+            digest.update(piece)
+            size += len(piece)
+            prefix_hash = digest.digest()
+            yield RawLine(b"".join([*held, piece]) if size <= max_line_bytes else None, size, prefix_hash)
+            digest, held, size, begin = sha256(prefix_hash), [], 0, newline + 1
+        rest = block[begin:]
+        digest.update(rest)
+        size += len(rest)
+        # a line that is too long is hashed and let go
+        held = [*held, rest] if size <= max_line_bytes else []
+
+
+def has_lines(descriptor: int, start: int, start_hash: bytes, end: int, end_hash: bytes) -> bool:
+    """Tell whether the lines between two offsets lead from one prefix hash to the other: reads them all."""
+    at, found = start, start_hash
+    for line in raw_lines(descriptor, start, end, start_hash, 0):
+        at, found = at + line.size, line.prefix_hash
+    return (at, found) == (end, end_hash)
+
+
+def edge_hash(descriptor: int, offset: int) -> bytes:
+    """Return the hash of the first and the last 4,096 bytes before an offset."""
+    first = os.pread(descriptor, min(EDGE_BYTES, offset), 0)
+    last = os.pread(descriptor, min(EDGE_BYTES, offset), max(0, offset - EDGE_BYTES))
+    return sha256(b"%d:%s%s" % (len(first), first, last)).digest()
+
+
+def lines_now(path: Path, first: int, last: int, *, whose: TranscriptFormat | None = None) -> dict[int, str]:
+    """Return what the lines from `first` to `last` say, as they are indexed; those that say nothing are left out.
+
+    Reads all that stands before them. Blocks, so run it in a thread; raises OSError.
+    """
+    descriptor = open_beneath(path.parent, path.name)
+    try:
+        size = os.fstat(descriptor).st_size
+        told = whose or _recognised(descriptor, size)
+        if told is None:
+            return {}
+        lines = enumerate(raw_lines(descriptor, 0, size, b"", MAX_LINE_BYTES), start=1)
+        spoken = {number: _said(line, told) for number, line in islice(lines, first - 1, last)}
+    finally:
+        os.close(descriptor)
+    return {number: text for number, text in spoken.items() if text}
+
+
+def _recognised(descriptor: int, size: int) -> TranscriptFormat | None:
+    lines = raw_lines(descriptor, 0, min(size, MAX_LINE_BYTES + BLOCK_BYTES), b"", MAX_LINE_BYTES)
+    return recognised(record_of(line.data) for line in islice(lines, LOOKED_AT) if line.data is not None)
+
+
+def _said(line: RawLine, whose: TranscriptFormat) -> str:
+    record = LeftOut.UNREADABLE if line.data is None else record_of(line.data)
+    what = record if isinstance(record, LeftOut) else said(record, whose)
+    return what.line if isinstance(what, Utterance) else ""
+
 
 MAX_BYTES: Final = 4 << 20
 """Read in one step."""
@@ -65,7 +248,7 @@ def read_on(
 def _told(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
     """Read on once, with what the disk refuses told as a state; raises TornReadError."""
     try:
-        with _opened(path) as descriptor:
+        with _open_transcript(path) as descriptor:
             return _Reading(descriptor, whose, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
@@ -78,7 +261,7 @@ def _told(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _open_transcript(path: Path) -> Iterator[int]:
     # never waits for a writer of a FIFO, and follows no link that was put there since the folder was read
     descriptor = open_beneath(path.parent, path.name)
     try:

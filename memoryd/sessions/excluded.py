@@ -1,4 +1,6 @@
-"""Which conversations of one agent are not to be remembered: kept in its ledger, and known here without asking it.
+"""A source without the conversations that are withheld by name, so that their rows go and none is read.
+
+Which conversations of one agent are not to be remembered: kept in its ledger, and known here without asking it.
 
 Until the ledger was read nobody knows, and whoever would read or store a conversation has to wait. A transcript is
 withheld by its name, and what was forgotten under any other name, too: if its file has all that was forgotten. Session
@@ -18,7 +20,8 @@ from typing import Final
 from memoryd.domain.access import one_spelling, read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
-from memoryd.sessions.beginnings import Beginning, beginning_of
+from memoryd.sessions.conversation_source import ConversationSource, ReadStep, SourceLook
+from memoryd.sessions.transcripts.reading import Beginning, beginning_of
 from memoryd.store.ledger.conversations import MOST_AGENTS_KEYS, MOST_KEYS, Withheld, WithheldKind
 from memoryd.store.ledger.ledger import Ledger
 
@@ -219,3 +222,22 @@ class WithheldConversations:
 
     def _digest(self, data: bytes) -> bytes:
         return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
+
+
+class RememberedSource:
+    """What `inner` has, less what is withheld; raises StoreUnavailable until that is known."""
+
+    def __init__(self, inner: ConversationSource, withheld: WithheldConversations) -> None:
+        self.prefix = inner.prefix
+        self._inner = inner
+        self._withheld = withheld
+
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
+        """Say what there is; what was read and is withheld by now is not, so that its rows go."""
+        found = self._inner.look(read, is_forced=is_forced)
+        hidden = {path for path in found.present if self._withheld.names(path)}
+        return replace(found, present=found.present - hidden, due=[path for path in found.due if path not in hidden])
+
+    def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
+        """Read on what may be read; nothing of what is withheld since the look."""
+        return None if self._withheld.names(path) else self._inner.read_on(path, tail)

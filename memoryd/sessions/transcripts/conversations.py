@@ -1,37 +1,45 @@
 """Transcripts as conversations: which of those in the folders of an agent have grown enough, and reading them on.
 
 Line n of the conversation is line n of the file. Nothing is ever written to these folders.
+
+List the transcripts of one agent as they are now, for whoever exports them or takes their turns.
+
+How much transcripts have grown since they were read, without reading them: sizes, and counts of new lines.
 """
 
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
 from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
 from memoryd.domain.sessions.conversation_parts import ConversationLine
-from memoryd.domain.sessions.taking_turns import ReadingRule, is_due, rests_in
+from memoryd.domain.sessions.taking_turns import Growth, ReadingRule, is_due, rests_in, tells_compaction
 from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.records import LeftOut
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import StoreUnavailable
+from memoryd.files.reading import open_beneath
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.conversation_source import ReadStep, SourceLook
-from memoryd.sessions.transcript_folders import (
+from memoryd.sessions.transcripts.folders import (
     GRACE_SECONDS,
+    AgentTranscripts,
     FolderTranscript,
     SeenFolder,
+    TranscriptFile,
     TranscriptFolder,
     TranscriptFolders,
+    find_transcripts,
     folder_ids,
     folder_of,
     identity_of,
     state_of,
 )
-from memoryd.sessions.transcripts.growing import GrowingFiles
-from memoryd.sessions.transcripts.reading_on import read_on
+from memoryd.sessions.transcripts.reading import read_on
 
 STEP_BYTES: Final = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
@@ -213,3 +221,104 @@ def _seen(
         skipped=tuple(skipped),
         ids=dict(folder_ids(folders)),
     )
+
+
+class TranscriptListing:
+    """The folders of one agent, and what of them is not to be remembered."""
+
+    def __init__(self, agent: str, folders: Sequence[TranscriptFolder], withholding: Withholding) -> None:
+        self._agent = agent
+        self._folders = folders
+        self._withholding = withholding
+
+    def look(self) -> AgentTranscripts:
+        """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises.
+
+        Of those of one name in several folders the first is told.
+        """
+        # before the look: what changes meanwhile is looked at once more
+        marks = self._withholding.version
+        files, problems, withheld = dict[str, TranscriptFile](), list[str](), set[str]()
+        try:
+            for folder in self._folders:
+                found = find_transcripts(folder.path)
+                if found.problem and not (folder.is_optional and not folder.path.exists()):
+                    problems.append(f"{folder.path}: {found.problem}")
+                for name, stat in found.files.items():
+                    one = TranscriptFile(name, folder.path / name, stat, folder.whose)
+                    if self._is_withheld(one):
+                        withheld.add(name)
+                    else:
+                        files.setdefault(name, one)
+        except StoreUnavailable as exc:
+            return AgentTranscripts(problem=str(exc))
+        listed = tuple(one for name, one in files.items() if name not in withheld)
+        return AgentTranscripts(
+            listed, "; ".join(problems), lambda name: name in withheld or self._is_named(name), marks
+        )
+
+    def _is_withheld(self, one: TranscriptFile) -> bool:
+        try:
+            return self._is_named(one.name) or self._withholding.transcript_like(one.path) is not None
+        except OSError:
+            # nobody can say now: the next look may
+            return True
+
+    def _is_named(self, name: str) -> bool:
+        return self._withholding.names(transcript_path(self._agent, name))
+
+
+BLOCK_BYTES: Final = 256 << 10
+MOST_BYTES: Final = 4 << 20
+"""Looked at in one look; more than that has grown enough by any sensible rule."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    stat: FileStat
+    changed_at: float
+    begun: int
+    """Where the lines are counted from: what was read before."""
+    counted: int
+    lines: int = 0
+    is_compacted: bool = False
+
+
+class GrowingFiles:
+    """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[Path, _Seen] = {}
+
+    def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
+        """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
+        now = self._clock()
+        seen = self._seen.get(file)
+        if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
+            changed_at = now if seen is None or seen.stat != stat else seen.changed_at
+            seen = self._seen[file] = _Seen(stat, changed_at, read_bytes, read_bytes)
+        if seen.stat != stat:
+            seen.stat, seen.changed_at = stat, now
+        self._count(file, seen)
+        return Growth(max(0, stat.size - read_bytes), seen.lines, now - seen.changed_at, seen.is_compacted)
+
+    def keep(self, files: Collection[Path]) -> None:
+        """Forget all but these."""
+        self._seen = {file: seen for file, seen in self._seen.items() if file in files}
+
+    def _count(self, file: Path, seen: _Seen) -> None:
+        end = min(seen.stat.size, seen.counted + MOST_BYTES)
+        if seen.counted >= end:
+            return
+        try:
+            descriptor = open_beneath(file.parent, file.name)
+        except OSError:
+            return
+        try:
+            while seen.counted < end and (block := os.pread(descriptor, BLOCK_BYTES, seen.counted)):
+                seen.lines += block.count(b"\n")
+                seen.is_compacted |= tells_compaction(block)
+                seen.counted += len(block)
+        finally:
+            os.close(descriptor)

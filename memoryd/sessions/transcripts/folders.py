@@ -1,0 +1,257 @@
+"""The folders of one agent that hold transcripts: what lies in them at a look, and which are gone for a while.
+
+The transcripts of one agent as exports and turns are made of them.
+
+Find the transcripts of one folder: regular files directly in it, by name; no symlink is followed.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
+from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_sessions
+from memoryd.domain.sessions.transcripts.records import TranscriptFormat, is_transcript_name, session_of
+from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_octets
+from memoryd.files.scanner import FolderId
+
+GRACE_SECONDS: Final = 60.0
+TWICE: Final = "another folder of this agent has a transcript of this name"
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFolder:
+    """A folder whose transcripts are read, and of which program they are; None: that is seen.
+
+    `is_optional`: it may be missing without anybody being told.
+    """
+
+    path: Path
+    whose: TranscriptFormat | None = None
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFolder:
+    """A folder at the last look; `problem` says why it was not seen whole."""
+
+    path: Path
+    files: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTranscript:
+    """A transcript in one of the folders, as it was at a look."""
+
+    folder: TranscriptFolder
+    file: Path
+    stat: FileStat
+
+    @property
+    def state(self) -> str:
+        """What tells whether it has changed."""
+        return state_of(self.stat, self.folder.path)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersLook:
+    """What a look found. Of the folders in `lost` not all was seen; what was read of them stays.
+
+    `troubles` names those that lack something, each with the reason.
+    """
+
+    folders: Sequence[SeenFolder]
+    transcripts: Mapping[RelativePath, FolderTranscript]
+    skipped: Sequence[SkippedFile]
+    lost: frozenset[Path]
+    troubles: Sequence[str]
+
+
+class TranscriptFolders:
+    """The folders of one agent; one that vanished counts as lost for a `grace`, in seconds, and then as empty."""
+
+    def __init__(
+        self,
+        prefix: str,
+        folders: Sequence[TranscriptFolder],
+        *,
+        grace: float = GRACE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._prefix = prefix
+        self._folders = folders
+        self._grace = grace
+        self._clock = clock
+        self._missing: dict[Path, float] = {}
+
+    def look(self) -> FoldersLook:
+        """List the transcripts of all folders."""
+        found, skipped = dict[RelativePath, FolderTranscript](), list[SkippedFile]()
+        seen = [self._listed(folder, found, skipped) for folder in self._folders]
+        return FoldersLook(
+            seen,
+            found,
+            skipped,
+            frozenset(one.path for one in seen if one.problem and self._keeps(one)),
+            [f"{one.path}: {one.problem}" for one in seen if one.problem and not self._may_miss(one)],
+        )
+
+    def _listed(
+        self, folder: TranscriptFolder, found: dict[RelativePath, FolderTranscript], skipped: list[SkippedFile]
+    ) -> SeenFolder:
+        listed = find_transcripts(folder.path)
+        skipped += listed.skipped
+        for name, stat in listed.files.items():
+            path = RelativePath(f"{self._prefix}{name}")
+            if path in found:
+                skipped.append(SkippedFile(path, TWICE))
+            else:
+                found[path] = FolderTranscript(folder, folder.path / name, stat)
+        return SeenFolder(folder.path, len(listed.files), listed.problem)
+
+    def _keeps(self, seen: SeenFolder) -> bool:
+        """Tell whether what was read of a folder stays: one that is gone may come back, but not for ever."""
+        if seen.path.is_dir():
+            self._missing.pop(seen.path, None)
+            return True
+        return self._clock() - self._missing.setdefault(seen.path, self._clock()) < self._grace
+
+    def _may_miss(self, seen: SeenFolder) -> bool:
+        return any(one.path == seen.path and one.is_optional for one in self._folders) and not seen.path.exists()
+
+
+def folder_ids(folders: Sequence[SeenFolder]) -> Iterator[tuple[str, FolderId]]:
+    """Yield the folders that are there, each with what tells it from another under its name."""
+    for seen in folders:
+        try:
+            info = seen.path.stat()
+        except OSError:
+            continue
+        yield str(seen.path), (info.st_dev, info.st_ino)
+
+
+def state_of(stat: FileStat, folder: Path) -> str:
+    """Return what names the state of a file: of the device only the folder's is the same however it is asked."""
+    return f"{stat.inode}:{stat.size}:{stat.mtime_ns}:{stat.ctime_ns} {folder}"
+
+
+def identity_of(state: str) -> tuple[int, int]:
+    """Return inode and size of the file in a state."""
+    inode, size, *_ = state.split(":", 2)
+    return int(inode), int(size)
+
+
+def folder_of(state: str) -> Path | None:
+    """Return the folder that a state was seen in, None where the reading was not finished."""
+    return Path(state.partition(" ")[2]) if state else None
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFile:
+    """A transcript: the name it is told by, where it lies, and its format if the configuration says."""
+
+    name: str
+    path: Path
+    stat: FileStat
+    whose: TranscriptFormat | None = None
+
+    def is_as(self, stat: FileStat) -> bool:
+        """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
+        return replace(stat, device=0) == replace(self.stat, device=0)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTranscripts:
+    """All transcripts of an agent.
+
+    `problem` says why some may be missing: what was made of them stays then. `is_withheld` tells of a name that its
+    transcript is to be forgotten or not to be remembered, be it among `files` or not.
+    """
+
+    files: tuple[TranscriptFile, ...] = ()
+    problem: str = ""
+    is_withheld: Callable[[str], bool] = lambda _name: False
+    marks: int = 0
+    """Another number whenever it has changed what is to be remembered."""
+
+
+MAX_ENTRIES: Final = 50_000
+_MAX_LIST_BYTES: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTranscripts:
+    """The transcripts of a folder by file name, in order; and what looks like one and is not read."""
+
+    files: dict[str, FileStat]
+    skipped: tuple[SkippedFile, ...] = ()
+    generated: int = 0
+    """Transcripts that are left out, as their sessions are of timers and dreams: nobody spoke in them."""
+    problem: str = ""
+    """Why the folder could not be looked at whole: what is missing from `files` may be there."""
+
+
+def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTranscripts:
+    """Return the transcripts that a folder holds directly; those of folders below are other projects'.
+
+    Blocks, so run it in a thread. Raises nothing: a folder that is gone or closed is a `problem`.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            listed = sorted(islice(entries, max_entries + 1), key=lambda entry: entry.name)
+        named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
+        generated = _generated(folder) if named else frozenset[str]()
+        wanted = [entry for entry in named if session_of(entry.name) not in generated]
+        skipped = [_skipped(entry, reason) for entry in wanted if (reason := _why_not(entry))]
+        stats = {entry.name: _stat(entry) for entry in wanted if not _why_not(entry)}
+    except OSError as exc:
+        return FoundTranscripts({}, problem=exc.strerror or str(exc))
+    files = {name: stat for name, stat in stats.items() if stat is not None}
+    problem = f"has more than {max_entries:,} entries" if len(listed) > max_entries else ""
+    return FoundTranscripts(files, tuple(skipped), len(named) - len(wanted), problem)
+
+
+def _generated(folder: Path) -> frozenset[str]:
+    """Return the sessions that the folder's own list says are generated, none where it has no such list."""
+    try:
+        return _listed_as_generated(folder, file_stat((folder / LIST_NAME).lstat()))
+    except OSError:
+        return frozenset()
+
+
+@lru_cache(maxsize=64)
+def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
+    """Read a list in the state that `stat` tells: it may hold megabytes, and each look at a folder asks for it."""
+    try:
+        octets = read_octets(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
+        return generated_sessions(json.loads(octets.data))
+    except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
+        # what a timer's session says is indexed then, which harms nobody
+        return frozenset()
+
+
+def _skipped(entry: os.DirEntry[str], reason: str) -> SkippedFile:
+    return SkippedFile(RelativePath(printable_name(entry.name)), reason)
+
+
+def _why_not(entry: os.DirEntry[str]) -> str:
+    if not is_utf8_name(entry.name) or not entry.name.isprintable():
+        return "its name cannot be cited"
+    if entry.is_symlink():
+        return "a symlink"
+    return "" if entry.is_file(follow_symlinks=False) else "not a regular file"
+
+
+def _stat(entry: os.DirEntry[str]) -> FileStat | None:
+    try:
+        return file_stat(entry.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        # taken away since the folder was read
+        return None
