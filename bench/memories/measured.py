@@ -16,7 +16,7 @@ from bench.standin import make_model
 from bench.timing import ProcessorWatch, Stopwatch, timed
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.record_days import RecordDays
+from memoryd.memory.note_files import RecordDays
 from memoryd.store.index.database import Database
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import FirstSeen

@@ -24,8 +24,8 @@ from memoryd.domain.text.lines import PADDING
 from memoryd.errors import StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.opinions.opinion_book import HeldOpinion
-from memoryd.memory.recall.recalled import Recalled, RecalledEntity, RecalledItem, RecalledMemory
+from memoryd.memory.opinions import HeldOpinion
+from memoryd.memory.recall.query import Recalled, RecalledEntity, RecalledItem, RecalledMemory
 
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
 from memoryd.memory.capture.capturing import Capturing
-from memoryd.memory.capture.delivered_spans import DeliveredSpans
+from memoryd.memory.capture.queue import CaptureOutcome, CaptureTask, DeliveredSpans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

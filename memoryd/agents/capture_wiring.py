@@ -13,11 +13,10 @@ from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.config.agents import Agent
 from memoryd.domain.memories.capture.capture import CaptureRules
-from memoryd.memory.capture.awaited_messages import AwaitedMessages
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing
-from memoryd.memory.capture.delivered_spans import DeliveredSpans
 from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
-from memoryd.memory.llm_distilling import Distiller
+from memoryd.memory.capture.queue import AwaitedMessages, DeliveredSpans
+from memoryd.memory.llm import Distiller
 from memoryd.memory.retaining import Retaining
 from memoryd.store.ledger.capture import AwaitedRows, DeliveredRows
 

@@ -10,8 +10,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.memory.journal import Journal
-from memoryd.memory.undoing import Undoing, Undone
+from memoryd.memory.journal import Journal, Undoing, Undone
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"

@@ -22,8 +22,7 @@ from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.errors import Denied, InvalidRequest, NotNow, StoreError
 from memoryd.memory.journal import NoteChange
-from memoryd.memory.line_editing import LineEditing
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.memory.retaining import LineEditing, StatedLines
 
 _NOT_OWN: Final = "a session changes only memories of its own agent"
 _NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"

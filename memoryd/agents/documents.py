@@ -34,8 +34,8 @@ from memoryd.domain.memories.documents import (
 from memoryd.errors import NotFound
 from memoryd.index.threads import with_pauses
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.memory.recall.query import Recalled, RecalledMemory
+from memoryd.memory.usage import UsageBook
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
 

@@ -16,7 +16,7 @@ from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import NotFound
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.entities import AliasChange, MergingEntities
-from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionBook
+from memoryd.memory.opinions import HeldOpinion, OpinionBook
 
 SETTLED_SECONDS: Final = 5.0
 """How long a merge waits until its alias is known."""

@@ -21,7 +21,7 @@ from memoryd.agents.receipts import Receipt, Removed, together
 from memoryd.domain.citations import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import Denied, MemorydError, NotFound, StoreUnavailable
-from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
+from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 

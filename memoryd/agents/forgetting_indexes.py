@@ -10,7 +10,7 @@ from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.domain.citations import holds_turns, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.tombstones import SaidWords
-from memoryd.memory.forgetting.places import chunks_with, purge_remains
+from memoryd.memory.forgetting.planning import chunks_with, purge_remains
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import delete_set_aside
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memoryd.domain.memories.visibility import KeptFromGroups, kept_from_groups
 from memoryd.errors import StoreError
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.recall.recalled import Recalled, RecalledItem, RecalledMemory
+from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory
 
 
 async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Recalled:

@@ -12,8 +12,8 @@ import structlog
 from memoryd.agents.workspace_qa import WorkspaceQa
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
-from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import Capturing
+from memoryd.memory.capture.queue import CaptureTask
 from memoryd.sessions.qa_store import QaStore
 from memoryd.store.ledger.capture import AwaitedMessage, MessagePlace
 from memoryd.store.ledger.ledger import Ledger

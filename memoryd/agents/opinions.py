@@ -11,7 +11,7 @@ from memoryd.domain.memories.reflect.opinions import Step, chained
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionBook, OpinionEvidence, evidence_of
+from memoryd.memory.opinions import HeldOpinion, OpinionBook, OpinionEvidence, evidence_of
 
 _SHORTEST_ID = 4
 

@@ -21,11 +21,10 @@ from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionBook
-from memoryd.memory.recall.recall_query import RecallQuery
-from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.memory.opinions import HeldOpinion, OpinionBook
+from memoryd.memory.recall.query import Recalled, RecalledMemory, RecallQuery
 from memoryd.memory.recall.recaller import Recaller
+from memoryd.memory.usage import UsageBook
 
 _DASH: Final = re.compile(r"(?<!\S)-(?=[\w\"“])")
 

@@ -9,12 +9,11 @@ from memoryd.agents.search_wiring import file_check, present_files, reached_sear
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.agents import Agent
 from memoryd.memory.recall.eligible import EligibleMemories
-from memoryd.memory.recall.evidence_search import EvidenceSearch
-from memoryd.memory.recall.page_items import EntityPages
-from memoryd.memory.recall.recall_engine import RecallEngine
-from memoryd.memory.recall.recall_query import RecallSettings
+from memoryd.memory.recall.engine import RecallEngine
+from memoryd.memory.recall.evidence import EvidenceSearch
+from memoryd.memory.recall.items import EntityPages, StandingCheck
+from memoryd.memory.recall.query import RecallSettings
 from memoryd.memory.recall.recaller import Recaller, RecallFreshness
-from memoryd.memory.recall.standing_items import StandingCheck
 
 
 def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRecall:

@@ -9,11 +9,10 @@ from memoryd.agents.reflecting import ReflectSchedule, ReflectUse, SettledBook
 from memoryd.agents.workspace_index import Surroundings
 from memoryd.agents.workspace_memories import WorkspaceMemories
 from memoryd.config.agents import Agent
-from memoryd.memory.llm_labels import Labeller
-from memoryd.memory.llm_prose import Prose
-from memoryd.memory.reflect.page_summaries import PageSummaries
-from memoryd.memory.reflect.proposal_queue import ProposalQueue
-from memoryd.memory.reflect.reflecting import Reflecting, ReflectParts
+from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.reflect.pages import PageSummaries
+from memoryd.memory.reflect.proposals import ProposalQueue
+from memoryd.memory.reflect.run import Reflecting, ReflectParts
 from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
 

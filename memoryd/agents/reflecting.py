@@ -18,9 +18,9 @@ from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.reflect.outcome import ReflectOptions, ReflectOutcome
-from memoryd.memory.reflect.proposal_queue import ProposalQueue
-from memoryd.memory.reflect.reflecting import Reflecting
+from memoryd.memory.reflect.pages import ReflectOptions, ReflectOutcome
+from memoryd.memory.reflect.proposals import ProposalQueue
+from memoryd.memory.reflect.run import Reflecting
 from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)

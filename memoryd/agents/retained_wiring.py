@@ -25,8 +25,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.memory.core import CoreMemory
 from memoryd.memory.entities import MergingEntities
-from memoryd.memory.line_editing import LineEditing
-from memoryd.memory.retaining import Retaining
+from memoryd.memory.retaining import LineEditing, Retaining
 
 
 def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:

@@ -13,7 +13,7 @@ from memoryd.domain.memories.line import Provenance, RetainedLine
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.sanitizing import harmless_text, visible_text
 from memoryd.errors import Denied, InvalidRequest, TooLarge
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.retaining import Retaining, Retention
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 

@@ -7,7 +7,7 @@ from memoryd.agents.search import AgentSearch
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.agents import Agent
 from memoryd.files.excerpts import PresentFiles, nowhere
-from memoryd.memory.reached_search import ReachedSearch
+from memoryd.memory.book import ReachedSearch
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.answer import SearchService
 from memoryd.search.combined import MergedSearch

@@ -14,9 +14,9 @@ from memoryd.domain.sessions.summary import SessionSummary, sentences_of_turn, s
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import StoreError, TextModelUnavailable
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
-from memoryd.memory.llm_prose import CitedFact, Prose
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.memory.forgetting.tombstones import TombstoneStore
+from memoryd.memory.llm import CitedFact, Prose
+from memoryd.memory.retaining import StatedLines
 
 log = structlog.get_logger(__name__)
 

@@ -10,9 +10,9 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.capture.capture import ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.domain.sessions.turns import MessageEventType
-from memoryd.memory.capture.capture_values import CaptureTask
-from memoryd.memory.capture.last_answers import LastAnswers
-from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.memory.capture.capturing import LastAnswers
+from memoryd.memory.capture.queue import CaptureTask
+from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.store.ledger.capture import MessagePlace
 
 

@@ -16,7 +16,7 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.memory.recall.recalled import Recalled, RecalledMemory
+from memoryd.memory.recall.query import Recalled, RecalledMemory
 
 _SHOWN: Final = 400
 """Characters of a hit."""

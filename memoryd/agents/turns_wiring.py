@@ -12,7 +12,7 @@ from memoryd.agents.turn_log import TurnLog
 from memoryd.agents.turns import AgentTurns
 from memoryd.agents.workspace_parts import WorkspaceParts
 from memoryd.config.agents import Agent
-from memoryd.memory.llm_prose import Prose
+from memoryd.memory.llm import Prose
 from memoryd.memory.retaining import Retaining
 
 

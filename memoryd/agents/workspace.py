@@ -15,7 +15,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.heartbeats import SCANNER_SECONDS, WRITER_SECONDS, LivingPart
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
-from memoryd.memory.lifecycle.usage_upkeep import UsageUpkeep
+from memoryd.memory.usage import UsageUpkeep
 from memoryd.rerank.reranking import Reranking
 
 

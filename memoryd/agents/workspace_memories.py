@@ -11,13 +11,12 @@ from memoryd.agents.workspace_index import Surroundings, WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
+from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
-from memoryd.memory.opinions.opinion_book import OpinionBook
-from memoryd.memory.record_days import RecordDays
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.memory.note_files import RecordDays
+from memoryd.memory.opinions import OpinionBook
+from memoryd.memory.retaining import StatedLines
+from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageBook
 from memoryd.store.ledger.capture import DeliveredRows
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger

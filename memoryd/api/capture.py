@@ -4,7 +4,7 @@ from memoryd.api.capture_models import CapturedReply, CaptureReply, CaptureReque
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.kinds import short_id
-from memoryd.memory.capture.capture_values import CaptureOutcome
+from memoryd.memory.capture.queue import CaptureOutcome
 
 
 async def capture(request: CaptureRequest, caller: Asking, memories: Memories) -> CaptureReply:

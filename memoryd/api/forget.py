@@ -7,8 +7,7 @@ from fastapi import Query
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.forget_models import ForgetReply, ForgetRequest, ForgottenMemoryReply, VerifyReply
 from memoryd.domain.memories.book import Memory
-from memoryd.memory.forgetting.copied_lines import NOWHERE
-from memoryd.memory.forgetting.receipt import ForgottenReceipt
+from memoryd.memory.forgetting.planning import NOWHERE, ForgottenReceipt
 
 VerifiedCitation = Annotated[
     str, Query(min_length=1, max_length=1024, description="such as `memory/2026-11-20.md#L12@1a2b3c4d`")

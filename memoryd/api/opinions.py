@@ -16,7 +16,7 @@ from memoryd.api.opinion_models import (
     OpinionWhyReply,
 )
 from memoryd.domain.citations import Citation
-from memoryd.memory.opinions.opinion_book import HeldOpinion
+from memoryd.memory.opinions import HeldOpinion
 from memoryd.wire import LISTED_MAX
 
 OpinionName = Annotated[str, Path(max_length=64, description="id of the opinion, or its first signs")]

@@ -11,7 +11,7 @@ from memoryd.api.recall_models import RecallExplanation, RecallReply, RecallRequ
 from memoryd.api.search_models import ArmReply, SearchHealth
 from memoryd.domain.memories import bundle as bundle_encodings
 from memoryd.domain.memories.bundle import Bundle, Encoding
-from memoryd.memory.recall.recalled import Recalled
+from memoryd.memory.recall.query import Recalled
 
 
 async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:

@@ -20,8 +20,8 @@ from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, StatedEvidence, base_of
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.memory.opinions.opinion_book import HeldOpinion, OpinionEvidence
-from memoryd.memory.recall.recalled import CheckedSource, RecalledEntity, RecalledItem, RecalledMemory, RecalledPassage
+from memoryd.memory.opinions import HeldOpinion, OpinionEvidence
+from memoryd.memory.recall.query import CheckedSource, RecalledEntity, RecalledItem, RecalledMemory, RecalledPassage
 
 DIGITS = 4
 

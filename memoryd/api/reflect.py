@@ -18,8 +18,8 @@ from memoryd.api.reflect_models import (
     ReflectRequest,
 )
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
-from memoryd.memory.reflect.outcome import ReflectOutcome
-from memoryd.memory.reflect.proposal_queue import DecidedProposal, ProposalQueue
+from memoryd.memory.reflect.pages import ReflectOutcome
+from memoryd.memory.reflect.proposals import DecidedProposal, ProposalQueue
 from memoryd.wire import PROPOSALS_MAX
 
 ProposalName = Annotated[str, Path(max_length=64, description="the proposal, by its id or the beginning of it")]

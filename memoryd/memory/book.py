@@ -1,23 +1,37 @@
-"""All memories of a workspace as they stand now: what the index holds of its lines, read anew only where it changed."""
+"""All memories of a workspace as they stand now: what the index holds of its lines, read anew only where it changed.
+
+Rows of the index without the lines that are for somebody else: agents that share a workspace may share a log.
+
+Which chunks of the index an asker may not see: they are neither found nor told, nor counted.
+
+Search without the memories of others: agents that share a workspace may have lines of their own in one log.
+"""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 import structlog
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.recall_filters import beyond_reach
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.sections import PAGES
 from memoryd.domain.memories.times.parsing import event_span
+from memoryd.domain.memories.visibility import told_text
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
-from memoryd.memory.record_days import LineDays, RecordDays
+from memoryd.memory.note_files import LineDays, RecordDays
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import Found, Query, SearchBackend, Untold
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import FileVersion, MemoryFiles, MemoryLine
+from memoryd.store.index.passages import ChunkRow
 
 log = structlog.get_logger(__name__)
 
@@ -150,3 +164,94 @@ def _each_source(file: FileVersion, lines: tuple[MemoryLine, ...], days: LineDay
                 event=event_span(line, day),
                 chunk=one.chunk,
             )
+
+
+def cleared_hits(hits: Iterable[Hit], reach: MemoryReach) -> Iterator[Hit]:
+    """Yield the hits without the lines beyond reach; one that was found by these alone is none."""
+    for hit in hits:
+        chunk, copies = _cleared(hit.chunk, reach), tuple(_cleared(copy, reach) for copy in hit.copies)
+        if chunk is hit.chunk and all(new is old for new, old in zip(copies, hit.copies, strict=True)):
+            yield hit
+        elif chunk.text.strip() and (not hit.terms or _holds(chunk, hit.terms)):
+            yield replace(hit, chunk=chunk, near=(), copies=tuple(copy for copy in copies if copy.text.strip()))
+
+
+def _cleared(row: ChunkRow, reach: MemoryReach) -> ChunkRow:
+    """Return a row with nothing on the lines that are beyond reach; its lines stay where they are."""
+    text = told_text(row.text, row.path, reach)
+    return row if text == row.text else replace(row, text=text)
+
+
+def _holds(chunk: ChunkRow, terms: Iterable[str]) -> bool:
+    text = f"{chunk.path} {chunk.heading} {chunk.text}".lower()
+    return any(term in text for term in terms)
+
+
+_REMEMBERED: Final = 16
+"""Askers; each is an agent in a channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What an asker may not see: memories; and their chunks, with all others that stand under a scope."""
+
+    memories: frozenset[MemoryId] = frozenset()
+    chunks: frozenset[int] = frozenset()
+
+
+class HiddenChunks:
+    """Tells what is hidden in one workspace; remembered while nothing is written."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._moment: tuple[int, int] = (-1, -1)
+        self._book: Book | None = None
+        self._known: dict[MemoryReach, Hidden] = {}
+
+    async def of(self, book: Book, reach: MemoryReach) -> Hidden:
+        """Return what is hidden from an asker; raises StoreError."""
+        moment = (self._database.epoch, self._database.writes)
+        if book is not self._book or moment != self._moment or len(self._known) > _REMEMBERED:
+            self._book, self._moment, self._known = book, moment, {}
+        known = self._known
+        if reach not in known:
+            # into the table of the moment at which it was looked up
+            known[reach] = await self._hidden(book, reach)
+        return known[reach]
+
+    async def _hidden(self, book: Book, reach: MemoryReach) -> Hidden:
+        beyond = beyond_reach(book, reach)
+        chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
+        scoped = await self._database.memories.scoped()
+        return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not reach.admits(scoped[one]))]))
+
+
+class ReachedSearch:
+    """Asks `inner`; what states a memory beyond the reach of whoever asks is neither found nor told, nor counted.
+
+    The index may learn of such a line between the look at the book and the search, and another engine cuts documents
+    otherwise: so the text of every hit is looked at, too.
+    """
+
+    def __init__(self, *, inner: SearchBackend, book: Callable[[], Awaitable[Book]], database: Database) -> None:
+        self._inner = inner
+        self._book = book
+        self._hidden = HiddenChunks(database)
+
+    async def search(self, query: Query) -> Found:
+        """Return what is found within the query's deadline."""
+        reach = query.reach
+        if reach is None:
+            return await self._inner.search(query)
+        hidden = await self._beyond(reach)
+        found = await self._inner.search(replace(query, untold=query.untold | Untold(chunks=hidden.chunks)))
+        hits = tuple(cleared_hits(found.hits, reach))
+        misses = tuple(cleared_hits(found.misses, reach))
+        return found if (hits, misses) == (found.hits, found.misses) else replace(found, hits=hits, misses=misses)
+
+    async def _beyond(self, reach: MemoryReach) -> Hidden:
+        try:
+            return await self._hidden.of(await self._book(), reach)
+        except StoreError:
+            # the search itself says so
+            return Hidden()

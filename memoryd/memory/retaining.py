@@ -1,18 +1,207 @@
-"""Retain: a memory becomes a bullet below the Retain heading of today's log, once."""
+"""Retain: a memory becomes a bullet below the Retain heading of today's log, once.
 
-from collections.abc import Callable, Sequence
+Edits of memories by id: their lines are found where they stand now, and the journal writes what becomes of them.
+
+What was stated once, as keyed hashes: of what does not stand any more it is known that its owner took it back.
+
+However that was done: by an undo, by deleting the memory, or in an editor. The hashes cost nothing but this knowledge
+where the ledger cannot be used.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from typing import Final
+from uuid import uuid4
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import NoPlaceError, RetainedText, retained_in
-from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.capture.firewall import keyed
+from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.memories.edits import (
+    AttributeChange,
+    NoPlaceError,
+    RetainedText,
+    retained_in,
+    stating,
+    with_attributes,
+    without_memory,
+)
+from memoryd.domain.memories.kinds import MemoryId, WrittenBy, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import PlacedLine
-from memoryd.errors import InvalidRequest
-from memoryd.memory.journal import Journal, NoteChange
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, StoreError
+from memoryd.memory.journal import GONE_TRIES, PAUSE_SECONDS, Journal, NoteChange
+from memoryd.store.ledger.usage import StatedRows
+
+PINNED: Final = "a memory was pinned"
+UNPINNED: Final = "a memory was unpinned"
+WEIGHED: Final = "a memory got another importance"
+DELETED: Final = "a memory was deleted"
+_GONE: Final = "its line was edited, or taken out, a moment ago: look it up again"
+
+LineEdit = Callable[[str, RelativePath, MemoryId], str | None]
+"""What becomes of a note, None if no line in it states the memory; raises NoPlaceError."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLines:
+    """What was written, one change for each note; `run` takes back several at once, empty where that is not needed."""
+
+    changes: tuple[NoteChange, ...]
+    run: str = ""
+
+
+class LineEditing:
+    """Writes into the lines of memories of one workspace."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def check_writable(self) -> None:
+        """Raise Denied where nothing may be written."""
+        self._journal.check_writable()
+
+    async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> WrittenLines:
+        """Give the lines of a memory other attributes, and return what was written; none if they are so already.
+
+        What says how it stands is its newest line; a pin that is taken away goes from all of them. Raises NotFound
+        where no line states it any more, InvalidRequest for a line that cannot be written so, and what
+        `Journal.change` does.
+        """
+        leading = {source.path for source in memory.sources if source.line is memory.line}
+        pinned = {source.path for source in memory.sources if source.line.attributes.is_pinned}
+        paths = leading | pinned if change.is_pinned is False else leading
+        edit = partial(_changed, change)
+        why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
+        return await self._written(memory, sorted(paths), edit, why=why, agent=agent)
+
+    async def delete(self, memory: Memory, *, agent: str = "") -> WrittenLines:
+        """Take out all lines that state a memory, and return what was written; raises as `change`."""
+        paths = sorted({source.path for source in memory.sources})
+        return await self._written(memory, paths, without_memory, why=DELETED, agent=agent)
+
+    async def standing(self, memory: Memory) -> list[tuple[str, int, int]]:
+        """Return the lines that state a memory as they stand on disk: path, first and last line, from 1."""
+        found: list[tuple[str, int, int]] = []
+        for path in sorted({source.path for source in memory.sources}):
+            text = (await self._journal.read(RelativePath(path))).text or ""
+            found += [(path, one.start_line, one.end_line) for one in stating(text, RelativePath(path), memory.id)]
+        return found
+
+    async def _written(
+        self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
+    ) -> WrittenLines:
+        for _ in range(GONE_TRIES):
+            if (written := await self._tried(memory, paths, edit, why=why, agent=agent)) is not None:
+                return written
+            # between two steps of an editor that saves it a note may be empty
+            await asyncio.sleep(PAUSE_SECONDS)
+        raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
+
+    async def _tried(
+        self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
+    ) -> WrittenLines | None:
+        """Edit each note; return what was written, None where no note had the line."""
+        self._journal.check_writable()
+        # all or none, as far as that can be known before: a note that may not be written stops all of them
+        for path in paths:
+            await self._journal.read(RelativePath(path))
+        run = uuid4().hex
+        done: list[NoteChange] = []
+        found = _Found()
+        for path in paths:
+            try:
+                done.append(
+                    await self._journal.change(
+                        RelativePath(path),
+                        partial(_edited_line, edit, RelativePath(path), memory.id, found),
+                        by=WrittenBy.MEMORIES,
+                        why=why,
+                        run=run,
+                        agent=agent,
+                    )
+                )
+            except NoPlaceError as exc:
+                raise _told(InvalidRequest(str(exc), hint=_undo(done)), done) from exc
+            except MemorydError as exc:
+                raise _told(exc, done) from exc
+        written = tuple(one for one in done if one.is_written)
+        return WrittenLines(written, run if len(written) > 1 else "") if found.is_any else None
+
+
+class _Found:
+    """Whether any note still had the line."""
+
+    is_any = False
+
+
+def _edited_line(edit: LineEdit, path: RelativePath, memory: MemoryId, found: _Found, text: str | None) -> str | None:
+    edited = None if text is None else edit(text, path, memory)
+    found.is_any |= edited is not None
+    return edited
+
+
+def _changed(change: AttributeChange, text: str, path: RelativePath, memory: MemoryId) -> str | None:
+    return with_attributes(text, path, memory, change)
+
+
+def _told(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
+    """Return what went wrong, with what was written before it."""
+    if any(one.is_written for one in done):
+        exc.hint = " ".join(filter(None, [exc.hint, _undo(done)]))
+    return exc
+
+
+def _undo(done: Sequence[NoteChange]) -> str:
+    made = [str(one.id) for one in done if one.is_written and one.id]
+    return f"written before it, and undone by `memoryctl undo`: {', '.join(made)}" if made else "nothing was written"
+
+
+KEY_BYTES: Final = 32
+
+
+class StatedLines:
+    """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed."""
+
+    def __init__(
+        self, rows: StatedRows, key: Callable[[bytes], Awaitable[bytes]], *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._rows = rows
+        self._make_key = key
+        self._clock = clock
+        self._key = b""
+
+    async def note(self, texts: Iterable[str]) -> None:
+        """Note what is stated, or what is deleted, from now on known by its hash."""
+        with contextlib.suppress(StoreError, Denied):
+            hashes = await self._hashes(texts)
+            if hashes:
+                await self._rows.put(hashes.values(), self._clock())
+
+    async def drop(self, texts: Iterable[str]) -> None:
+        """Know nothing of these any more; raises StoreError, Denied."""
+        await self._rows.drop((await self._hashes(texts)).values())
+
+    async def among(self, texts: Iterable[str]) -> frozenset[str]:
+        """Return those of the texts that were stated before, whether or not they stand."""
+        with contextlib.suppress(StoreError, Denied):
+            hashes = await self._hashes(texts)
+            found = await self._rows.among(hashes.values()) if hashes else frozenset()
+            return frozenset(text for text, one in hashes.items() if one in found)
+        return frozenset()
+
+    async def _hashes(self, texts: Iterable[str]) -> dict[str, bytes]:
+        wanted = list(dict.fromkeys(texts))
+        if wanted and not self._key:
+            self._key = await self._make_key(secrets.token_bytes(KEY_BYTES))
+        hashed = keyed(self._key)
+        return {text: hashed(f"stated\0{as_said(text)}") for text in wanted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +237,7 @@ class Retaining:
         """
         path = RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
         found: list[RetainedText] = []
-        edit = partial(_edited, path, lines, found)
+        edit = partial(_with_lines, path, lines, found)
         try:
             change = await self._journal.change(path, edit, by=by, why=_why(lines), run=run, agent=agent)
         except NoPlaceError as exc:
@@ -60,7 +249,7 @@ class Retaining:
         )
 
 
-def _edited(
+def _with_lines(
     path: RelativePath, lines: Sequence[RetainedLine], found: list[RetainedText], text: str | None
 ) -> str | None:
     found.append(retained_in(text or "", path, lines))

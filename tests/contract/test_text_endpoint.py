@@ -18,7 +18,7 @@ from memoryd.errors import TextModelUnavailable
 from memoryd.llm.access import TextKeys, access_of
 from memoryd.llm.protocol import Prompt, TextModelPhase
 from memoryd.llm.remote import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
-from memoryd.memory.llm_labels import LabelAnswer, Labeller
+from memoryd.memory.llm import LabelAnswer, Labeller
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply
 from tests.waiting import eventually_async

@@ -18,8 +18,7 @@ from memoryd.llm.access import TextKeys, access_of
 from memoryd.llm.local import LocalWriting, LocalWritingSettings
 from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelPhase, TextModelState
 from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
-from memoryd.memory.llm_labels import Labeller
-from memoryd.memory.llm_prose import CitedFact, Prose, fault_of
+from memoryd.memory.llm import CitedFact, Labeller, Prose, fault_of
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 from tests.contract.chat_server import ChatServer

@@ -20,18 +20,15 @@ from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
-from memoryd.memory.capture.awaited_messages import AwaitedMessages
-from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
-from memoryd.memory.capture.delivered_spans import DeliveredSpans
 from memoryd.memory.capture.message_capture import TAKEN_BACK, CaptureParts, CaptureSettings
-from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.capture.queue import AwaitedMessages, CaptureTask, DeliveredSpans
+from memoryd.memory.forgetting.planning import drop_remembered_texts
+from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm_distilling import DistilledAnswer, Distiller
+from memoryd.memory.llm import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
-from memoryd.memory.retaining import Retaining
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.memory.retaining import Retaining, StatedLines
 from memoryd.store.ledger.capture import TRIES_MAX, AwaitedRows, DeliveredRows, MessagePlace
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.forgotten import TombstoneRows

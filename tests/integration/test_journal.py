@@ -16,9 +16,8 @@ from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scanner import ScanRules
 from memoryd.memory.entities import MergingEntities
-from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.journal import Journal, NoteChange, Undoing
 from memoryd.memory.note_files import NoteFiles
-from memoryd.memory.undoing import Undoing
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.ledger import Ledger
 

@@ -17,8 +17,8 @@ from memoryd.config.loading.load import load
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.turns import SessionId
-from memoryd.memory.capture.capture_values import CaptureTask
 from memoryd.memory.capture.capturing import Capturing
+from memoryd.memory.capture.queue import CaptureTask
 from memoryd.store.ledger.capture import MessagePlace
 from memoryd.store.ledger.ledger import Ledger
 from tests.daemon import write_config

@@ -17,10 +17,9 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.files.scanner import ScanRules
-from memoryd.memory.journal import Journal
-from memoryd.memory.line_editing import LineEditing
+from memoryd.memory.journal import Journal, Undoing
 from memoryd.memory.note_files import NoteFiles
-from memoryd.memory.undoing import Undoing
+from memoryd.memory.retaining import LineEditing
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES

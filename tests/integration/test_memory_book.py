@@ -14,7 +14,7 @@ import pytest
 from memoryd.domain.memories.book import Book, MemorySource
 from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.record_days import RecordDays
+from memoryd.memory.note_files import RecordDays
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import FirstSeen
 from tests.integration.indexing import Stage, staged

@@ -7,7 +7,7 @@ import pytest
 
 from memoryd.agents.recall import RecallOptions
 from memoryd.domain.access import Admitted
-from memoryd.memory.recall.recalled import RecalledMemory, RecalledPassage
+from memoryd.memory.recall.query import RecalledMemory, RecalledPassage
 from memoryd.qmd.server import ServerPhase
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from memoryd.memory.capture.standing_copies import not_standing, standing_lines
+from memoryd.memory.capture.message_capture import not_standing, standing_lines
 from tests.unit.domain.memories.books import book_from, line_of
 
 BOOK = book_from({"memory/2026-11-18-walk.md": ["W(i=0.9) @Ann: I live in **Graz**."]})

@@ -13,9 +13,7 @@ import pytest
 from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.tiers import Tier
 from memoryd.errors import StoreError
-from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.lifecycle.usage_upkeep import LOOK_SECONDS, UsageUpkeep
-from memoryd.memory.lifecycle.usages import LifecycleSettings, LifecycleTime
+from memoryd.memory.usage import LOOK_SECONDS, LifecycleSettings, LifecycleTime, UsageBook, UsageUpkeep
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows
 from tests.unit.domain.memories.books import book_from

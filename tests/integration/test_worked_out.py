@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from memoryd.memory.recall.worked_out import MOST, WorkedOut
+from memoryd.memory.recall.eligible import MOST, WorkedOut
 
 
 @pytest.fixture

@@ -21,10 +21,9 @@ from memoryd.domain.memories.reflect.core import replaced
 from memoryd.files.scanner import ScanRules
 from memoryd.memory.core import CoreEdit, CoreMemory
 from memoryd.memory.entities import MergingEntities
-from memoryd.memory.journal import Journal
+from memoryd.memory.journal import Journal, Undoing
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
-from memoryd.memory.undoing import Undoing
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeState
 from memoryd.store.ledger.ledger import Ledger
 from tests.fault.faults import has_strace, most_calls, strace_prefix

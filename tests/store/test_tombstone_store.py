@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import StoreUnavailable
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 

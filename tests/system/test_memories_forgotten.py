@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
-from memoryd.memory.forgetting.tombstone_store import KEY_SUFFIX, TombstoneStore
+from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Exit

@@ -1,11 +1,13 @@
 """Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone.
 
 What is in line when the daemon is killed is captured by the next one, where a session keeps its words.
+
+What the assistant said last in each session, which the user may correct with the next message.
 """
 
 import asyncio
 import contextlib
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import replace
 from typing import Final
 
@@ -13,9 +15,9 @@ import structlog
 
 from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.errors import MemorydError
-from memoryd.memory.capture.awaited_messages import DONE_MAX
-from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
 from memoryd.memory.capture.message_capture import FRESH_SECONDS, CaptureParts, CaptureSettings, MessageCapture
+from memoryd.memory.capture.queue import DONE_MAX, CaptureOutcome, CaptureTask
+from memoryd.memory.forgetting.planning import drop_with_the_others
 
 log = structlog.get_logger(__name__)
 
@@ -170,3 +172,33 @@ class Capturing:
             self.awaited.end(task, is_done=False)
         else:
             self.awaited.end(task, is_done=True)
+
+
+SESSIONS_MAX: Final = 256
+"""Sessions whose last answer is known without asking anybody."""
+ANSWER_CHARS: Final = 8_000
+"""Of an answer that may be corrected."""
+
+
+class LastAnswers:
+    """The last answers of sessions, by their keys, in memory alone: all go when something is forgotten."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        drop_with_the_others(self)
+
+    def note(self, key: str, text: str) -> None:
+        """Know what was said last in a session; without a key nothing is."""
+        if key:
+            self._texts.pop(key, None)
+            self._texts[key] = text[-ANSWER_CHARS:]
+            while len(self._texts) > SESSIONS_MAX:
+                self._texts.popitem(last=False)
+
+    def of(self, key: str) -> str:
+        """Return what was said last in a session, empty where that is not known."""
+        return self._texts.get(key, "")
+
+    def drop_texts(self) -> None:
+        """Know none any more; what a session keeps of it is asked there."""
+        self._texts.clear()

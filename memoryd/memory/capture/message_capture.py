@@ -1,12 +1,16 @@
-"""What is kept of one message: the rules or a text model decide, and the firewall around them; then it is written."""
+"""What is kept of one message: the rules or a text model decide, and the firewall around them; then it is written.
+
+Copies of what is remembered already: they are the same memory, said on another day, and nothing on the same one.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
-from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CaptureRules,
     CaptureVerdict,
@@ -19,17 +23,17 @@ from memoryd.domain.memories.capture.capture import (
 )
 from memoryd.domain.memories.capture.corrections import with_succession
 from memoryd.domain.memories.capture.firewall import why_untrusted
+from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.memory.capture.awaited_messages import AwaitedMessages
-from memoryd.memory.capture.capture_values import CaptureOutcome, CaptureTask
-from memoryd.memory.capture.delivered_spans import DeliveredSpans
-from memoryd.memory.capture.standing_copies import not_standing, standing_lines
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.index.threads import with_pauses
+from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, CaptureTask, DeliveredSpans
+from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm_distilling import Distiller
-from memoryd.memory.retaining import Retaining
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.memory.llm import Distiller
+from memoryd.memory.retaining import Retaining, StatedLines
 
 ECHO: Final = "it repeats what was recalled in this session"
 FORGOTTEN: Final = "its owner had this forgotten"
@@ -186,3 +190,65 @@ class MessageCapture:
             return frozenset()
         book = await self._parts.book(seconds)
         return await asyncio.to_thread(not_standing, book, before)
+
+
+_NO_SIGN: Final = re.compile(r"[\W_]+")
+_HEAD: Final = 16
+"""Signs of a text by whose words most others are told apart."""
+
+
+def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
+    """Return the lines to be written on a day: in the words of the memory that says the same, if one does.
+
+    What was said on that day already is left out.
+    """
+    wanted = {_said(line): line for line in lines}
+    near = _near(book, {_signs(line.text).casefold() for line in lines})
+    standing = {said: memory for memory in near if (said := _said(memory.line)) in wanted}
+    return [
+        _in_its_words(line, standing.get(said)) for said, line in wanted.items() if not _is_of(standing.get(said), day)
+    ]
+
+
+def not_standing(book: Book, texts: Iterable[str]) -> frozenset[str]:
+    """Return those of the texts that no memory states, in whatever scope."""
+    wanted = {text: as_said(text) for text in texts}
+    near = _near(book, {_signs(text).casefold() for text in wanted})
+    standing = {as_said(memory.line.text) for memory in near}
+    return frozenset(text for text, said in wanted.items() if said not in standing)
+
+
+def _near(book: Book, signs: Collection[str]) -> list[Memory]:
+    """Return the memories whose words are among these, in whatever layout and case."""
+    # of thousands hardly one begins alike, and is worth looking at as a whole
+    begun = (one for one in with_pauses(book.memories.values()) if _begins_alike(one.line.text, signs))
+    return [memory for memory in begun if _signs(memory.line.text).casefold() in signs]
+
+
+def _begins_alike(text: str, signs: Collection[str]) -> bool:
+    first = text[:1].casefold()
+    if first.isalnum() and not any(one.startswith(first) for one in signs):
+        return False
+    head = _signs(text[:_HEAD]).casefold()
+    return any(one.startswith(head) for one in signs)
+
+
+def _is_of(memory: Memory | None, day: date) -> bool:
+    return memory is not None and any(source.day == day for source in memory.sources)
+
+
+def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
+    if memory is None:
+        return line
+    attributes = replace(memory.line.attributes, provenance=line.attributes.provenance)
+    return replace(memory.line, attributes=attributes)
+
+
+def _signs(text: str) -> str:
+    return _NO_SIGN.sub("", text)
+
+
+def _said(line: RetainedLine) -> tuple[str, str]:
+    """Return what makes two lines copies: their scope, and what they say apart from layout and the last mark."""
+    told = gist(line.text) or line.text
+    return line.attributes.scope, " ".join(told.split()).rstrip(".!。！ ")

@@ -28,14 +28,19 @@ from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.errors import MemorydError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces
-from memoryd.memory.forgetting.planning import ForgettingPlanner, of_memories
-from memoryd.memory.forgetting.receipt import ForgottenReceipt, MemoryForgettingPlan
-from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
-from memoryd.memory.forgetting.tombstone_store import TombstoneStore
+from memoryd.memory.forgetting.planning import (
+    ForgettingPlanner,
+    ForgottenReceipt,
+    IndexPlaces,
+    MemoryForgettingPlan,
+    SaidPlaces,
+    drop_remembered_texts,
+    of_memories,
+)
+from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal, NoteChange
-from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.stated_lines import StatedLines
+from memoryd.memory.retaining import StatedLines
+from memoryd.memory.usage import UsageBook
 from memoryd.store.ledger.forgotten import ForgottenRows
 
 log = structlog.get_logger(__name__)

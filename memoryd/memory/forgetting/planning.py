@@ -1,23 +1,206 @@
-"""What forgetting means: which lines and words would go, and what is out of reach."""
+"""What forgetting means: which lines and words would go, and what is out of reach.
+
+What no line states any more, and still stands in the lines that changes keep so that they can be undone.
+
+The places where what is forgotten may stand, as seams: the notes' indexes, and what was said.
+
+What forgetting takes with it: planned, then told.
+
+What is remembered of texts in memory alone, so that they are at hand: dropped when something is forgotten.
+"""
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
+from weakref import WeakSet
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.changes.forgetting import ForgetTarget, target, telling_sessions
+from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.changes.forgetting import (
+    ForgetTarget,
+    Traces,
+    is_of_session,
+    target,
+    telling_sessions,
+    told_without,
+)
 from memoryd.domain.memories.changes.tombstones import SaidWords
-from memoryd.errors import NotFound, StoreUnavailable
+from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.sections import holds_memories, memory_sections
+from memoryd.domain.sessions.making_turns import answer_words
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
+from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.copied_lines import copied
-from memoryd.memory.forgetting.places import IndexPlaces, SaidPlaces, lines_with
-from memoryd.memory.forgetting.receipt import MemoryForgettingPlan, SaidElsewhere
 from memoryd.memory.journal import Journal
-from memoryd.store.ledger.changes import KEPT_ROWS, ChangeFilter
+from memoryd.search.ranking import commonness
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
+from memoryd.store.ledger.changes import KEPT_ROWS, ChangeFilter, ChangeRow
+from memoryd.store.ledger.forgotten import PurgedRows
+
+NOWHERE: Final = 0
+"""The line of a source that stands in no note."""
+_ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
+
+
+def copied(rows: Iterable[ChangeRow]) -> Book:
+    """Return the memories that the kept lines of changes state; their sources are on no line of a note."""
+    return book_of(
+        MemorySource(row.path, NOWHERE, NOWHERE, line, datetime.fromtimestamp(row.at, UTC).date(), None, row.id)
+        for row in rows
+        for line in _stated(row)
+    )
+
+
+def _stated(row: ChangeRow) -> Iterator[RetainedLine]:
+    path = row.path if holds_memories(row.path) else _ANY_LOG
+    for hunk in row.hunks or ():
+        for lines in (hunk.removed, hunk.added):
+            text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines, *hunk.below, ""))
+            yield from (one.line for one in memory_sections(padded(text), path).lines)
+
+
+MOST_FOUND: Final = 200
+"""Places of one text that are told."""
+
+
+class SaidPlaces(Protocol):
+    """What was said to the agents of a workspace, and what is indexed of it."""
+
+    async def find(self, said: SaidWords) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
+        ...
+
+    async def cut(self, said: SaidWords) -> Sequence[str]:
+        """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
+        ...
+
+
+class IndexPlaces(Protocol):
+    """The indexes of notes: each has all that its files said until the last look."""
+
+    async def follow(self) -> str:
+        """Have all of them follow the disk now; return why one cannot, empty if all did."""
+        ...
+
+    async def drop_remains(self) -> str:
+        """Rewrite what was only marked as deleted, and cut the logs; return why that cannot be, empty if it was."""
+        ...
+
+    async def chunks_with(self, said: SaidWords) -> Sequence[ChunkRow]:
+        """Return the chunks of the workspace's own index in which the words stand; raises StoreError."""
+        ...
+
+    def generated_pages(self) -> Sequence[RelativePath]:
+        """Return the documents into which reflect may have written."""
+        ...
+
+
+async def chunks_with(database: Database, said: SaidWords) -> list[ChunkRow]:
+    """Return the chunks of an index in which the words stand; raises StoreError."""
+    phrase = tuple(phrase_words(said.text)[:MAX_PHRASE_WORDS])
+    ids = await database.words.with_phrase(phrase, MOST_FOUND)
+    rows = await database.documents.chunks(ids)
+    return [row for row in rows.values() if said.stand_in(row.text)]
+
+
+async def purge_remains(database: Database) -> str:
+    """Rewrite what of an index was only marked as deleted, and cut its log; return why that cannot be, or nothing."""
+    if not database.is_open:
+        return ""
+    try:
+        await database.documents.drop_remains()
+        await database.checkpoint()
+    except StoreError as exc:
+        return str(exc)
+    return ""
+
+
+def lines_with(row: ChunkRow, said: SaidWords) -> list[Citation]:
+    """Return the lines of a chunk in which the words stand; all of it where they run over several."""
+    lines = row.text.split("\n")
+    found = [row.start_line + at for at, line in enumerate(lines) if said.stand_in(line)]
+    if not found:
+        return [Citation(row.path, row.start_line, row.end_line)]
+    return [Citation(row.path, line, line) for line in found]
+
+
+@dataclass(frozen=True, slots=True)
+class SaidElsewhere:
+    """Where the words of a memory stand beside its lines."""
+
+    prose: tuple[Citation, ...] = ()
+    """Lines of notes that state no memory."""
+    turns: tuple[str, ...] = ()
+    """Turns of sessions, as `session:<id>#Q17`."""
+    transcripts: tuple[str, ...] = ()
+    """Conversations of other programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryForgettingPlan:
+    """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
+
+    memories: tuple[Memory, ...]
+    elsewhere: SaidElsewhere
+    said: tuple[SaidWords, ...]
+    place: Citation | None = None
+    lines: tuple[str, ...] = ()
+
+    @property
+    def traces(self) -> Traces:
+        """What may be left of it where it was copied."""
+        # other lines that state it may be broken elsewhere
+        stated = [SaidWords(source.line.text) for memory in self.memories for source in memory.sources]
+        ids = frozenset(short_id(memory.id) for memory in self.memories)
+        return Traces(tuple(dict.fromkeys((*self.said, *stated))), ids)
+
+    @property
+    def gone(self) -> Forgotten:
+        """The same for copies of lines, which are left as the lines in the notes are."""
+        return Forgotten(self.traces.are_in, partial(told_without, self.told_by_sessions))
+
+    @property
+    def told_by_sessions(self) -> tuple[SaidWords, ...]:
+        """What goes from ends and summaries of sessions, too: all but what these say themselves."""
+        own = {memory.line.text for memory in self.memories if is_of_session(memory.line)}
+        return tuple(words for words in self.said if words.text not in own)
+
+    @property
+    def citations(self) -> list[Citation]:
+        """The lines that go."""
+        stated = [
+            Citation(source.path, source.start_line, source.end_line)
+            for memory in self.memories
+            for source in memory.sources
+            if source.start_line != NOWHERE
+        ]
+        return [*stated, *([self.place] if self.place else [])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenReceipt:
+    """What was forgotten, by counts; `unfinished` goes as soon as it can, `stays` is out of reach."""
+
+    plan: MemoryForgettingPlan
+    is_forgotten: bool = False
+    files: int = 0
+    changes: tuple[int, ...] = ()
+    """Numbers of the changes that undo it, for 24 hours; empty if nothing does."""
+    turns: Sequence[str] = ()
+    purged: PurgedRows = field(default=PurgedRows())
+    unfinished: Sequence[str] = ()
+    stays: Sequence[str] = ()
+
 
 COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
@@ -139,3 +322,29 @@ def _bare(line: str) -> str:
 
 def _is_in_git(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
+
+
+DROPPED: Final[tuple[Callable[[], None], ...]] = (answer_words.cache_clear, commonness.cache_clear)
+"""All functions that hold a text, or words of one; a test knows what else is remembered, and that it is no text."""
+
+
+class TextHolder(Protocol):
+    """What holds texts, and can be without them."""
+
+    def drop_texts(self) -> None:
+        """Hold none any more."""
+        ...
+
+
+_HOLDERS: Final[WeakSet[TextHolder]] = WeakSet()
+
+
+def drop_with_the_others(holder: TextHolder) -> None:
+    """Have a holder drop its texts with the others, as long as it lives."""
+    _HOLDERS.add(holder)
+
+
+def drop_remembered_texts() -> None:
+    """Drop all of them: none tells which texts it holds. What still stands is taken apart anew."""
+    for drop in (*DROPPED, *(holder.drop_texts for holder in _HOLDERS)):
+        drop()

@@ -1,24 +1,143 @@
-"""Who may answer a question: memories by their lines, passages by their documents; decided before any ranking."""
+"""Who may answer a question: memories by their lines, passages by their documents; decided before any ranking.
 
-from collections.abc import Hashable, Mapping
+Which memories speak of some days: all lines of a book by their first and last day, for one look at many.
+
+What is worked out once for a book, of that of the book before: a saved line must not cost a look at all others.
+
+What was worked out in a thread for one book, remembered for the questions that ask for the same.
+"""
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Final
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from memoryd.domain.documents import Source
-from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.book import Book, Memory, MemorySource, changed_memories
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.recall_filters import RecallFilters
-from memoryd.domain.memories.recall_order import newer_of
-from memoryd.domain.ranking.filters import Filters
-from memoryd.memory.hidden_chunks import Hidden, HiddenChunks
-from memoryd.memory.recall.book_facts import BookFacts
-from memoryd.memory.recall.days_of_book import DaysOfBook
-from memoryd.memory.recall.recall_query import RecallQuery
-from memoryd.memory.recall.worked_out import WorkedOut
+from memoryd.domain.memories.recall_filters import RecallFilters, span_of
+from memoryd.domain.memories.recall_order import INSIDE_SHARE, newer_of
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.memories.versions import KnownVersions, Older
+from memoryd.domain.ranking.filters import Filters, date_in_name
+from memoryd.memory.book import Hidden, HiddenChunks
+from memoryd.memory.recall.query import RecallQuery
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
+
+_Row = tuple[int, int, int, bool, int]
+_FIRST, _LAST, _NEWEST, _IS_DATED, _LOGGED = range(5)
+"""Days are ordinals; `_LOGGED` is the day of the log, 0 for a line of another page."""
+_ID: Final = "S36"
+
+
+def _no_ids() -> npt.NDArray[np.bytes_]:
+    return np.empty(0, _ID)
+
+
+def _no_rows() -> npt.NDArray[np.int64]:
+    return np.empty((0, 5), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class DaysOfBook:
+    """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
+
+    book: Book = field(default_factory=Book)
+    _ids: npt.NDArray[np.bytes_] = field(default_factory=_no_ids)
+    _rows: npt.NDArray[np.int64] = field(default_factory=_no_rows)
+
+    @property
+    def last_written(self) -> date:
+        """The last day that has a log, which a clock that was ahead may have put off."""
+        last = int(self._rows[:, _LOGGED].max(initial=0))
+        return date.fromordinal(last) if last else date.min
+
+    def meeting(self, span: DaySpan) -> Iterator[Memory]:
+        """Yield the memories that speak of these days: first what speaks of them mostly, the newest of these first."""
+        first, last = span.first.toordinal(), span.last.toordinal()
+        rows = self._rows
+        places = np.flatnonzero((rows[:, _FIRST] <= last) & (rows[:, _LAST] >= first))
+        met = rows[places]
+        own = met[:, _LAST] - met[:, _FIRST] + 1
+        shared = np.minimum(met[:, _LAST], last) - np.maximum(met[:, _FIRST], first) + 1
+        is_inside = (met[:, _IS_DATED] > 0) & (shared >= INSIDE_SHARE * own)
+        order = np.lexsort((places, -met[:, _NEWEST], ~is_inside))
+        told: set[bytes] = set()
+        for at in places[order].tolist():
+            key = bytes(self._ids[at])
+            if key not in told:
+                told.add(key)
+                yield self.book.memories[MemoryId(key.decode())]
+
+    def of(self, book: Book) -> "DaysOfBook":
+        """Return those of a later book; what did not change is not looked at again."""
+        changed = changed_memories(self.book, book)
+        told = [(one, _row(source)) for one in changed if one in book.memories for source in book.memories[one].sources]
+        stay = ~np.isin(self._ids, np.array(sorted(changed), _ID))
+        ids = np.concatenate([self._ids[stay], np.array([one for one, _ in told], _ID)])
+        rows = np.concatenate([self._rows[stay], _rows([row for _, row in told])])
+        # lines of one memory stay in their order
+        order = np.argsort(ids, kind="stable")
+        return DaysOfBook(book, ids[order], rows[order])
+
+
+def days_of(book: Book) -> DaysOfBook:
+    """Return the days of a book."""
+    return DaysOfBook().of(book)
+
+
+def _rows(rows: Sequence[_Row]) -> npt.NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, 5)
+
+
+def _row(source: MemorySource) -> _Row:
+    span, is_logged = span_of(source), date_in_name(source.path) is not None
+    newest, day = min(span.last, source.day).toordinal(), source.day.toordinal()
+    is_dated = source.event is not None or is_logged
+    return span.first.toordinal(), span.last.toordinal(), newest, is_dated, day if is_logged else 0
+
+
+@dataclass(frozen=True, slots=True)
+class BookFacts:
+    """The days and the versions of one book. Nothing in it speaks of memories that the book does not have."""
+
+    book: Book = field(default_factory=Book)
+    days: DaysOfBook = field(default_factory=DaysOfBook)
+    versions: KnownVersions = field(default_factory=KnownVersions)
+
+    def of(self, book: Book) -> "BookFacts":
+        """Return those of a later book; call it in a thread."""
+        versions = self.versions.of(book.memories)
+        # both are wanted by every question
+        _ = book.entities_in(""), versions.older
+        return BookFacts(book, self.days.of(book), versions)
+
+    def superseded(self, filters: RecallFilters, until: date) -> Older:
+        """Return what supersedes what of that which the asker may know of, and stands in no log of a later day."""
+        found = {one: memory for one, memory in self.book.memories.items() if _may_stand(memory, filters)}
+        standing = ((one, _standing(memory, filters, until)) for one, memory in found.items())
+        return self.versions.of({one: memory for one, memory in standing if memory.sources}).older
+
+
+def is_written(source: MemorySource, until: date) -> bool:
+    """Tell whether a line is no log's of a later day; a page without a date has none to come."""
+    return source.day <= until or date_in_name(source.path) is None
+
+
+def _may_stand(memory: Memory, filters: RecallFilters) -> bool:
+    return filters.reach.admits(memory.line.attributes.scope)
+
+
+def _standing(memory: Memory, filters: RecallFilters, until: date) -> Memory:
+    """Return a memory with the lines that stand: itself if all of them do."""
+    sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
+    return memory if len(sources) == len(memory.sources) else Memory(memory.id, sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +294,42 @@ def _eligible_chunks(eligible: Eligible) -> tuple[int, ...]:
 
 def _key_of(documents: Filters) -> Hashable:
     return (tuple(documents.paths), documents.within, documents.since, documents.until, str(documents.zone))
+
+
+MOST: Final = 16
+
+Value = TypeVar("Value")
+
+
+class WorkedOut(Generic[Value]):
+    """The last `MOST` values, by their keys."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._known: dict[Hashable, Value] = {}
+        self._running: dict[Hashable, asyncio.Future[Value]] = {}
+
+    async def of(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value of a key, made in a thread where it is not known; once, for whoever waits for it.
+
+        A question that is out of time leaves it to the next one: begun anew each time, what takes longer than a
+        question may would never be done.
+        """
+        if key not in self._known:
+            running = self._running.get(key)
+            if running is None:
+                running = asyncio.get_running_loop().run_in_executor(self._executor, make)
+                self._running[key] = running
+                running.add_done_callback(lambda done: self._keep(key, done))
+            return await asyncio.shield(running)
+        # what was asked for last goes last
+        known = self._known[key] = self._known.pop(key)
+        return known
+
+    def _keep(self, key: Hashable, done: "asyncio.Future[Value]") -> None:
+        self._running.pop(key, None)
+        if done.cancelled() or done.exception() is not None:
+            return
+        while len(self._known) >= MOST:
+            del self._known[next(iter(self._known))]
+        self._known[key] = done.result()

@@ -30,7 +30,7 @@ from memoryd.domain.memories.reflect.proposals import (
 )
 from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.memory.reflect.page_writing import PageState
+from memoryd.memory.reflect.pages import PageState
 from memoryd.search.ranking import commonness
 
 MAX_LOGS: Final = 400

@@ -12,7 +12,7 @@ from pydantic import Field
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import AnswerShape, Prompt, read_answer
 from memoryd.llm.remote import ChatDialect, content_of, request_body
-from memoryd.memory.llm_prose import CitedFact, summary_shape
+from memoryd.memory.llm import CitedFact, summary_shape
 
 
 class Titled(AnswerShape):

@@ -11,7 +11,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import span_of
 from memoryd.domain.memories.recall_order import Nearness, nearness_of
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.memory.recall.days_of_book import days_of
+from memoryd.memory.recall.eligible import days_of
 
 FIRST = date(2025, 9, 1)
 days = st.integers(0, 60).map(lambda number: FIRST + timedelta(days=number))

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt
-from memoryd.memory.llm_prose import (
+from memoryd.memory.llm import (
     FACTS_MAX,
     CitedFact,
     CitedSentence,

@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.memory.quoting import TEXT_CHARACTERS, quoted
+from memoryd.memory.llm import TEXT_CHARACTERS, quoted
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=400)
 

@@ -3,8 +3,8 @@
 import ast
 
 from memoryd.domain.sessions.making_turns import answer_words
-from memoryd.memory.capture.last_answers import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
-from memoryd.memory.forgetting.remembered_texts import drop_remembered_texts
+from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
+from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
 

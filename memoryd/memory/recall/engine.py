@@ -1,36 +1,183 @@
-"""One engine over all chunks: question → who may answer → evidence → memories and passages in one order."""
+"""Evidence → candidates: memories and passages, each with what it is worth, in the order of an answer.
+
+One engine over all chunks: question → who may answer → evidence → memories and passages in one order.
+
+What memoryd wrote of sessions, held against what they were about: the fact itself is the better answer.
+"""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from memoryd.domain.citations import cited
-from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import AskedFor, asking_of, is_known_to
-from memoryd.domain.memories.recall_order import Lifts, current_first, facts_first, place_key
+from memoryd.domain.memories.recall_order import (
+    RETELLING_WEIGHT,
+    Lifts,
+    Placed,
+    current_first,
+    facts_first,
+    lifts_of,
+    nearness_of,
+    place_key,
+    verdict_of,
+)
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.times.parsing import asked_span
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.domain.ranking.calibration import Floors
+from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import SidecarError, StoreError
-from memoryd.memory.lifecycle.usage_book import UsageBook
-from memoryd.memory.recall.candidates import CandidateMemories, MemoryCandidate, Relevance, all_alike
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories, Versions
-from memoryd.memory.recall.evidence_search import EvidenceSearch
-from memoryd.memory.recall.passages import placed_passage, says_something
-from memoryd.memory.recall.recall_query import RecallQuery
-from memoryd.memory.recall.recalled import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, SourceState
-from memoryd.memory.recall.retelling import is_retelling, retells
-from memoryd.search.hits import Hit, folded
+from memoryd.memory.recall.evidence import EvidenceSearch, placed_passage, says_something
+from memoryd.memory.recall.query import (
+    CheckedSource,
+    ChunkEvidence,
+    RecalledItem,
+    RecalledMemory,
+    RecalledPassage,
+    RecallQuery,
+    SourceState,
+)
+from memoryd.memory.usage import UsageBook
+from memoryd.search.hits import Hit, folded, holds_a_word
 from memoryd.search.protocol import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
 from memoryd.search.ranking import Ranked
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
+
+ARM_DEPTH: Final = 4
+"""How many times as many memories as there are places an arm that lifts may bring."""
+
+Relevance = Callable[[Memory], float]
+"""How much a memory counts by its age and use; all of them have a mean of 1."""
+
+
+def all_alike(_memory: Memory) -> float:
+    """Return the relevance of memories that nobody has told apart."""
+    return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCandidate:
+    """A memory that may stand in the answer; `sources` are its lines that may, the one to cite first."""
+
+    memory: Memory
+    sources: tuple[MemorySource, ...]
+    evidence: ChunkEvidence
+    placed: Placed
+
+
+class CandidateMemories:
+    """Makes candidates of what the arms found in one book, for one question."""
+
+    def __init__(self, eligible: Eligible, ranking: Ranked, asking: AskedFor, relevance: Relevance) -> None:
+        self._eligible = eligible
+        self._ranking = ranking
+        self._asking = asking
+        self._relevance = relevance
+        self._noise = frozenset(ranking.noise)
+
+    def found(self) -> dict[MemoryId, MemoryCandidate]:
+        """Return the memories that words or meaning found, in that order."""
+        by_chunk, memories = self._eligible.book.by_chunk, self._eligible.book.memories
+        keys = dict.fromkeys(by_chunk[chunk] for chunk in self._chunks() if chunk in by_chunk)
+        found = (self.of(memories[key]) for key in keys)
+        return {one.memory.id: one for one in found if one is not None}
+
+    def by_arms(self, limit: int) -> Iterator[Memory]:
+        """Yield the memories that the entity and temporal arms bring, the newest of each first."""
+        depth = ARM_DEPTH * limit
+        yield from islice(self._of_entities(), depth)
+        yield from islice(self._of_days(), depth)
+
+    def of(self, memory: Memory) -> MemoryCandidate | None:
+        """Return a memory with all that is known of it; None if no line of it may answer."""
+        sources = self._eligible.sources(memory)
+        if not sources:
+            return None
+        scores = self._ranking.base_scores
+        span = self._asking.span
+        # of lines that say the same the newest is cited, or that of the days asked about
+        lead = best = sources[0]
+        if len(sources) > 1:
+            lead = max(sources, key=lambda source: nearness_of(source, span))
+            best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
+        evidence = self.evidence(best.chunk)
+        lifts = lifts_of(memory, sources, self._asking, self._eligible.book.aliases)
+        placed = Placed(
+            base_score=evidence.base_score,
+            lifts=lifts,
+            verdict=verdict_of(evidence.verdict, lifts, self._asking),
+            is_noise=evidence.is_noise,
+            day=newest_day(sources),
+            relevance=self._relevance(memory) * (RETELLING_WEIGHT if is_of_session(memory.line) else 1.0),
+        )
+        return MemoryCandidate(memory, (lead, *(one for one in sources if one is not lead)), evidence, placed)
+
+    def evidence(self, chunk: int) -> ChunkEvidence:
+        """Return what words and meaning say of a chunk."""
+        ranking = self._ranking
+        if chunk not in ranking.base_scores:
+            return ChunkEvidence()
+        bm25, cosine = ranking.evidence.lexical.bm25.get(chunk), ranking.evidence.vector.cosines.get(chunk)
+        terms = ranking.statistics.terms_of(chunk) if ranking.statistics else ()
+        is_literal = holds_a_word(bm25, terms)
+        floors, ranks = ranking.floors, ranking.ranks[chunk]
+        verdict = Verdict.WEAK if floors is None else floors.verdict(terms, cosine, is_literal=is_literal)
+        return ChunkEvidence(
+            base_score=ranking.base_scores[chunk],
+            words_rank=ranks.words,
+            vector_rank=ranks.vector,
+            bm25=bm25,
+            cosine=cosine,
+            terms=terms,
+            verdict=verdict,
+            is_noise=verdict is Verdict.NONE and not is_literal,
+        )
+
+    def _chunks(self) -> Iterator[int]:
+        yield from self._ranking.telling
+        yield from self._ranking.noise
+
+    def _of_entities(self) -> Iterator[Memory]:
+        book, asked = self._eligible.book, self._asking.entities
+        slugs = {*asked, *(alias for alias, entity in book.aliases.items() if entity in asked)}
+        keys = {key for slug in slugs for key in book.by_entity.get(slug, ())}
+        yield from sorted((book.memories[key] for key in keys), key=_newest)
+
+    def _of_days(self) -> Iterator[Memory]:
+        span = self._asking.span
+        if span is None:
+            return
+        yield from self._eligible.days.meeting(span)
+
+
+def newest_day(sources: Iterable[MemorySource]) -> date | None:
+    """Return the newest day that lines speak of; None where all stand on pages without a date, and name none.
+
+    A plan is of the day on which it was written, as is what is still open.
+    """
+    days = (
+        min(source.event.last, source.day) if source.event else source.day
+        for source in sources
+        if source.event is not None or date_in_name(source.path) is not None
+    )
+    return max(days, default=None)
+
+
+def _newest(memory: Memory) -> tuple[int, str]:
+    day = newest_day(memory.sources) or date.min
+    return -day.toordinal(), memory.id
+
 
 RESERVE: Final = 0.2
 """Share of the deadline kept for reading rows and files."""
@@ -267,3 +414,21 @@ def _recalled(one: MemoryCandidate, versions: Versions) -> RecalledMemory:
         supersedes=versions.superseded.get(one.memory.id, ()),
         superseded_by=versions.newer.get(one.memory.id, ()),
     )
+
+
+def is_retelling(item: RecalledItem) -> bool:
+    """Tell whether an item is what memoryd wrote of a session."""
+    return isinstance(item, RecalledMemory) and is_of_session(item.memory.line)
+
+
+def retells(item: RecalledItem, other: RecalledItem) -> bool:
+    """Tell whether one is of a session and holds no more of the question than the other, which somebody stated."""
+    if not isinstance(item, RecalledMemory) or not is_retelling(item) or other.placed.is_noise:
+        return False
+    if isinstance(other, RecalledMemory):
+        return not is_retelling(other) and _has_all(item.evidence.terms, other.evidence.terms)
+    return _has_all(item.evidence.terms, other.hit.terms)
+
+
+def _has_all(terms: Collection[str], other: Collection[str]) -> bool:
+    return bool(terms) and set(terms).issubset(other)

@@ -1,16 +1,25 @@
-"""Question → evidence: words and meaning over all chunks that may answer, side by side under one deadline."""
+"""Question → evidence: words and meaning over all chunks that may answer, side by side under one deadline.
+
+Passages of documents among what is recalled: those that are no memories, told as search tells them.
+"""
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from memoryd.domain.ranking.calibration import TermStatistics
+from memoryd.domain.memories.recall_filters import AskedFor
+from memoryd.domain.memories.recall_order import SPAN_LIFT, Lifts, Placed, verdict_of
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.calibration import TermStatistics, Verdict
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.errors import StoreError
-from memoryd.memory.recall.recall_query import RecallQuery, RecallSettings
+from memoryd.memory.recall.query import RecalledPassage, RecallQuery, RecallSettings
 from memoryd.search.arms import EMBEDDING, ArmTimes, VectorArm, lexical_matches
+from memoryd.search.hits import Hit
 from memoryd.search.protocol import LEXICAL, VECTOR, Arm
 from memoryd.search.ranking import Ranked, commonness, ranked
 from memoryd.store.index.database import Database
@@ -95,3 +104,37 @@ class EvidenceSearch:
 
     def _ranked(self, evidence: Evidence, statistics: TermStatistics | None) -> Ranked:
         return ranked(evidence, self._settings.base_scores(evidence), statistics, min_score=0.0)
+
+
+def placed_passage(hit: Hit, asking: AskedFor) -> RecalledPassage:
+    """Return a passage with what it is worth; the day of its document may lift it."""
+    day = date_in_name(hit.chunk.path)
+    lifts = {Lifts.TEMPORAL: SPAN_LIFT} if _is_inside(day, asking.span) else {}
+    verdict = hit.verdict or Verdict.WEAK
+    return RecalledPassage(
+        hit,
+        Placed(
+            base_score=hit.score,
+            lifts=lifts,
+            verdict=verdict_of(verdict, lifts, asking),
+            is_noise=hit.is_noise,
+            day=day,
+        ),
+    )
+
+
+def says_something(hit: Hit) -> bool:
+    """Tell whether a passage has more than headings: of a page that reflect wrote they alone are text."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in hit.chunk.text.split("\n"))
+
+
+def is_on(hit: Hit, places: Sequence[tuple[str, int, int]]) -> bool:
+    """Tell whether what answers best of a passage lies on one of these lines (path, first, last) of memories."""
+    focus = hit.snippet.focus
+    first = focus.lines.start_line if focus else hit.chunk.start_line
+    last = focus.lines.end_line if focus else hit.chunk.end_line
+    return any(path == hit.chunk.path and first <= end and start <= last for path, start, end in places)
+
+
+def _is_inside(day: date | None, span: DaySpan | None) -> bool:
+    return day is not None and span is not None and span.first <= day <= span.last

@@ -1,18 +1,140 @@
-"""Writes the pages of a plan, one after the other: what stands between their markers, and no other byte."""
+"""What is asked of a run of reflect, and what came of it.
+
+Prose for pages, where a text model is configured: a paragraph over the facts of a page, which stay below it.
+
+Writes the pages of a plan, one after the other: what stands between their markers, and no other byte.
+"""
 
 import asyncio
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
+import structlog
+
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.generated import GeneratedPage, block_in, block_of, citations_in, has_no_marker, with_block
-from memoryd.domain.memories.kinds import ShortId, WrittenBy
+from memoryd.domain.memories.abstracts import NearCopies
+from memoryd.domain.memories.generated import (
+    GeneratedPage,
+    as_text,
+    block_in,
+    block_of,
+    citations_in,
+    has_no_marker,
+    with_block,
+)
+from memoryd.domain.memories.kinds import ShortId, WrittenBy, short_id
 from memoryd.domain.memories.reflect.pages import CitedFiles, StatedMemories, why_refused
-from memoryd.errors import InvalidRequest, MemorydError, RequestError
+from memoryd.domain.memories.reflect.proposals import ProposalId
+from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.journal import Journal
-from memoryd.memory.reflect.outcome import PageRefusal
-from memoryd.memory.reflect.page_summaries import PageSummaries, without_summary
+from memoryd.memory.llm import CitedFact, Prose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectOptions:
+    """What a run is to do. `since` is the first day it looks at for observations and proposals; pages are made of all
+    memories, and evidence counts once, however old.
+
+    `is_dry`: nothing is written. `allows_loss`: pages may lose what they told, since it is gone on purpose.
+    """
+
+    since: date
+    is_dry: bool = False
+    allows_loss: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageRefusal:
+    """A page that was left as it is, and why."""
+
+    path: str
+    why: str
+    lacks_markers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalSummary:
+    """A proposal that a run made."""
+
+    id: ProposalId
+    kind: str
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectOutcome:
+    """What a run did, or would do. `pages` are those written; `steps` moved opinions; `core_left_out` had no room."""
+
+    run: str
+    since: date
+    is_dry: bool
+    memories: int
+    steps: int
+    pages: tuple[str, ...]
+    unchanged: int
+    refusals: tuple[PageRefusal, ...]
+    proposals: tuple[ProposalSummary, ...]
+    copies: tuple[NearCopies, ...]
+    across_scopes: tuple[NearCopies, ...]
+    """Memories that say the same in several scopes."""
+    core_left_out: int
+    seconds: float
+
+
+log = structlog.get_logger(__name__)
+
+MAX_SUMMARIES: Final = 20
+"""Of one run: a local model takes seconds for each."""
+MIN_FACTS: Final = 3
+SUMMARY: Final = "> Summary by "
+"""How the paragraph begins."""
+
+
+class PageSummaries:
+    """Writes summaries: of one run at most `MAX_SUMMARIES`, and no more once the model is away.
+
+    One that was refused stops no other.
+    """
+
+    def __init__(self, prose: Prose) -> None:
+        self._prose = prose
+        self._left = MAX_SUMMARIES
+
+    def begin(self) -> None:
+        """Begin a run."""
+        self._left = MAX_SUMMARIES
+
+    async def of(self, page: GeneratedPage) -> str:
+        """Return the paragraph of a page, empty if there is none."""
+        entries = [entry for section in page.sections for entry in section.entries]
+        if self._left <= 0 or len(entries) < MIN_FACTS:
+            return ""
+        self._left -= 1
+        facts = [CitedFact(short_id(one.memory), as_text(one.text)) for one in entries]
+        try:
+            summary = await self._prose.summary(facts)
+        except TextModelUnavailable as exc:
+            # one that is away is not waited for again and again
+            log.info("no summaries from the text model", reason=str(exc))
+            self._left = 0
+            return ""
+        return "" if summary is None else as_text_of(summary.model, summary.text)
+
+
+def as_text_of(model: str, text: str) -> str:
+    """Return the paragraph: who wrote it, and what."""
+    return f"{SUMMARY}{as_text(model)}: {' '.join(text.split())}"
+
+
+def without_summary(block: str) -> str:
+    """Return a block without the paragraph that a text model wrote."""
+    lines = block.split("\n")
+    at = next((at for at, line in enumerate(lines) if line.startswith(SUMMARY)), None)
+    return block if at is None else "\n".join([*lines[:at], *lines[at + 2 :]])
+
 
 WHY: Final = "reflect brought the page up to date"
 

@@ -1,1 +1,0 @@
-"""How memories are used: touches, tiers, and what age and use make of their place."""

@@ -1,1 +1,0 @@
-"""Opinions at work: how they stand, and what moves them."""

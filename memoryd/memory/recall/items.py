@@ -1,0 +1,195 @@
+"""The pages of the entities that a question names: each summarised, with the memories that it rests on.
+
+Candidates held against their files: told as they stand there now, moved lines relocated, or not at all.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, EntityPage, MemorySource
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.generated import citations_in
+from memoryd.domain.memories.kinds import MemoryId, ShortId
+from memoryd.domain.memories.recall_filters import RecallFilters
+from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.markdown import front_matter_bytes
+from memoryd.files.excerpts import Presence, PresentFiles
+from memoryd.memory.recall.query import (
+    CheckedSource,
+    RecalledEntity,
+    RecalledItem,
+    RecalledMemory,
+    RecalledPassage,
+    SourceState,
+)
+from memoryd.search.file_check import CheckedRows, FileCheck
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
+
+SUMMARY_CHARS: Final = 600
+MAX_PAGES: Final = 3
+"""Of one question."""
+_PAGE_BYTES: Final = 64 * 1024
+_LINE_CHARS: Final = 2_000
+"""So much of a page, and of a line of it, is read for its summary."""
+_LINK: Final = re.compile(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
+_COMMENT: Final = re.compile(r"<!--.{0,200}?-->")
+
+
+class EntityPages:
+    """Reads the pages of one workspace; one that is private, gone or late is not told."""
+
+    def __init__(self, *, files: PresentFiles, executor: Executor) -> None:
+        self._files = files
+        self._executor = executor
+
+    async def of(
+        self, entities: Iterable[EntitySlug], book: Book, filters: RecallFilters, seconds: float
+    ) -> tuple[RecalledEntity, ...]:
+        """Return the pages of these entities, as far as they can be read within so many seconds."""
+        named = [
+            (slug, book.pages[slug]) for slug in sorted(entities) if slug in book.pages and filters.admits_entity(slug)
+        ][:MAX_PAGES]
+        if not named or filters.turns_back or not filters.admits_pages:
+            # what a page said then nobody knows
+            return ()
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(seconds):
+                texts = await loop.run_in_executor(self._executor, lambda: [self._text(page) for _, page in named])
+        except TimeoutError:
+            return ()
+        found = (_summed_up(slug, page, text, book, filters) for (slug, page), text in zip(named, texts, strict=True))
+        return tuple(one for one in found if one.summary)
+
+    def _text(self, page: EntityPage) -> str:
+        seen = self._files.look(RelativePath(page.path), None, self._files.moment())
+        if seen.presence is not Presence.OTHER:
+            return ""
+        body = seen.data[: len(seen.data) - len(PADDING)]
+        return body[front_matter_bytes(seen.data) :][:_PAGE_BYTES].decode("utf-8", "replace")
+
+
+def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filters: RecallFilters) -> RecalledEntity:
+    """Return the first lines of a page that the asker may see, and the memories that these rest on."""
+    told, memories, left = list[str](), dict[MemoryId, None](), SUMMARY_CHARS
+    for line, cited in _lines(text):
+        rests_on = [key for one in cited if (key := book.of_short(one)) is not None]
+        # a line that rests on what is beyond the asker's reach tells of it
+        if len(rests_on) < len(cited) or not all(filters.standing(book.memories[one]) for one in rests_on):
+            continue
+        if len(line) > left:
+            break
+        told.append(line)
+        memories |= dict.fromkeys(rests_on)
+        left -= len(line) + 1
+    return RecalledEntity(slug, page.name, page.path, "\n".join(told), tuple(memories))
+
+
+def _lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
+    """Yield the lines that say something, without links, and which memories each links to."""
+    for raw in text.split("\n"):
+        line = _COMMENT.sub("", raw[:_LINE_CHARS]).strip()
+        if not line or line.startswith("#"):
+            continue
+        cited = [one.memory for one in citations_in(line)]
+        if plain := _LINK.sub("", line).strip():
+            yield plain, cited
+
+
+MAX_SOURCES = 16
+"""Of one memory, the newest: so many are looked at and told."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingItems:
+    """The items that stand in their files, those that do not, and what the look at the files gave."""
+
+    items: tuple[RecalledItem, ...]
+    lost: tuple[RecalledItem, ...]
+    checked: CheckedRows
+    has_replaced: bool = False
+    """Whether the index put something else in the place of a line meanwhile."""
+
+
+class StandingCheck:
+    """Holds items against the files of one workspace."""
+
+    def __init__(self, *, database: Database, check: FileCheck) -> None:
+        self._database = database
+        self._check = check
+
+    async def of(self, items: Sequence[RecalledItem], seconds: float) -> StandingItems:
+        """Look at the files of these items, within so many seconds; raises StoreError."""
+        bounded = [_bounded(one) for one in items]
+        chunks = {source.source.chunk for one in bounded for source in _sources(one)}
+        rows = await self._database.documents.chunks(sorted(chunks))
+        passages = [row for one in bounded if isinstance(one, RecalledPassage) for row in _rows(one)]
+        checked = await self._check.check([*rows.values(), *passages], seconds)
+        held = [(one, _held(one, rows, checked)) for one in bounded]
+        return StandingItems(
+            items=tuple(now for _, now in held if now is not None),
+            lost=tuple(one for one, now in held if now is None),
+            checked=checked,
+            has_replaced=len(rows) < len(chunks),
+        )
+
+
+def _bounded(item: RecalledItem) -> RecalledItem:
+    return replace(item, sources=item.sources[:MAX_SOURCES]) if isinstance(item, RecalledMemory) else item
+
+
+def _sources(item: RecalledItem) -> Sequence[CheckedSource]:
+    return item.sources if isinstance(item, RecalledMemory) else ()
+
+
+def _rows(item: RecalledPassage) -> Iterator[ChunkRow]:
+    yield item.hit.chunk
+    yield from item.hit.copies
+
+
+def _held(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
+    """Return an item as it stands now, None if nothing of it does."""
+    told = checked.told
+    if isinstance(item, RecalledPassage):
+        if item.hit.chunk not in told:
+            return None
+        copies = tuple(told[copy] for copy in item.hit.copies if copy in told)
+        return replace(item, hit=replace(item.hit, chunk=told[item.hit.chunk], copies=copies))
+    states = [_state(one.source, rows.get(one.source.chunk), checked) for one in item.sources]
+    standing = [one for one in states if one.state in (SourceState.VERIFIED, SourceState.MOVED)]
+    if not standing:
+        return None
+    return replace(item, sources=(*standing, *(one for one in states if one not in standing)))
+
+
+def _state(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
+    """Tell what became of a line: of a document that is there but holds it no more, it was edited."""
+    now = None if row is None else checked.told.get(row)
+    if row is None or (now is None and row.path in checked.absent):
+        return CheckedSource(source, SourceState.GONE)
+    if now is None:
+        return CheckedSource(source, SourceState.EDITED)
+    if now.start_line == row.start_line == source.start_line:
+        return CheckedSource(source, SourceState.VERIFIED)
+    moved = replace(source, start_line=now.start_line, end_line=now.end_line)
+    return CheckedSource(moved, SourceState.MOVED)
+
+
+def chunks_lost(items: Iterable[RecalledItem]) -> frozenset[int]:
+    """Return the chunks of items that do not stand."""
+    return frozenset(
+        chunk
+        for one in items
+        for chunk in (
+            (source.source.chunk for source in one.sources)
+            if isinstance(one, RecalledMemory)
+            else (row.id for row in _rows(one))
+        )
+        if chunk
+    )

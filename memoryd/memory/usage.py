@@ -1,0 +1,370 @@
+"""The relevance of memories scaled to a mean of 1, so that passages, which have none, stand beside them fairly.
+
+How memories are used, in memory: touches counted, tiers judged, relevance told. Nothing here reads or writes.
+
+How the memories of one workspace are used: touches in memory, written in batches, and the tier of each as it is now.
+
+A ledger that cannot be used costs the touches since, never an answer. A kill costs those of the last seconds.
+
+The loop behind the usage of a workspace: batches within seconds, and once a day a look at all memories.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final
+
+import structlog
+
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.tiers import (
+    DAY_SECONDS,
+    Aged,
+    RelevanceTerms,
+    Tier,
+    TierSettings,
+    Usage,
+    relevance_now,
+    settled,
+    terms_now,
+    tier_now,
+    touched,
+)
+from memoryd.errors import Denied, MemorydError
+from memoryd.index.threads import with_pauses
+from memoryd.store.ledger.usage import MOST_KEPT, UsageRows
+
+_NOTHING: Final = 1e-9
+
+
+class RelevanceScale:
+    """The mean over one book. `weight` gives what a memory counts at a time in seconds since 1970, unscaled.
+
+    A new book costs a look at what changed in it; all of it is weighed anew by `weighed` alone, now and then.
+    """
+
+    def __init__(self, weight: Callable[[Memory, float], float]) -> None:
+        self._weight = weight
+        self._book = Book()
+        self._weights: dict[MemoryId, float] = {}
+        self._total = 0.0
+
+    def mean(self, book: Book, now: float) -> float:
+        """Return the mean weight of the memories of a book; 1 where it has none."""
+        if book is not self._book:
+            self._follow(book, now)
+        return max(self._total / len(self._weights), _NOTHING) if self._weights else 1.0
+
+    def weighed(self, book: Book, now: float) -> dict[MemoryId, float]:
+        """Weigh all memories anew; call it in a thread, and `keep` what it gives."""
+        return {key: self._weight(memory, now) for key, memory in with_pauses(list(book.memories.items()))}
+
+    def keep(self, book: Book, weights: dict[MemoryId, float]) -> None:
+        """Take over the weights of all memories of a book."""
+        self._book, self._weights, self._total = book, weights, sum(weights.values())
+
+    def _follow(self, book: Book, now: float) -> None:
+        before, after = self._book.memories, book.memories
+        for key in before.keys() - after.keys():
+            self._total -= self._weights.pop(key)
+        for key in [key for key, memory in after.items() if before.get(key) is not memory]:
+            weight = self._weight(after[key], now)
+            self._total += weight - self._weights.get(key, 0.0)
+            self._weights[key] = weight
+        self._book = book
+
+
+DAYS_MAX: Final = 4096
+"""Days whose end is known without asking the zone."""
+FLUSH_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleTime:
+    """The time as the owner of a workspace has it. Times are in seconds since 1970."""
+
+    clock: Callable[[], float] = time.time
+    local_day: Callable[[float], date] = date.fromtimestamp
+    end_of_day: Callable[[date], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleSettings:
+    """`strength` is how much relevance counts in the order of recall: 0 nothing, 1 all of it."""
+
+    tiers: TierSettings = field(default=TierSettings())
+    strength: float = 0.0
+    flush_seconds: float = FLUSH_SECONDS
+
+
+class Usages:
+    """The usage of the memories of one book; `dirty` are those that changed since somebody took them."""
+
+    def __init__(self, settings: LifecycleSettings, when: LifecycleTime) -> None:
+        self.settings = settings
+        self.when = when
+        self.book = Book()
+        self.dirty: set[MemoryId] = set()
+        self._held: dict[MemoryId, Usage] = {}
+        self._ends: dict[date, float] = {}
+
+    def of(self, memory: MemoryId) -> Usage:
+        """Return how a memory was used, as it was noted last."""
+        return self._held.get(memory, Usage())
+
+    def tier(self, memory: Memory, now: float) -> Tier:
+        """Return the tier of a memory as it is at a time."""
+        return tier_now(self.of(memory.id), self._aged(memory, now), self.settings.tiers)[0]
+
+    def terms(self, memory: Memory, now: float) -> RelevanceTerms:
+        """Return every term of a memory's relevance at a time."""
+        return terms_now(self.of(memory.id), self._aged(memory, now), self.settings.tiers)
+
+    def weight(self, memory: Memory, now: float) -> float:
+        """Return what a memory counts at a time, unscaled."""
+        relevance = relevance_now(self.of(memory.id), self._aged(memory, now), self.settings.tiers)
+        return float(relevance**self.settings.strength)
+
+    def touch(self, one: MemoryId, at: float) -> None:
+        """Count one touch; what is in no book, or is gone since it was told, is not used."""
+        memory = self.book.memories.get(one)
+        if memory is None or (one not in self._held and len(self._held) >= MOST_KEPT):
+            return
+        self._held[one] = touched(self.of(one), self._aged(memory, at), self.settings.tiers)
+        self.dirty.add(one)
+
+    def judged(self, memories: Collection[Memory], now: float) -> Callable[[], None]:
+        """Judge the tiers of these memories; call it in a thread, and what it returns where all else is called."""
+        held = dict(self._held)
+        pairs = ((one, held.get(one.id, Usage())) for one in with_pauses(memories))
+        found = ((one.id, was, settled(was, self._aged(one, now), self.settings.tiers)) for one, was in pairs)
+        changed = {key: after for key, was, after in found if after is not was}
+
+        def take() -> None:
+            # what was touched meanwhile was judged by that
+            fresh = {key: after for key, after in changed.items() if self._held.get(key) is held.get(key)}
+            self._held |= fresh
+            self.dirty |= fresh.keys()
+
+        return take
+
+    def begin(self, held: Mapping[MemoryId, Usage], book: Book) -> None:
+        """Take over what was kept."""
+        self._held, self.book = dict(held), book
+
+    def lacking(self, kept: Collection[MemoryId]) -> set[MemoryId]:
+        """Return the memories of the book whose usage is not among what is kept."""
+        return {one for one in self._held if one not in kept and one in self.book.memories}
+
+    def taken(self) -> Mapping[MemoryId, Usage]:
+        """Return what changed since it was taken last."""
+        changed = {one: self._held[one] for one in self.dirty if one in self._held}
+        self.dirty.clear()
+        return changed
+
+    def discard(self, memories: Iterable[MemoryId]) -> None:
+        """Know nothing of these any more."""
+        for one in memories:
+            self._held.pop(one, None)
+            self.dirty.discard(one)
+
+    def _aged(self, memory: Memory, now: float) -> Aged:
+        day = memory.recorded
+        until = self._ends.get(day)
+        if until is None:
+            if len(self._ends) >= DAYS_MAX:
+                self._ends.clear()
+            until = self._ends[day] = self.when.end_of_day(day)
+        return Aged(memory.line, until, now)
+
+
+log = structlog.get_logger(__name__)
+
+RETRY_SECONDS: Final = 15.0
+READY_SECONDS: Final = 0.5
+KEEP_SECONDS: Final = 30 * DAY_SECONDS
+"""For so long a memory that no line states keeps its usage: a note may come back."""
+MOST_EARLY: Final = 10_000
+"""Touches that wait for the ledger to be read."""
+
+
+class UsageBook:
+    """The usage of one workspace, which its agents share. `UsageUpkeep` writes it and looks after it."""
+
+    def __init__(
+        self, rows: UsageRows, book: Callable[[], Awaitable[Book]], settings: LifecycleSettings, when: LifecycleTime
+    ) -> None:
+        self.rows = rows
+        self.book = book
+        self.usages = Usages(settings, when)
+        self.has_news = asyncio.Event()
+        self.scale = RelevanceScale(self.usages.weight)
+        self._early: list[tuple[MemoryId, float]] | None = []
+        self._read_again_at = float("-inf")
+        self._writing = asyncio.Lock()
+
+    def usage(self, memory: MemoryId) -> Usage:
+        """Return how a memory was used, as it was noted last."""
+        return self.usages.of(memory)
+
+    def tier(self, memory: Memory, now: float | None = None) -> Tier:
+        """Return the tier of a memory as it is at a time in seconds since 1970, by default now."""
+        return self.usages.tier(memory, self._at(now))
+
+    def terms(self, memory: Memory, now: float | None = None) -> RelevanceTerms:
+        """Return every term of a memory's relevance at a time, by default now."""
+        return self.usages.terms(memory, self._at(now))
+
+    def preview(self, memory: Memory, days: float, now: float | None = None) -> RelevanceTerms:
+        """Return the terms in so many days, if nobody touches it until then."""
+        return self.usages.terms(memory, self._at(now) + days * DAY_SECONDS)
+
+    def relevance(self, book: Book, now: float) -> Callable[[Memory], float]:
+        """Return what gives the relevance of the memories of a book in the order of recall, scaled to a mean of 1."""
+        self.usages.book = book
+        if not self.usages.settings.strength:
+            return lambda _memory: 1.0
+        mean = self.scale.mean(book, now)
+        return lambda memory: self.usages.weight(memory, now) / mean
+
+    def touch(self, memories: Iterable[MemoryId], at: float | None = None) -> None:
+        """Note that these memories were used at a time, by default now; it is written within seconds."""
+        at = self._at(at)
+        for one in dict.fromkeys(memories):
+            if self._early is None:
+                self.usages.touch(one, at)
+            elif len(self._early) < MOST_EARLY:
+                self._early.append((one, at))
+        self.has_news.set()
+
+    async def drop(self, memories: Collection[MemoryId]) -> None:
+        """Forget how these were used, in memory and in the ledger; raises StoreError, Denied."""
+        # behind a batch that is being written, which may hold them
+        async with self._writing:
+            self.usages.discard(memories)
+            await self.rows.drop(memories)
+
+    async def ready(self) -> None:
+        """Wait a moment until it is known what the ledger has; one that cannot be read is not waited for again."""
+        if self._early is None or time.monotonic() < self._read_again_at:
+            return
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await self.load()
+        except (MemorydError, TimeoutError) as exc:
+            log.debug("the usage of memories cannot be read", reason=str(exc))
+            self._read_again_at = time.monotonic() + RETRY_SECONDS
+
+    async def load(self) -> None:
+        """Read what the ledger has, once, and count what was touched before; raises StoreError."""
+        async with self._writing:
+            if self._early is None:
+                return
+            self.usages.begin(await self.rows.all(), await self.book())
+            early, self._early = self._early, None
+            for one, at in early:
+                self.usages.touch(one, at)
+
+    async def flush(self) -> None:
+        """Write what changed; raises StoreError, and then it is written with the next."""
+        async with self._writing:
+            changed = self.usages.taken()
+            try:
+                await self.rows.put(changed)
+            except Denied:
+                # what may not be written is known until the daemon ends
+                return
+            except BaseException:
+                self.usages.dirty |= changed.keys()
+                raise
+
+    async def prune(self, now: float) -> None:
+        """Write what a ledger that was begun anew lacks, and drop what no line has stated for long."""
+        self.usages.dirty |= self.usages.lacking((await self.rows.all()).keys())
+        await self.flush()
+        standing = self.usages.book.memories.keys()
+        async with self._writing:
+            self.usages.discard(await self.rows.note_standing(standing, now, KEEP_SECONDS))
+
+    def note_change(self) -> None:
+        """Take the news that notes changed: tiers may have, too."""
+        self.has_news.set()
+
+    def demand(self) -> None:
+        """Take the news that notes became private, or are forgotten."""
+        self.has_news.set()
+
+    def _at(self, now: float | None) -> float:
+        return self.usages.when.clock() if now is None else now
+
+
+LOOK_SECONDS: Final = 3600.0
+"""How often the day of the owner is looked at, and the mean is taken anew."""
+LAST_SECONDS: Final = 3.0
+"""For the last batch, when the daemon stops."""
+
+
+class UsageUpkeep:
+    """Writes the usage of one workspace, and judges tiers where lines or days changed."""
+
+    def __init__(self, usage: UsageBook) -> None:
+        self._usage = usage
+        self._judged = Book()
+        self._looked_at = float("-inf")
+        self._day: date | None = None
+
+    async def run(self) -> None:
+        """Keep what is touched, until cancelled; then write once more."""
+        usage = self._usage
+        try:
+            while True:
+                seconds = await self._step()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await usage.has_news.wait()
+                # touches come in bundles: one batch is enough for all of them
+                await asyncio.sleep(usage.usages.settings.flush_seconds)
+                usage.has_news.clear()
+        finally:
+            with contextlib.suppress(MemorydError, TimeoutError):
+                async with asyncio.timeout(LAST_SECONDS):
+                    await usage.flush()
+
+    async def _step(self) -> float:
+        """Do what is due; return in how many seconds to look again if nothing happens."""
+        try:
+            await self._do()
+        except Denied:
+            return LOOK_SECONDS
+        except MemorydError as exc:
+            log.debug("the usage of memories cannot be kept", reason=str(exc))
+            return RETRY_SECONDS
+        return LOOK_SECONDS
+
+    async def _do(self) -> None:
+        usage = self._usage
+        await usage.load()
+        book, now = await usage.book(), usage.usages.when.clock()
+        if book is not self._judged:
+            known = self._judged.memories
+            await self._judge(book, [one for key, one in book.memories.items() if known.get(key) is not one], now)
+        await usage.flush()
+        if abs(now - self._looked_at) >= LOOK_SECONDS:
+            self._looked_at = now
+            usage.scale.keep(book, await asyncio.to_thread(usage.scale.weighed, book, now))
+            await self._look_daily(book, now)
+
+    async def _judge(self, book: Book, memories: Collection[Memory], now: float) -> None:
+        (await asyncio.to_thread(self._usage.usages.judged, memories, now))()
+        self._usage.usages.book = self._judged = book
+
+    async def _look_daily(self, book: Book, now: float) -> None:
+        today = self._usage.usages.when.local_day(now)
+        if today != self._day:
+            await self._judge(book, list(book.memories.values()), now)
+            await self._usage.prune(now)
+            self._day = today
