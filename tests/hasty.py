@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from memoryd.agents import schedule, workspace_qa
+from memoryd.agents.workspace import qa, settings
 from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_held
 from memoryd.daemon.main import main
@@ -56,9 +56,9 @@ def hurry() -> None:
     shorten(FallbackEmbedding.__init__, look_seconds=0.1)
     shorten(RemoteEmbedding.__init__, look_seconds=0.2)
     lower(local_model, LOOK_SECONDS=0.2)
-    lower(schedule, ON_SEARCH_SECONDS=0.5)
-    shorten(workspace_qa.WorkspaceQa.__init__, look_seconds=0.3)
-    lower(workspace_qa, RETRY_SECONDS=0.3)
+    lower(settings, ON_SEARCH_SECONDS=0.5)
+    shorten(qa.WorkspaceQa.__init__, look_seconds=0.3)
+    lower(qa, RETRY_SECONDS=0.3)
     shorten(QaUpkeep.__init__, retry_seconds=0.3)
     shorten(keep_held, look_seconds=0.2)
 

@@ -7,7 +7,7 @@ import os
 from datetime import datetime, tzinfo
 from typing import Self
 
-from memoryd.agents import owners_time
+from memoryd.agents.workspace import settings
 from memoryd.daemon.main import main
 
 DAY = "MEMORYD_BENCH_DAY"
@@ -22,5 +22,5 @@ class _ThatDay(datetime):
 
 
 if __name__ == "__main__":
-    owners_time.datetime = _ThatDay  # type: ignore[attr-defined]  # the one place that asks what day it is
+    settings.datetime = _ThatDay  # type: ignore[attr-defined]  # the one place that asks what day it is
     main()

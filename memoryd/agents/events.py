@@ -1,8 +1,11 @@
-"""What happens in the daemon, as it happens: a bus that hands each event to every subscriber."""
+"""What happens in the daemon, as it happens: a bus that hands each event to every subscriber.
+
+What runs beside the questions, named; whoever owns the event loop makes tasks of it.
+"""
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -103,3 +106,7 @@ class EventBus:
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
+
+
+NamedLoop = tuple[str, Callable[[], Coroutine[object, object, None]]]
+"""What a loop is called, and what starts it: it runs until cancelled, or returns when there is nothing to do."""

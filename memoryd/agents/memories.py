@@ -9,18 +9,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from memoryd.agents.degraded import Degradations
+from memoryd.agents.conversations.qa import AgentQa
+from memoryd.agents.conversations.showing import KeptConversations, ReadConversations, together
 from memoryd.agents.events import EventBus, Subscription
-from memoryd.agents.kept_conversations import KeptConversations, ReadConversations, together
-from memoryd.agents.measures import Measures, measured
-from memoryd.agents.qa import AgentQa
 from memoryd.agents.read import AgentFiles, NoteExcerpt
-from memoryd.agents.retained import Retained
+from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
-from memoryd.agents.sessions import AgentSessions
-from memoryd.agents.status import AgentParts, MemoryStatus, ShortfallsOf, StatusBoard
-from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, OwedWork, SyncOutcome, reindex, sync
-from memoryd.agents.turns import AgentTurns
+from memoryd.agents.status.figures import Measures, measured
+from memoryd.agents.status.status import AgentParts, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
+from memoryd.agents.sync import DEFAULT_WAIT, AgentSessions, AgentSync, OwedWork, SyncOutcome, reindex, sync
+from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.domain.memories.scopes import MemoryReach

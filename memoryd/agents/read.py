@@ -1,21 +1,28 @@
-"""Reading lines of a document that an agent's memory holds."""
+"""Reading lines of a document that an agent's memory holds.
+
+Telling an agent whether a citation that it was given still stands.
+"""
 
 import asyncio
+import contextlib
 import shlex
 from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import conversation_cited
+from memoryd.domain.access import Admitted
+from memoryd.domain.citations import conversation_cited, parse
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
-from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.book import Book, book_of
+from memoryd.domain.memories.changes.verification import CitationCheck, verified
 from memoryd.domain.memories.kinds import ShortId, short_id
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.sections import is_of_memories
 from memoryd.domain.memories.visibility import generated_beyond, lines_beyond
-from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreError
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, StoreError
 from memoryd.files.excerpts import (
     QMD_PREFIX,
     Excerpt,
@@ -30,6 +37,8 @@ from memoryd.files.excerpts import (
 )
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.scanner import ScanRoot, ScanRules
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.journal import Journal
 from memoryd.qmd.agent import AgentQmd
 from memoryd.store.index.database import Database
 
@@ -134,3 +143,64 @@ class AgentFiles:
             hint = f"memoryctl sessions show {shlex.quote(name)}"
             raise InvalidRequest(f"{path!r} is of a conversation, not of a note", hint=hint)
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
+
+
+FOLLOW_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What became of a citation, and the newer versions of the memory."""
+
+    check: CitationCheck
+    superseded_by: tuple[str, ...] = ()
+
+
+class AgentVerifying:
+    """Verifies citations of one agent's notes; of memories of others it knows nothing.
+
+    `follow` has the index follow the disk.
+    """
+
+    def __init__(
+        self, *, agent: Agent, book: MemoryBook, journal: Journal, follow: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._agent = agent
+        self._book = book
+        self._journal = journal
+        self._follow = follow
+
+    async def verify(self, text: str, admitted: Admitted) -> Verified:
+        """Return what became of a citation; raises InvalidRequest for what is none, StoreError."""
+        try:
+            citation = parse(text)
+        except ValueError as exc:
+            raise InvalidRequest(str(exc)) from exc
+        if citation.start_line is None:
+            raise InvalidRequest(f"{text} names no lines", hint="give a citation such as memory/2026-11-20.md#L12")
+        # what was saved a moment ago counts: the citation is held against the disk
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FOLLOW_SECONDS):
+                await self._follow()
+        book = self._reaching(await self._book.now(), admitted)
+        check = verified(book, citation, await self._lines(citation.path))
+        older = check.memory.id if check.memory is not None else None
+        return Verified(check, tuple(newer for newer, olds in book.superseded.items() if older in olds))
+
+    def _reaching(self, book: Book, admitted: Admitted) -> Book:
+        reach = MemoryReach(self._agent.id, admitted.channel, is_owner=admitted.is_owner)
+        sources = [
+            source
+            for memory in book.memories.values()
+            for source in memory.sources
+            if reach.admits(source.line.attributes.scope)
+        ]
+        return book_of(sources, book.pages.values())
+
+    async def _lines(self, path: str) -> int | None:
+        """Count the lines of a note as it stands; None if nothing may be told of it."""
+        try:
+            text = (await self._journal.read(RelativePath(path))).text
+        except MemorydError:
+            return None
+        return None if text is None else len(text.removesuffix("\n").split("\n"))

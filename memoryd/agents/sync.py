@@ -1,14 +1,19 @@
-"""Making the index follow the disk now, and waiting until it does."""
+"""Making the index follow the disk now, and waiting until it does.
+
+What an agent's memory does when a session begins.
+"""
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from memoryd.agents.conversations import AgentConversations
-from memoryd.agents.workspace_index import WorkspaceIndex
+from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.workspace.index import WorkspaceIndex
+from memoryd.config.memory_search import SyncSection
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.index.indexer import Indexer
 from memoryd.qmd.agent import AgentQmd
 from memoryd.wire import SyncGoal
 
@@ -158,3 +163,20 @@ async def _owed(agents: Sequence[AgentSync]) -> OwedWork:
         + sum([await agent.conversations.lane.owed() for agent in agents]),
         generation=sum(index.generation for index in indexes),
     )
+
+
+class AgentSessions:
+    """The sessions of one agent."""
+
+    def __init__(self, settings: SyncSection, indexer: Indexer, read_conversations: Callable[[], object]) -> None:
+        self._settings = settings
+        self._indexer = indexer
+        self._read_conversations = read_conversations
+
+    def start(self) -> bool:
+        """Begin a session; return whether the index looks at the disk now, in the background."""
+        if self._settings.on_session_start:
+            self._indexer.demand()
+            # the end of the session before is found in this one
+            self._read_conversations()
+        return self._settings.on_session_start

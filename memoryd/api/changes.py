@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from memoryd.agents.kept_conversations import KeptConversations
+from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.api.change_models import (
     ChangedLinesReply,
     ChangeReply,

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memoryd.agents.conversation_figures import ConversationFigures
+from memoryd.agents.status.figures import ConversationFigures
 from memoryd.api.embedding_models import OutstandingReply, outstanding_reply
 from memoryd.api.index_models import SkippedReply
 from memoryd.api.models import Reply

@@ -1,6 +1,6 @@
 """`/v1/core`: the small file that every session sees."""
 
-from memoryd.agents.core_editing import AgentCore, EditedCore
+from memoryd.agents.retained.core import AgentCore, EditedCore
 from memoryd.api.core_models import (
     CoreAppendRequest,
     CoreEditReply,

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memoryd.agents.figures import UnsentWork
+from memoryd.agents.status.figures import UnsentWork
 from memoryd.api.models import Reply
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-from memoryd.agents.entities import KnownEntity
+from memoryd.agents.retained.entities import KnownEntity
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.entity_models import (
     EntitiesReply,

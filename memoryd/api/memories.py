@@ -5,8 +5,8 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-from memoryd.agents.asked_filters import asked_kinds
-from memoryd.agents.document_edits import EditedDocument
+from memoryd.agents.retained.documents import EditedDocument
+from memoryd.agents.retained.recall import asked_kinds
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.memory_edit_models import (
     MemoryAddReply,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import Query
 
-from memoryd.agents.asked_filters import asked_kinds
-from memoryd.agents.document_edits import EditedDocument
+from memoryd.agents.retained.documents import EditedDocument
+from memoryd.agents.retained.recall import asked_kinds
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.memories import KindFilter, MemoryName, ScopeFilter, document_reply
 from memoryd.api.memories import stats as memories_stats

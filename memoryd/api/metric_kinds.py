@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memoryd.agents.measures import Measures
-from memoryd.agents.status import MemoryStatus
+from memoryd.agents.status.figures import Measures
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.measured import RequestCounts
 from memoryd.api.process_figures import ProcessFigures

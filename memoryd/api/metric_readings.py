@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from memoryd.agents.states import AgentState
-from memoryd.agents.status import MemoryStatus
+from memoryd.agents.status.states import AgentState
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.metric_kinds import Labels, Scrape
 from memoryd.embed.local.worker_process import WorkerState
 

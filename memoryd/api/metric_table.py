@@ -8,7 +8,7 @@ import platform
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from memoryd.agents.status import MemoryStatus
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.metric_kinds import Labels, Metric, MetricKind, Samples, Scrape
 from memoryd.api.metric_readings import (
     breakers,

@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from memoryd.agents.status import MemoryStatus
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.dependencies import AllServices
 from memoryd.api.metric_kinds import Labels, Metric, MetricKind, Scrape
 from memoryd.api.metric_readings import workers

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-from memoryd.agents.opinions import DifferingStep, ExplainedOpinion, ToldStep
+from memoryd.agents.retained.opinions import DifferingStep, ExplainedOpinion, ToldStep
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.opinion_models import (
     OpinionDifferenceReply,

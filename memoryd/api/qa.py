@@ -5,8 +5,8 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-from memoryd.agents.qa import NewTurn, SequenceOptions, TakenTurn
-from memoryd.agents.qa_figures import QaFigures
+from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, TakenTurn
+from memoryd.agents.status.figures import QaFigures
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.qa_models import (
     QaAddReply,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from memoryd.agents.recall import BundleOptions, RecallOptions, RecallOutcome
+from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.explaining import floors_explanation
 from memoryd.api.models import fallback_reply

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from memoryd.agents.recall import RecallOutcome
+from memoryd.agents.retained.recall import RecallOutcome
 from memoryd.api.explaining import lines_reply
 from memoryd.api.recall_models import (
     EventTimeReply,

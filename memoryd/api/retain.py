@@ -1,6 +1,6 @@
 """`POST /v1/retain`: state a memory, which is written into today's log."""
 
-from memoryd.agents.retaining import RetainOutcome
+from memoryd.agents.retained.retaining import RetainOutcome
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.retain_models import RetainedReply, RetainReply, RetainRequest
 from memoryd.domain.citations import Citation

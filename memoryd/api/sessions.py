@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 
-from memoryd.agents.conversation_list import ListedConversation
-from memoryd.agents.kept_conversations import KeptConversations
-from memoryd.agents.receipts import Receipt
+from memoryd.agents.conversations.forgotten_places import Receipt
+from memoryd.agents.conversations.listing import ListedConversation
+from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import Caller
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories, Waited

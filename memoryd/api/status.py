@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from memoryd.agents.figures import UnsentWork
-from memoryd.agents.states import AgentState, LedgerState, RemoteState
-from memoryd.agents.status import MemoryStatus
+from memoryd.agents.status.figures import UnsentWork
+from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import Caller
 from memoryd.api.conversation_models import conversations_reply
 from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState

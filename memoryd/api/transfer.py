@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from memoryd.agents.transfer import TransferWishes
+from memoryd.agents.retained.transfer import TransferWishes
 from memoryd.api.dependencies import AdmittedByQuery, Asking, Memories
 from memoryd.api.transfer_models import (
     ExportReply,

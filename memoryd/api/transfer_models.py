@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.transfer import Taken
+from memoryd.agents.retained.transfer import Taken
 from memoryd.api.models import AgentId, Reply, Request
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_MAX
 

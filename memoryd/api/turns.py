@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from memoryd.agents.turn_values import CommandOutcome, NewMessage, TurnOutcome, TurnPart
+from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome, TurnPart
 from memoryd.api.dependencies import Asking, Memories
 from memoryd.api.qa import turn_reply
 from memoryd.api.recall import bundled

@@ -12,9 +12,8 @@ from pathlib import Path
 import structlog
 
 from memoryd import __version__
-from memoryd.agents.events import EventBus
-from memoryd.agents.loops import NamedLoop
-from memoryd.agents.workspaces import Workspaces
+from memoryd.agents.events import EventBus, NamedLoop
+from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.access import Gate, socket_name
 from memoryd.api.application import application
 from memoryd.api.daemon_state import ConfigState

@@ -12,13 +12,11 @@ from typing import Final
 
 import structlog
 
-from memoryd.agents.degraded import Degradations
-from memoryd.agents.events import EventBus
-from memoryd.agents.loops import NamedLoop
+from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.memories import AgentMemories
-from memoryd.agents.model_parts import ModelParts
-from memoryd.agents.status import ShortfallsOf
-from memoryd.agents.workspaces import Workspaces
+from memoryd.agents.status.status import Degradations, ShortfallsOf
+from memoryd.agents.workspace.models import ModelParts
+from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.config.root import Config
 from memoryd.daemon.supervise import Supervisor
 from memoryd.domain.clock import Jump

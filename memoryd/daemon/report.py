@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import psutil
 
 from memoryd import __version__
-from memoryd.agents.degraded import Shortfall
+from memoryd.agents.status.status import Shortfall
 from memoryd.api.access import is_asked_on
 from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState, LoadState
 from memoryd.api.http.loopback_port import LoopbackPort

@@ -177,7 +177,7 @@ OPTIONAL = {
     "watcher": "memoryd.index.watcher FileWatcher run",
     "probe": "memoryd.index.watcher FileWatcher run_probe",
     "embedding main": "memoryd.index.embedding_loop EmbeddingLane run",
-    "outside main": "memoryd.agents.outside_counter OutsideCounter run",
+    "outside main": "memoryd.agents.workspace.index OutsideCounter run",
     "memories main": "memoryd.memory.book MemoryBook run",
 }
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.journals import Journals
-from memoryd.agents.ledgers import Ledgers
 from memoryd.agents.memories import AgentMemory
-from memoryd.agents.text_models import TextModels
-from memoryd.agents.workspace import Workspace
-from memoryd.agents.workspace_index import Surroundings
+from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.ledgers import Journals, Ledgers
+from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.workspaces import Workspace
 from memoryd.config.loading.load import load
 from memoryd.domain.embedding import Vector
 from memoryd.embed.choice import plan_for

@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memoryd.agents.conversations import AgentConversations, NotesAhead
-from memoryd.agents.journals import Journals
-from memoryd.agents.ledgers import Ledgers
-from memoryd.agents.text_models import TextModels
-from memoryd.agents.workspace_index import Surroundings
-from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
+from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.ledgers import Journals, Ledgers
+from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.domain.embedding import Vector
 from memoryd.embed.choice import plan_for

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents import late_messages
-from memoryd.agents.late_messages import KEPT_LATER, NOT_KEPT, LateMessages
-from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.agents.workspace import qa
+from memoryd.agents.workspace.qa import KEPT_LATER, NOT_KEPT, LateMessages, WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.errors import InvalidRequest
 from tests.daemon import write_config
@@ -47,7 +46,7 @@ async def test_message_waits_for_its_store_and_its_sender_does_not(tmp_path: Pat
 
 
 async def test_only_so_many_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_messages, "LATE_MAX", 1)
+    monkeypatch.setattr(qa, "LATE_MAX", 1)
     late = LateMessages(store_of(tmp_path))
 
     async def keep() -> None:

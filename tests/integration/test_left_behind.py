@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from memoryd.agents.left_behind import ROUND_MAX, LeftBehind
-from memoryd.agents.workspace_qa import WorkspaceQa
+from memoryd.agents.turns.capture import ROUND_MAX, LeftBehind
+from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn

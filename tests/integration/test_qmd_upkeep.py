@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.outage import make_vectors_in_outages
+from memoryd.agents.workspace.workspaces import make_vectors_in_outages
 from memoryd.embed.current import EmbedderPhase
 from memoryd.qmd.server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment

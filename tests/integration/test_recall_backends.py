@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.recall import RecallOptions
+from memoryd.agents.retained.recall import RecallOptions
 from memoryd.domain.access import Admitted
 from memoryd.memory.recall.query import RecalledMemory, RecalledPassage
 from memoryd.qmd.server import ServerPhase

@@ -5,7 +5,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import cast
 
-from memoryd.agents.kept_conversations import ConversationRooms, KeptConversations, ReadConversations
+from memoryd.agents.conversations.showing import ConversationRooms, KeptConversations, ReadConversations
 
 
 def synced(failures: dict[str, str], *, wait: bool = True) -> ReadConversations:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.degraded import NEW_PARTS_SECONDS, Degradations, Shortfall, shortfalls
-from memoryd.agents.states import (
+from memoryd.agents.status.states import (
     AgentState,
     EmbeddingState,
     IndexState,
@@ -17,6 +16,7 @@ from memoryd.agents.states import (
     WatcherState,
     wanted_parts,
 )
+from memoryd.agents.status.status import NEW_PARTS_SECONDS, Degradations, Shortfall, shortfalls
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice

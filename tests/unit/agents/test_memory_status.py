@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from memoryd.agents.figures import Figures, Holdings
-from memoryd.agents.states import AgentState
-from memoryd.agents.status import SKIPPED_SHOWN, MemoryStatus
+from memoryd.agents.status.figures import Figures, Holdings
+from memoryd.agents.status.states import AgentState
+from memoryd.agents.status.status import SKIPPED_SHOWN, MemoryStatus
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState, ScanRoot

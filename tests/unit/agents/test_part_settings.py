@@ -1,6 +1,6 @@
 """From a section of the configuration to the settings of the parts."""
 
-from memoryd.agents.part_settings import index_settings, lane_settings, search_settings
+from memoryd.agents.workspace.settings import index_settings, lane_settings, search_settings
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.embedding import Choice
 from memoryd.index.passages import LaneSettings

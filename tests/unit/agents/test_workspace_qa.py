@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from memoryd.agents.workspace_qa import QaProblems, workspace_qas
+from memoryd.agents.workspace.qa import QaProblems, workspace_qas
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 

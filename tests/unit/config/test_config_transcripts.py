@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memoryd.agents.export_folders import export_settings
-from memoryd.agents.part_settings import indexed_folders, transcript_folders
+from memoryd.agents.conversations.search import export_settings
+from memoryd.agents.workspace.settings import indexed_folders, transcript_folders
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import openclaw_sessions, qmd_home
 from memoryd.errors import ConfigError

@@ -1,0 +1,1 @@
+"""The conversations of an agent: listed, shown, searched and forgotten."""

@@ -1,0 +1,353 @@
+"""The conversations of one agent: an index of their own beside that of the notes, what feeds it, and the search in it.
+
+No other agent has a part in its file, not even one on the same workspace. All of it is optional: whatever breaks here
+costs conversations and never notes.
+
+What brings conversations into the index of one agent: its questions and answers, and its transcripts.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memoryd.agents.events import NamedLoop
+from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.agents.workspace.settings import (
+    feed_settings,
+    index_settings,
+    indexed_folders,
+    lane_settings,
+    search_settings,
+)
+from memoryd.config.agents import Agent
+from memoryd.config.paths import state_dir
+from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.embed.embedding import Embedding
+from memoryd.errors import NotFound, StoreError
+from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.index.keeper import Keeper
+from memoryd.index.passages import LaneLinks, Spaces
+from memoryd.search.builtin import BuiltinSearch
+from memoryd.sessions.conversation_index import ConversationFeeder, ConversationNews, ConversationWriter, FeedSettings
+from memoryd.sessions.conversation_source import QaConversations
+from memoryd.sessions.excluded import RememberedSource, WithheldConversations
+from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
+from memoryd.store.index.database import Database
+from memoryd.store.index.schema import discard
+
+NOTES_FIRST: Final = "the passages of notes come first"
+GATE_SECONDS: Final = 0.5
+"""How often it is seen whether notes still want the embedder."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotesAhead:
+    """What of the notes comes before conversations: their passages, and files that are still to be read."""
+
+    lane: EmbeddingLane
+    pending_files: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLines:
+    """Lines of a conversation as they are indexed, by number; those that say nothing are left out."""
+
+    path: RelativePath
+    texts: Mapping[int, str]
+
+
+class AgentConversations:
+    """The conversation index of one agent, wired together. `run` none of it but by the loops that it names."""
+
+    def __init__(self, agent: Agent, *, embedding: Embedding, notes: NotesAhead, around: Surroundings) -> None:
+        settings = agent.memory_search
+        self.agent = agent.id
+        self._notes = notes
+        self._was_held = False
+        self._opened = asyncio.Event()
+        self.database = _made_database(agent, around)
+        self.keeper = Keeper(
+            database=self.database,
+            is_private=self.database.path.is_relative_to(state_dir()),
+            on_new=self._on_new_file,
+            is_rebuilt=lambda: all(feeder.is_settled for feeder in self.feeders),
+        )
+        spaces = Spaces(self.database)
+        self.writer = ConversationWriter(
+            database=self.database,
+            chunks=index_settings(settings).chunks,
+            news=ConversationNews(on_commit=self._on_commit, on_purge=self._on_purge),
+            trouble=lambda: self.keeper.trouble,
+        )
+        self.lane = EmbeddingLane(
+            database=self.database,
+            spaces=spaces,
+            slot=embedding.slot,
+            settings=lane_settings(settings, embedding.plan.choice),
+            links=LaneLinks(
+                lookup=around.lookup,
+                # whoever follows the vectors of notes would take these for theirs
+                publish=lambda _event, _data: None,
+                on_removed=lambda: self.search.forget_vectors(),
+                hold=self._why_waiting,
+                obstacle=embedding.obstacle,
+            ),
+        )
+        self.search = BuiltinSearch(
+            database=self.database,
+            spaces=spaces,
+            executor=around.executor,
+            slot=embedding.slot,
+            settings=search_settings(settings, around.limits.max_vector_bytes),
+            withdrawn=self.writer.forgotten,
+        )
+        self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
+        indexing = ConversationIndexing(self.writer, self.withheld, around, lambda: bool(notes.pending_files()))
+        self.feeds = ConversationFeeds(agent, indexing, watched_as=str(self.database.path))
+
+    @property
+    def feeders(self) -> Sequence[ConversationFeeder]:
+        """What reads conversations into the index."""
+        return self.feeds.feeders
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is anything that it could hold; else there is no file, and nobody need ask."""
+        return bool(self.feeders)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the index does not follow the conversations; None if it does."""
+        return self.keeper.trouble or next((one.trouble for one in self.feeders if one.trouble), None)
+
+    def loops(self) -> list[NamedLoop]:
+        """Name the loops, all of which may fail."""
+        name = f"conversations {self.agent}"
+        withheld: NamedLoop = (f"{name} withheld", self.withheld.run)
+        if not self.is_wanted:
+            return [withheld, (f"{name} leftovers", self._discard)]
+        lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
+        keeping: list[NamedLoop] = [(f"{name} keeper", self.keeper.run), (f"{name} leftovers", self._drop_leftovers)]
+        return [withheld, *keeping, *self.feeds.loops(name), *lanes]
+
+    async def close(self) -> None:
+        """Close the file of the index."""
+        await self.database.close()
+
+    def demand(self) -> list[int]:
+        """Ask for a look at all sources now; return the tickets that `settled` takes."""
+        return [feeder.demand() for feeder in self.feeders]
+
+    async def settled(self, tickets: Sequence[int]) -> str:
+        """Wait until what was there at that demand is indexed; return why that cannot be, empty if it is."""
+        waits = [feeder.settled(ticket) for feeder, ticket in zip(self.feeders, tickets, strict=True)]
+        return "; ".join(filter(None, await asyncio.gather(*waits)))
+
+    @property
+    def failures(self) -> dict[RelativePath, str]:
+        """The conversations that could not be read or indexed at the last try, and why."""
+        return {path: why for feeder in self.feeders for path, why in feeder.failures.items()}
+
+    async def sync(self) -> str:
+        """Read all that changed now, and wait for it; return why that cannot be, empty if it was."""
+        return await self.settled(self.demand())
+
+    async def read_anew(self) -> None:
+        """Have every conversation be read from its beginning, in the background."""
+        with contextlib.suppress(StoreError):
+            # an index that cannot be written is made anew anyway, or nothing can be done
+            await self.writer.distrust()
+        self.demand()
+
+    async def forget(self, path: RelativePath) -> int:
+        """Take a conversation out of the index, with the vectors and words of it; return how many parts it had.
+
+        It comes back if its source still has it: delete or withhold it there before. Raises StoreError; then it is told
+        to nobody all the same.
+        """
+        return await self.writer.forget(path)
+
+    async def parts(self, path: RelativePath) -> int:
+        """Count the parts that the index has of a conversation; raises StoreError."""
+        return await self.database.conversations.parts(path)
+
+    async def lines(self, path: RelativePath, first: int, last: int) -> ConversationLines:
+        """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
+        known = (await self.writer.known()).get(path)
+        if known is None or path in self.writer.forgotten:
+            raise NotFound(f"there is no conversation {path} in the index")
+        return ConversationLines(path, await self.database.conversations.lines(path, first, last))
+
+    async def _drop_leftovers(self) -> None:
+        """Remove what a source brought that is switched off since, and end."""
+        await self._opened.wait()
+        prefixes = tuple(feeder.source.prefix for feeder in self.feeders)
+        await self.writer.purge([path for path in await self.writer.known() if not path.startswith(prefixes)])
+
+    async def _discard(self) -> None:
+        """Delete the index, if it is ours, where no conversation is to be found any more."""
+        await asyncio.to_thread(discard, self.database.path)
+
+    async def _run_gate(self) -> None:
+        """Wake the lane when the passages of notes that it waits for are embedded."""
+        while True:
+            await asyncio.sleep(GATE_SECONDS)
+            if self._was_held and not self._notes.lane.is_at_work:
+                self._was_held = False
+                self.lane.wake()
+
+    def _why_waiting(self) -> str:
+        if not self._notes.lane.is_at_work:
+            return ""
+        self._was_held = True
+        return NOTES_FIRST
+
+    def _on_new_file(self) -> None:
+        self._opened.set()
+        for feeder in self.feeders:
+            feeder.demand()
+        self.lane.wake()
+
+    def _on_commit(self) -> None:
+        self.lane.wake()
+
+    def _on_purge(self) -> None:
+        # vectors in memory first: a question that is asked now must not find what was purged
+        self.search.forget_vectors()
+        self.lane.break_off()
+
+
+def _made_database(agent: Agent, around: Surroundings) -> Database:
+    vector = agent.memory_search.store.vector
+    return Database(
+        path=agent.conversations_path,
+        executor=around.executor,
+        vector_extension=Path(vector.extension_path) if vector.extension_path else None,
+        loads_vectors=vector.enabled,
+    )
+
+
+OPEN_SECONDS: Final = 10.0
+"""So long the files of sessions may take to be looked at before anybody is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationIndexing:
+    """What feeds have in common: where what was said goes, what of it is withheld, and when others come first."""
+
+    writer: ConversationWriter
+    withheld: WithheldConversations
+    around: Surroundings
+    is_busy: Callable[[], bool]
+
+
+class QaFeed:
+    """Feeds the questions and answers of one agent."""
+
+    def __init__(self, agent: str, shared: WorkspaceQa, indexing: ConversationIndexing) -> None:
+        self._shared = shared
+        self._withheld = indexing.withheld
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.feeder = ConversationFeeder(
+            source=RememberedSource(QaConversations(shared.store.sessions, agent), indexing.withheld),
+            writer=indexing.writer,
+            executor=indexing.around.executor,
+            settings=FeedSettings(),
+            is_busy=indexing.is_busy,
+        )
+        shared.store.sessions.subscribe(self._note_turns)
+
+    async def run(self) -> None:
+        """Feed until cancelled, once the files of sessions were looked at."""
+        self._loop = asyncio.get_running_loop()
+        await _know_withheld(self._withheld)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self._shared.until_open()
+        await self.feeder.run()
+
+    def _note_turns(self) -> None:
+        """Take the news, from any thread, that the question-and-answer store changed."""
+        # before the loop runs nothing need be told: it begins with a look at everything
+        if self._loop is not None:
+            try:
+                self._loop.call_soon_threadsafe(self.feeder.hint)
+            except RuntimeError:
+                # the loop is closed; the next start sees what changed
+                return
+
+
+class TranscriptFeed:
+    """Feeds the transcripts of one agent, and follows the events of their folders."""
+
+    def __init__(self, agent: Agent, indexing: ConversationIndexing, *, watched_as: str) -> None:
+        settings = agent.memory_search
+        self.transcripts = TranscriptConversations(
+            agent.id,
+            indexed_folders(agent),
+            rule=settings.sync.sessions.rule(),
+            withholding=indexing.withheld,
+            grace=settings.sync.root_grace_seconds,
+            max_bytes=agent.memory.sessions.max_bytes,
+        )
+        self._withheld = indexing.withheld
+        self._watcher = indexing.around.watcher
+        self._watched_as = watched_as
+        self.feeder = ConversationFeeder(
+            source=RememberedSource(self.transcripts, indexing.withheld),
+            writer=indexing.writer,
+            executor=indexing.around.executor,
+            settings=feed_settings(settings),
+            is_busy=indexing.is_busy,
+            on_look=self._watch,
+        )
+
+    async def run(self) -> None:
+        """Feed until cancelled."""
+        await _know_withheld(self._withheld)
+        await self.feeder.run()
+
+    def _watch(self) -> None:
+        """Follow the events of the folders that are there now."""
+        if self._watcher is not None:
+            self._watcher.watch(self._watched_as, self.transcripts.seen.ids, lambda _events: self.feeder.hint())
+
+
+class ConversationFeeds:
+    """The feeds of one agent; None what it does not want."""
+
+    def __init__(self, agent: Agent, indexing: ConversationIndexing, *, watched_as: str) -> None:
+        shared = indexing.around.qas.get(agent.id)
+        self.qa = None if shared is None else QaFeed(agent.id, shared, indexing)
+        wants_transcripts = bool(indexed_folders(agent))
+        self.transcripts = TranscriptFeed(agent, indexing, watched_as=watched_as) if wants_transcripts else None
+
+    @property
+    def feeders(self) -> list[ConversationFeeder]:
+        """What reads conversations into the index."""
+        return [feed.feeder for feed in (self.qa, self.transcripts) if feed is not None]
+
+    @property
+    def seen(self) -> SeenTranscripts | None:
+        """What the last look at the transcripts found; None where they are not wanted."""
+        return None if self.transcripts is None else self.transcripts.transcripts.seen
+
+    @property
+    def partly_read(self) -> Sequence[SkippedFile]:
+        """The transcripts of which lines were left out for their size."""
+        return () if self.transcripts is None else self.transcripts.transcripts.partly_read()
+
+    def loops(self, name: str) -> list[NamedLoop]:
+        """Name the loops, each after `name`."""
+        named = (("qa", self.qa), ("transcripts", self.transcripts))
+        return [(f"{name} {what}", feed.run) for what, feed in named if feed is not None]
+
+
+async def _know_withheld(withheld: WithheldConversations) -> None:
+    # until that is known nothing may be read; where it cannot be known, the loop says so
+    with contextlib.suppress(StoreError):
+        await withheld.load()

@@ -1,0 +1,278 @@
+"""The questions and answers of one agent: one method for each use; what another agent said is never seen.
+
+Each raises Disabled without `memory.qa.enabled`, NotNow and StoreUnavailable while the files cannot be used, and
+Denied where it would write and nothing may be written.
+
+Answers that are not kept with their turns: held in the ledger for a week, in case somebody asks for them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memoryd.agents.status.figures import QaCensus
+from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.config.agents import Agent
+from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.prompt_text import SessionExcerpt, excerpt, recalled
+from memoryd.domain.sessions.sequences import BUDGET, topic_places
+from memoryd.domain.sessions.turns import Session, SessionId, Turn, said_at
+from memoryd.domain.text.sanitizing import CUT, with_cuts
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
+from memoryd.sessions.excluded import WithheldConversations
+from memoryd.sessions.known_sessions import Entry, head_of
+from memoryd.sessions.qa_store import FoundSequence, QaStore
+from memoryd.sessions.session_turns import AddedTurn, check_told
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.wire import TURNS_MAX
+
+REPLY_CHARS: Final = 400_000
+"""Of questions and answers in one reply."""
+START_SECONDS: Final = 1.0
+"""How long the beginning of a session waits for files that are still being read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """A turn to be added to a session by its name, else to the one of a session key that goes on.
+
+    `is_owners`: the owner asks, and may go on with what has no key.
+    """
+
+    question: str
+    answer: str | None = None
+    session: str | None = None
+    key: str = ""
+    is_owners: bool = True
+    timestamp: str | None = None
+    significance: float | None = None
+    topics: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenTurn:
+    """Where a turn went; without `turn` its session is not to be remembered, and nothing was stored."""
+
+    session: SessionId | None
+    turn: Turn | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceOptions:
+    """What a sequence is wanted for; a session by its name, else the newest one of a session key."""
+
+    message: str | None = None
+    session: str | None = None
+    key: str = ""
+    turns: int | None = None
+    budget: int = BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledStart:
+    """What a session that begins is given of the one before: prompt text, and the turns in it."""
+
+    text: str = ""
+    session: SessionId | None = None
+    turns: tuple[Turn, ...] = ()
+
+
+class AgentQa:
+    """The questions and answers of one agent; without `shared` they are off."""
+
+    def __init__(
+        self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger, withheld: WithheldConversations
+    ) -> None:
+        self.held_answers = HoldingAnswers(agent.id, shared, ledger)
+        self.census = QaCensus(agent.id, shared)
+        self._id = agent.id
+        self._withheld = withheld
+        self._turns = agent.memory.qa.context_turns
+        self._shared = shared
+
+    async def add(self, new: NewTurn) -> TakenTurn:
+        """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""
+        shared = enabled(self._shared)
+        shared.check_writable()
+        if not (new.session or new.key):
+            raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
+        _check_says_something(new.question)
+        try:
+            at = said_at(new.timestamp, shared.now())
+        except ValueError as exc:
+            raise InvalidRequest(f"timestamp: {exc}") from exc
+        if new.key and await self.is_withheld(new.key):
+            return TakenTurn(None, None)
+        raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
+        added = await shared.write(lambda store: self._added(store, new, raw))
+        if added is not None:
+            if added.dropped_answer is not None:
+                await self.held_answers.hold(added.session, added.turn.seq, added.dropped_answer)
+            return TakenTurn(added.session, added.turn)
+        store = shared.store
+        named = store.sessions.named(new.session) if new.session else store.turns.newest_session(new.key, self._id)
+        return TakenTurn(named, None)
+
+    async def sessions(self) -> list[Entry]:
+        """Return the sessions that are not in the archive, the newest first."""
+        return await enabled(self._shared).read(self._looked)
+
+    async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> SessionExcerpt:
+        """Return turns of a session, one in the archive too; raises NotFound."""
+        found = await enabled(self._shared).read(lambda store: self._session(store, name))
+        return excerpt(found, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+
+    async def context(self, options: SequenceOptions) -> FoundSequence:
+        """Return the turns to put before the agent, in order, and why these."""
+        return await enabled(self._shared).read(lambda store: self._sequence(store, options))
+
+    async def start(self, key: str) -> RecalledStart:
+        """Return the last turns of the newest session with a key; nothing where there are none to be had."""
+        try:
+            shared = enabled(self._shared)
+            found, current = await shared.read(
+                lambda store: (
+                    self._sequence(store, SequenceOptions(key=key)),
+                    store.turns.current_session(key, self._id, shared.now()) if key else None,
+                ),
+                seconds=START_SECONDS,
+            )
+        except MemorydError:
+            # a session begins whatever state these files are in; status tells of that
+            return RecalledStart()
+        session = found.choice.session
+        if session is None or not found.turns:
+            return RecalledStart()
+        text = recalled(session, found.turns, budget=BUDGET, is_current=session == current)
+        return RecalledStart(text, session, found.turns)
+
+    async def mark(
+        self, name: str, seq: int, *, keep: bool, answer: str | None = None, key: str = "", is_owners: bool = True
+    ) -> tuple[SessionId, Turn]:
+        """Keep the answer of a turn, another one if it is given, or drop it; return session and turn.
+
+        One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
+        Denied is raised for a session of another key than `key`, which the owner may leave empty.
+        """
+        shared = enabled(self._shared)
+        shared.check_writable()
+        session = await shared.read(lambda store: store.sessions.named(name))
+        before = await self._turn(shared, session, seq)
+        await shared.read(
+            lambda store: store.turns.check_may_mark(session, agent=self._id, key=key, is_owners=is_owners)
+        )
+        if keep and answer is None and before.is_marked:
+            return session, before
+        if answer is not None:
+            _check_says_something(answer)
+        wanted = None if not keep else answer or before.answer or await self.held_answers.find(session, seq)
+        await shared.write(
+            lambda store: store.turns.mark(session, seq, wanted, agent=self._id, key=key, is_owners=is_owners)
+        )
+        if not keep and before.answer is not None:
+            await self.held_answers.hold(session, seq, before.answer)
+        return session, await self._turn(shared, session, seq)
+
+    async def topics(self) -> list[tuple[str, list[str]]]:
+        """Return the topics with the addresses of their turns, those with the most turns first."""
+        places = topic_places(one for one in await self.sessions() if head_of(one).is_remembered)
+        return sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
+
+    async def is_withheld(self, key: str) -> bool:
+        """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
+
+        While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.
+        """
+        await self._withheld.load()
+        return self._withheld.has_key(key)
+
+    async def goes_on_withheld(self, key: str) -> bool:
+        """Tell whether the session that goes on under a key was marked by its name; raises StoreError, NotNow."""
+        shared = self._shared
+        return shared is not None and await shared.read(
+            lambda store: store.turns.is_withheld(key, self._id, shared.now())
+        )
+
+    def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
+        if new.session:
+            return store.turns.append(new.session, raw, agent=self._id, key=new.key, is_owners=new.is_owners)
+        return store.turns.append_by_key(new.key, raw, agent=self._id)
+
+    def _looked(self, store: QaStore) -> list[Entry]:
+        # what other programs wrote a moment ago belongs to a list, too
+        store.sessions.look()
+        hidden = self._hidden()
+        return [one for one in store.sessions.of(self._id) if head_of(one).id not in hidden]
+
+    def _session(self, store: QaStore, name: str) -> Session:
+        try:
+            found = store.sessions.read(SessionId(name), agent=self._id)
+        except NotFound as exc:
+            raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
+        if found.id in self._hidden():
+            raise NotFound(f"session {found.id} is being forgotten")
+        check_told(found)
+        return found
+
+    def _hidden(self) -> frozenset[SessionId]:
+        """Return the sessions whose forgetting began and could not be ended yet, as far as anybody knows."""
+        owed = self._withheld.unfinished() if self._withheld.is_known else []
+        return frozenset(session_of(RelativePath(one.name)) for one in owed)
+
+    async def _turn(self, shared: WorkspaceQa, session: SessionId, seq: int) -> Turn:
+        found = await shared.read(lambda store: self._session(store, session))
+        for turn in found.turns:
+            if turn.seq == seq:
+                return turn
+        hint = f"it has {len(found.turns)} turns, the last is Q{found.last_seq}"
+        raise NotFound(f"there is no turn {turn_address(session, seq)}", hint=hint)
+
+    def _sequence(self, store: QaStore, options: SequenceOptions) -> FoundSequence:
+        message = (options.message or "").strip() or None
+        current = options.session or (store.turns.newest_session(options.key, self._id) if options.key else None)
+        if message is None and not (options.session or options.key):
+            # nothing is said of what is wanted: what was said last
+            current = store.turns.newest_session(None, self._id)
+        turns, hidden = self._turns if options.turns is None else options.turns, self._hidden()
+        return store.sequences.find(
+            message, agent=self._id, current=current, turns=turns, budget=options.budget, hidden=hidden
+        )
+
+
+def _check_says_something(text: str) -> None:
+    if not with_cuts(text).replace(CUT, "").strip():
+        raise InvalidRequest("nothing is said: no sign of it can be seen")
+
+
+class HoldingAnswers:
+    """The held answers of one agent."""
+
+    def __init__(self, agent: str, shared: WorkspaceQa | None, ledger: Ledger) -> None:
+        self._agent = agent
+        self._shared = shared
+        self._ledger = ledger
+
+    async def hold(self, session: SessionId, seq: int, answer: str) -> None:
+        """Have an answer that is not kept come back within a week, if somebody asks for it."""
+        # what keeps the ledger from being used is told in status, and costs no turn
+        try:
+            await self._ledger.hold(self._agent, session, seq, answer)
+            # forgotten in between: its answers were deleted before this one came
+            if not await enabled(self._shared).read(lambda store: store.sessions.has(session)):
+                await self._ledger.drop(self._agent, session, seq)
+        except (StoreError, OSError):
+            self._ledger.note_refused()
+
+    async def find(self, session: SessionId, seq: int) -> str:
+        """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
+        address = turn_address(session, seq)
+        anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
+        try:
+            held = await self._ledger.held(self._agent, session, seq)
+        except (StoreError, OSError) as exc:
+            raise StoreUnavailable(f"the ledger, which may hold the answer, cannot be used: {exc}", hint=anew) from exc
+        if held is None:
+            raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
+        return held

@@ -1,0 +1,273 @@
+"""One memory of each session that ends, and summaries on demand: lines of the daily log, tagged with their session.
+
+A session ends when its agent says so, or when nothing is said in it for six hours. How far it came stands in its file:
+a kill leaves it owed, and it is written where it is not there yet.
+
+What may be told of a session, and a summary of it: in the prose of a text model, else of its own sentences.
+"""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final
+
+import structlog
+
+from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.domain.access import is_of_group, read_key
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.capture.rejections import says_secret
+from memoryd.domain.memories.changes.forgetting import OF_SESSION
+from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.memories.edits import OWN_CHANNELS
+from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.sessions.summary import LEAST_TURNS, SessionSummary, sentences_of_turn, session_summary, told_of
+from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
+from memoryd.domain.text.lines import padded
+from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.tombstones import TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.llm import CitedFact, Prose
+from memoryd.memory.retaining import Retaining, Retention, StatedLines
+
+PROSE_CHARS: Final = 800
+"""A longer summary of a text model is none."""
+WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."
+NOT_SIGNIFICANT: Final = "Nothing of it is significant: only what was asked is kept, shortly."
+_MOST_FACTS: Final = 30
+_NO_TAG: Final = re.compile(r"[^\w.:/@+-]")
+_TAG_CHARS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryText:
+    """A summary as it is written; empty if there is nothing to tell. `model` is the text model that wrote it."""
+
+    text: str = ""
+    model: str = ""
+    remark: str = ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What the line is labelled with, where a model wrote it."""
+        return (f"model:{_NO_TAG.sub('_', self.model)[:_TAG_CHARS]}",) if self.model else ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummingUp:
+    """Sums up the sessions of one agent.
+
+    Left out is what may be a secret or has the number or address of somebody, what a memory says already, and what was
+    forgotten or taken back.
+    """
+
+    prose: Prose
+    book: MemoryBook
+    tombstones: TombstoneStore
+    stated: StatedLines
+
+    async def extract(self, session: Session) -> SessionSummary:
+        """Return what was said behind the last summary, in its own sentences; raises StoreError."""
+        return session_summary(session, after=session.summed_up, is_left_out=await self._left_out(_news(session)))
+
+    async def text(self, session: Session) -> SummaryText:
+        """Return a summary of what was said behind the last one; raises StoreError."""
+        turns = _news(session)
+        is_left_out = await self._left_out(turns)
+        found = session_summary(session, after=session.summed_up, is_left_out=is_left_out)
+        if found.is_short or not self.prose.has_model:
+            return SummaryText(found.titled(session.id), remark=NOT_SIGNIFICANT if found.is_short else "")
+        written = await self._written(list(_facts(turns[-_MOST_FACTS:], is_left_out)), is_left_out)
+        return written or SummaryText(found.titled(session.id), remark=WITHOUT_MODEL)
+
+    async def _written(self, facts: Sequence[CitedFact], is_left_out: Callable[[str], bool]) -> SummaryText | None:
+        try:
+            prose = await self.prose.summary(facts)
+        except (TextModelUnavailable, StoreError) as exc:
+            log.info("a summary is made without the text model", reason=str(exc))
+            return None
+        if prose is None:
+            return None
+        text = " ".join(one.text for one in prose.sentences if not is_left_out(one.text))
+        return SummaryText(text, prose.model) if 0 < len(text) <= PROSE_CHARS else None
+
+    async def _left_out(self, turns: Sequence[Turn]) -> Callable[[str], bool]:
+        tombstones = await self.tombstones.all()
+        standing = {as_said(memory.line.text) for memory in (await self.book.now()).memories.values()}
+        # what was stated once and stands no more was taken back
+        before = await self.stated.among(sentence for turn in turns for sentence in sentences_of_turn(turn))
+        stated = standing | {as_said(sentence) for sentence in before}
+
+        def is_left_out(sentence: str) -> bool:
+            if says_secret(sentence) or found_identifier(sentence, [0]) is not None or as_said(sentence) in stated:
+                return True
+            return tombstones.hold_part_of(sentence)
+
+        return is_left_out
+
+
+def _news(session: Session) -> list[Turn]:
+    return [turn for turn in session.turns if turn.seq > session.summed_up]
+
+
+def _facts(turns: Sequence[Turn], is_left_out: Callable[[str], bool]) -> Iterator[CitedFact]:
+    for turn in turns:
+        said = [" ".join(sentences) for sentences in told_of(turn, is_left_out)]
+        if any(said):
+            yield CitedFact(f"{turn.seq:08x}", " — ".join(filter(None, said)))
+
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS: Final = 300.0
+"""How long a session may be over before somebody notices."""
+NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
+SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
+
+
+def tag_of(session: SessionId) -> str:
+    """Return the tag of the memories that are made of a session."""
+    return f"{OF_SESSION}{session}"
+
+
+def made_of(book: Book, session: SessionId) -> list[MemoryId]:
+    """Return the memories that were made of a session: its end and its summaries."""
+    tag, kinds = tag_of(session), (Kind.SESSION, Kind.SUMMARY)
+    return [
+        memory.id
+        for memory in book.memories.values()
+        if memory.line.kind in kinds and tag in memory.line.attributes.tags
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactedSession:
+    """The summary of a session, where it stands and what it says; without `retention` there is none, by `remark`."""
+
+    retention: Retention | None = None
+    text: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMemories:
+    """The memories of the sessions of one agent; without `shared` there are no sessions. `scope` is of its channels."""
+
+    agent: str
+    shared: WorkspaceQa | None
+    journal: Journal
+    retaining: Retaining
+    summing: SummingUp
+    is_withheld: Callable[[str], Awaitable[bool]]
+    scope: Callable[[str], str]
+    day: Callable[[float], date]
+    now: Callable[[], datetime]
+    in_groups: bool
+    """Whether what others say in groups is kept, too."""
+    _has_news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def end(self, key: str) -> SessionId | None:
+        """Note that the session of a key is over; its memory is made behind that. None if there is none.
+
+        Raises Denied, StoreError, NotNow.
+        """
+        if self.shared is None or not key:
+            return None
+        current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
+        if current is None:
+            return None
+        await self.shared.write(lambda store: store.ends.end(current.id))
+        self._has_news.set()
+        return current.id
+
+    async def compact(self, key: str) -> CompactedSession:
+        """Write a summary of what was said under a key since the last one, and return where it stands.
+
+        Raises Denied where nothing may be written, StoreError, NotNow.
+        """
+        self.journal.check_writable()
+        if self.shared is None or not key or await self.is_withheld(key):
+            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+        current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
+        if current is None:
+            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+        if 0 < current.last_seq == current.summed_up:
+            return CompactedSession(remark=SUMMED_UP_ALREADY)
+        summary = await self.summing.text(current)
+        if not summary.text:
+            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+        line = self._line(Kind.SUMMARY, current, summary.text, *summary.tags)
+        retention = await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE)
+        await self.shared.write(lambda store: store.ends.note_summed_up(current.id, current.last_seq))
+        return CompactedSession(retention, line.text, summary.remark)
+
+    async def run(self, seconds: float = LOOK_SECONDS) -> None:
+        """Make the memories of sessions that are over, until cancelled."""
+        if self.shared is None or self.shared.is_read_only:
+            return
+        await self.shared.until_open()
+        while True:
+            try:
+                await self.settle(self.shared)
+            except (MemorydError, OSError) as exc:
+                log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
+            self._has_news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._has_news.wait()
+
+    async def settle(self, shared: WorkspaceQa) -> None:
+        """Make a memory of each session that is over, once; one that cannot be made now is made later.
+
+        Raises StoreError, NotNow.
+        """
+        now = shared.now()
+        for session in await shared.read(lambda store: list(store.ends.due(self.agent, now))):
+            try:
+                await self._settle_one(shared, session)
+            except (MemorydError, OSError) as exc:
+                # one log that cannot be written must not keep the others from theirs
+                log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
+
+    async def _settle_one(self, shared: WorkspaceQa, session: Session) -> None:
+        if session.end is SessionEnd.OPEN:
+            # from here on nobody goes on with it
+            await shared.write(lambda store: store.ends.end(session.id))
+        await self._tell(session)
+        await shared.write(lambda store: store.ends.note_told(session.id))
+
+    async def _tell(self, session: Session) -> None:
+        if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
+            return
+        if len(session.turns) < LEAST_TURNS or (is_of_group(session.key) and not self.in_groups):
+            return
+        summary = await self.summing.extract(session)
+        if not summary.text:
+            return
+        line = self._line(Kind.SESSION, session, summary.titled(session.id))
+        day = self.day(min(session.last_activity, self.now()).timestamp())
+        tombstones = await self.summing.tombstones.all()
+        if tombstones.hold(line.id, line.text) or await self._stands(session.id, day):
+            return
+        await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
+
+    async def _stands(self, session: SessionId, day: date) -> bool:
+        """Tell whether the log of the day has its memory already: a kill came before that was noted."""
+        path = RelativePath(f"memory/{day:%Y-%m-%d}.md")
+        text = (await self.journal.read(path)).text or ""
+        lines = (one.line for one in memory_sections(padded(text), path).lines)
+        return any(line.kind is Kind.SESSION and tag_of(session) in line.attributes.tags for line in lines)
+
+    def _line(self, kind: Kind, session: Session, text: str, *tags: str) -> RetainedLine:
+        channel = read_key(session.key).memory_channel if session.key else None
+        scope = self.scope(channel if channel in OWN_CHANNELS else "")
+        attributes = Attributes(scope=scope, provenance=Provenance.AGENT, tags=(tag_of(session.id), *tags))
+        return RetainedLine(kind, text, (), attributes)

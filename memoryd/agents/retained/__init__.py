@@ -1,0 +1,1 @@
+"""What is retained for an agent: retain, recall, reflect, and the undo of each."""

@@ -1,0 +1,135 @@
+"""What was written into the workspace of an agent, by whom, and taking it back; for its owner alone.
+
+What may be asked of one agent's retained memories: an object for each use.
+
+Each use is a class of its own, in a module of its own beside this one.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from memoryd.agents.read import AgentVerifying
+from memoryd.agents.retained.core import AgentCore
+from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
+from memoryd.agents.retained.entities import AgentEntities
+from memoryd.agents.retained.opinions import AgentOpinions
+from memoryd.agents.retained.recall import AgentRecall
+from memoryd.agents.retained.reflecting import ReflectUse
+from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.agents.retained.transfer import AgentTransfer
+from memoryd.agents.turns.capture import AgentCapture
+from memoryd.config.agents import Agent
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.ranking.filters import parse_instant
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.forgetting import MemoryForgetting
+from memoryd.memory.journal import Journal, Undoing, Undone
+from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
+
+AGENT: Final = "agent"
+"""In the stead of a writer: what agents asked for, of whatever writer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChanges:
+    """Changes, the newest first, and what their owner should look at."""
+
+    rows: list[ChangeRow]
+    trouble: list[str]
+    standing: Mapping[int, bool] = field(default_factory=dict)
+    """Whether the file of a change has the bytes now that it left; those that cannot be looked at are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentChanges:
+    """The changes of one agent's workspace. `now` is in the zone of the owner."""
+
+    journal: Journal
+    now: Callable[[], datetime]
+
+    async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "") -> ListedChanges:
+        """Return changes, the newest first; raises InvalidRequest, and StoreError where the ledger cannot be read.
+
+        `since` is a date as somebody writes it, `by` a writer, `agent`, or `agent:ID`.
+        """
+        await self.journal.settle()
+        chosen = replace(_by(wanted, by), since=self.moment(since, wanted.since))
+        rows = await self.journal.changes.some(chosen)
+        return ListedChanges(rows, self.journal.trouble, await self._standing(rows))
+
+    async def _standing(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
+        now: dict[RelativePath, bytes] = {}
+        for path in dict.fromkeys(row.path for row in rows):
+            with contextlib.suppress(MemorydError):
+                note = await self.journal.read(path)
+                now[path] = b"" if note.stat is None else note.sha256
+        known = (row for row in rows if row.path in now and row.hash_after != NOT_KEPT)
+        return {row.id: now[row.path] == row.hash_after for row in known}
+
+    def moment(self, since: str, otherwise: float = float("-inf")) -> float:
+        """Return when a date began that somebody wrote, in seconds since 1970; raises InvalidRequest."""
+        try:
+            return parse_instant(since, self.now()).timestamp() if since else otherwise
+        except (ValueError, OverflowError) as exc:
+            raise InvalidRequest(f"since: {exc}", hint="give a date, 2026-11-18, or 7d for as long ago") from exc
+
+    async def undo(self, number: int | None, run: str | None, *, is_dry_run: bool) -> list[Undone]:
+        """Take back a change, or all of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
+        if (number is None) == (run is None):
+            raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
+        undoing = Undoing(self.journal)
+        if number is not None:
+            return await undoing.undo(number, is_dry_run=is_dry_run)
+        return await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+
+
+def _by(wanted: ChangeFilter, name: str) -> ChangeFilter:
+    if not name:
+        return wanted
+    kind, _, agent = name.partition(":")
+    if kind == AGENT:
+        return replace(wanted, agents_only=True, agent=agent)
+    if name not in {str(one) for one in WrittenBy}:
+        raise InvalidRequest(
+            f"by: nothing is written by {name!r}", hint=f"by: {', '.join(WrittenBy)}, agent, agent:ID, qa"
+        )
+    return replace(wanted, writer=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """The retained memories of one agent."""
+
+    agent: Agent
+    book: MemoryBook
+    """Of the workspace: what of it reaches the agent, its scopes say."""
+    journal: Journal
+    """What writes into its workspace."""
+    retaining: AgentRetaining
+    forgetting: MemoryForgetting
+    """Of the workspace."""
+    verifying: AgentVerifying
+    opinions: AgentOpinions
+    core: AgentCore
+    entities: AgentEntities
+    changes: AgentChanges
+    reflect: ReflectUse
+    """Reflect over the workspace, and what it proposes."""
+    recall: AgentRecall
+    capture: AgentCapture
+    """What is learned of what is said to it."""
+    documents: AgentDocuments
+    document_edits: AgentDocumentEdits
+    transfer: AgentTransfer
+
+    @property
+    def trouble(self) -> str:
+        """What of it its owner should look at; empty if nothing."""
+        return "; ".join(
+            filter(None, [*self.journal.trouble, self.forgetting.trouble, self.reflect.reflecting.trouble])
+        )

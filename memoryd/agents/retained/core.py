@@ -1,0 +1,119 @@
+"""The core file of an agent: shown, and edited by its owner.
+
+What stands in the core of every session is its owner's to decide: one rule for whatever states, pins and weighs.
+
+What a session or a model says may have been put into its mouth by a note that it read, and what is pinned is told to
+every session after it. So the owner alone pins, unpins and edits the core file, and what others state is never so
+important that it is core from the first.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.reflect.core import appended, inserted, replaced
+from memoryd.domain.redaction import secrets_in
+from memoryd.errors import Denied
+from memoryd.memory.core import CoreEdit, CoreMemory, CoreNote
+from memoryd.memory.journal import NoteChange
+
+LESS_IMPORTANT: Final = "what is core from the first is its owner's to say: its importance was set to {:g}"
+_OWNERS: Final = "what is pinned stands in the core of every session, which is its owner's"
+_PIN_HINT: Final = "state it without `pin`; the owner may pin it, by `memoryctl memories pin`"
+_UNPIN_HINT: Final = "the owner may, by `memoryctl memories unpin` or `delete`"
+_WEIGH_HINT: Final = "give {:g} at most; the owner may give more, by `memoryctl memories importance`"
+_FILE: Final = "the core file stands in every session, and is its owner's"
+_FILE_HINT: Final = "state a memory instead; the owner edits the file, by `memoryctl core`"
+
+
+@dataclass(frozen=True, slots=True)
+class CoreRights:
+    """The rule for one agent. `core_importance`, 0 to 1: so important, a memory is core without ever being used."""
+
+    core_importance: float
+
+    @property
+    def most_importance(self) -> float:
+        """The most that who is not the owner may give: in hundredths, less than makes a memory core."""
+        return max(0, math.ceil(self.core_importance * 100 - 1e-9) - 1) / 100
+
+    def check_pin(self, *, is_owner: bool) -> None:
+        """Raise Denied for who may pin nothing."""
+        if not is_owner:
+            raise Denied(_OWNERS, hint=_PIN_HINT)
+
+    def check_unpin(self, line: RetainedLine, *, is_owner: bool) -> None:
+        """Raise Denied for who may not take out of the core what is pinned."""
+        if line.attributes.is_pinned and not is_owner:
+            raise Denied(_OWNERS, hint=_UNPIN_HINT)
+
+    def check_importance(self, value: float, *, is_owner: bool) -> None:
+        """Raise Denied for who would make a memory core by its importance."""
+        if value > self.most_importance and not is_owner:
+            raise Denied("what is core is its owner's to say", hint=_WEIGH_HINT.format(self.most_importance))
+
+    def check_file(self, *, is_owner: bool) -> None:
+        """Raise Denied for who may not edit the core file."""
+        if not is_owner:
+            raise Denied(_FILE, hint=_FILE_HINT)
+
+    def stated(self, line: RetainedLine, *, is_owner: bool) -> RetainedLine:
+        """Return a line as it may be stated, less important where it would be core; raises Denied for a pin."""
+        if line.attributes.is_pinned:
+            self.check_pin(is_owner=is_owner)
+        if is_owner or line.importance <= self.most_importance:
+            return line
+        return replace(line, attributes=replace(line.attributes, importance=self.most_importance))
+
+
+SECRET_KEPT = "the text holds what looks like a secret, which every session will see"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCore:
+    """The core file, how large it may be, and `SOUL.md`, empty where there is none."""
+
+    core: CoreNote
+    max_chars: int
+    persona: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditedCore:
+    """What came of an edit, and what whoever made it should know."""
+
+    change: NoteChange
+    max_chars: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCore:
+    """The core file of the workspace of one agent; each edit raises what `CoreMemory.edit` does."""
+
+    memory: CoreMemory
+    rights: CoreRights
+
+    async def show(self) -> ShownCore:
+        """Return the core file as it stands, and `SOUL.md`."""
+        return ShownCore(await self.memory.show(), self.memory.max_chars, await self.memory.persona())
+
+    async def append(self, text: str, *, expected: str = "") -> EditedCore:
+        """Add lines at the end."""
+        return await self._edited(lambda before: appended(before, text), "lines were added", text, expected)
+
+    async def replace(self, old: str, new: str, *, expected: str = "") -> EditedCore:
+        """Put a text in the place of one that stands there once; an empty one takes it out."""
+        return await self._edited(lambda before: replaced(before, old, new), "a text was replaced", new, expected)
+
+    async def insert(self, text: str, *, after: str, expected: str = "") -> EditedCore:
+        """Add lines below a line that stands there once, such as a heading."""
+        why = "lines were inserted"
+        return await self._edited(lambda before: inserted(before, text, after=after), why, text, expected)
+
+    async def _edited(self, change: Callable[[str], str], why: str, text: str, expected: str) -> EditedCore:
+        made = await self.memory.edit(CoreEdit(change, why, expected=expected))
+        secret = [SECRET_KEPT] if secrets_in(text) else []
+        return EditedCore(made, self.memory.max_chars, (*secret, *filter(None, [made.note])))

@@ -1,0 +1,410 @@
+"""Recalling what an agent's memory holds; what the asker leaves open is as the configuration says.
+
+What somebody filters memories by, held against what there is: kinds and scopes by their names.
+
+Bundles for the prompt of an agent: the core file and the persona as they stand, what is pinned and recalled.
+
+What is recalled for a chat of several people, without what the core keeps from it.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from memoryd.config.agents import Agent
+from memoryd.config.limits import LimitsSection
+from memoryd.domain.access import Admitted
+from memoryd.domain.citations import cited
+from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.memories.abstracts import shorter
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
+from memoryd.domain.memories.capture.corrections import newness, pins_beyond
+from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
+from memoryd.domain.memories.line import BY_PEOPLE
+from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
+from memoryd.domain.memories.reflect.opinions import StatedEvidence, stated_evidence
+from memoryd.domain.memories.scopes import GLOBAL, MemoryReach, is_scope
+from memoryd.domain.memories.versions import superseded
+from memoryd.domain.memories.visibility import KeptFromGroups, kept_from_groups
+from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
+from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.domain.text.lines import PADDING
+from memoryd.errors import InvalidRequest, StoreError
+from memoryd.files.excerpts import Presence, PresentFiles
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.opinions import HeldOpinion, OpinionBook
+from memoryd.memory.recall.query import Recalled, RecalledEntity, RecalledItem, RecalledMemory, RecallQuery
+from memoryd.memory.recall.recaller import Recaller
+from memoryd.memory.usage import UsageBook
+
+
+def asked_kinds(name: str) -> frozenset[Kind] | None:
+    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
+    kinds = kinds_named(name) if name else None
+    if name and kinds is None:
+        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
+    return kinds
+
+
+def check_scope(scope: str) -> None:
+    """Raise InvalidRequest for what is no scope; empty is none, and all."""
+    if scope not in ("", WORKSPACE) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
+        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
+
+
+PERSONA: Final = "SOUL.md"
+_READ_SECONDS: Final = 2.0
+_DOCUMENT_BYTES: Final = 256 * 1024
+"""More of a document has no place in any prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentBundles:
+    """Makes the bundles of one agent."""
+
+    agent: Agent
+    book: MemoryBook
+    files: PresentFiles
+    executor: Executor
+
+    async def of(
+        self,
+        recalled: Recalled,
+        opinions: Mapping[MemoryId, HeldOpinion],
+        admitted: Admitted,
+        reach: MemoryReach,
+        *,
+        budget: int,
+        if_none_match: str = "",
+        has_citations: bool,
+    ) -> Bundle:
+        """Return the bundle of what was recalled."""
+        is_whole = admitted.is_direct or self.agent.memory.core.in_groups
+        documents = await self._documents([*CORE_FILES, PERSONA] if is_whole else [PERSONA])
+        pinned = await self._pinned(reach) if is_whole else _Pins()
+        stable = stable_block(documents, pinned.parts, budget=budget, beyond=pinned.beyond)
+        parts = list(_parts(recalled, opinions))
+        return bundle(stable, parts, budget=budget, if_none_match=if_none_match, has_citations=has_citations)
+
+    async def _documents(self, names: list[str]) -> list[BundlePart]:
+        """Return the documents that can be told now, one of both spellings of the core file."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(_READ_SECONDS):
+                texts = await loop.run_in_executor(self.executor, lambda: {name: self._text(name) for name in names})
+        except TimeoutError:
+            return []
+        core = next((name for name in CORE_FILES if texts.get(name, "").strip()), "")
+        told = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
+        return [BundlePart(name, texts[name], name, is_whole=False) for name in told]
+
+    def _text(self, name: str) -> str:
+        seen = self.files.look(RelativePath(name), None, self.files.moment())
+        if seen.presence is not Presence.OTHER:
+            return ""
+        return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
+
+    async def _pinned(self, reach: MemoryReach) -> "_Pins":
+        """Return what is pinned and within reach, the oldest first: what is pinned later moves nothing before it.
+
+        Where room is short, what weighs most comes in first, and of these the newest.
+        """
+        try:
+            book = await self.book.now()
+        except StoreError:
+            return _Pins()
+        filters = RecallFilters(reach=reach)
+        marked = (book.memories[one] for one in sorted(book.marked))
+        telling = [memory for memory in marked if _tells(memory) and filters.standing(memory)]
+        older = {one for each in superseded(telling).values() for one in each}
+        pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
+        beyond = pins_beyond(pinned)
+        weighed = sorted(pinned, key=lambda one: (one.line.importance, *newness(one)), reverse=True)
+        ranks = {memory.id: rank for rank, memory in enumerate(weighed, start=1)}
+        oldest_first = sorted(pinned, key=lambda memory: (memory.first_recorded, memory.id))
+        return _Pins(
+            [_pin(one, ranks[one.id]) for one in oldest_first if one.id not in beyond],
+            [_pin(one, ranks[one.id]) for one in oldest_first if one.id in beyond],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pins:
+    """What is pinned, and what is beyond the bound of its kind."""
+
+    parts: Sequence[BundlePart] = ()
+    beyond: Sequence[BundlePart] = ()
+
+
+def _tells(memory: Memory) -> bool:
+    """Tell whether a memory is pinned, or may take the place of one that is: an agent's own takes none."""
+    attributes = memory.line.attributes
+    return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in BY_PEOPLE)
+
+
+def _pin(memory: Memory, rank: int) -> BundlePart:
+    # no lines: an edit elsewhere would move them, and with them the bytes that a prompt cache holds
+    text = memory.line.text
+    return BundlePart(short_id(memory.id), text, note=", ".join(memory.line.entities), shorter=shorter(text), rank=rank)
+
+
+def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:
+    for page in recalled.entities:
+        yield _page(page)
+    for item in recalled.items:
+        yield _part(item, opinions)
+
+
+def _page(page: RecalledEntity) -> BundlePart:
+    return BundlePart(page.path, page.summary, page.path, note=page.name)
+
+
+def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> BundlePart:
+    if not isinstance(item, RecalledMemory):
+        citation = str(item.hit.citation)
+        return BundlePart(citation, item.hit.snippet.text, citation)
+    source, line = item.lead.source, item.memory.line
+    told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
+    if (held := opinions.get(item.memory.id)) is not None:
+        told.append(f"confidence {held.confidence:.2f}")
+    if item.superseded_by:
+        told.append("superseded")
+    citation = str(cited(source.path, source.start_line, source.end_line))
+    return BundlePart(
+        short_id(item.memory.id),
+        line.text,
+        citation,
+        note=", ".join(told),
+        is_superseded=bool(item.superseded_by),
+        shorter=shorter(line.text),
+    )
+
+
+_DASH: Final = re.compile(r"(?<!\S)-(?=[\w\"“])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """How to recall; None, and an empty text, is as the configuration says, or no filter.
+
+    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
+    """
+
+    k: int | None = None
+    since: str = ""
+    until: str = ""
+    as_of: str = ""
+    known_by: str = ""
+    entity: str = ""
+    kind: str = ""
+    scope: str = ""
+    only_memories: bool = False
+    """Whether passages and pages are left out."""
+    deadline: timedelta | None = None
+    is_explained: bool = False
+    touches: bool = True
+    """Whether what is told counts as used."""
+    is_told_to_all: bool = False
+    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleOptions:
+    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
+
+    budget: int | None = None
+    if_none_match: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOutcome:
+    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
+
+    recalled: Recalled
+    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
+    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
+    """What lines say for and against them, counted or not."""
+    bundle: Bundle | None = None
+    has_citations: bool = True
+    is_explained: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRecall:
+    """The recall of one agent. `is_alone`: no other one shares its workspace."""
+
+    agent: Agent
+    is_alone: bool
+    recaller: Recaller
+    book: MemoryBook
+    opinions: OpinionBook
+    bundles: AgentBundles
+    limits: LimitsSection
+    usage: UsageBook
+    clock: Callable[[], datetime]
+    """The owner's time, in the owner's zone."""
+
+    async def recall(
+        self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
+    ) -> RecallOutcome:
+        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
+        query = await self._query(text, options, admitted)
+        recalled = await self._recalled(query, admitted, is_prompt=wanted is not None or options.is_told_to_all)
+        opinions = await self._opinions(recalled)
+        outcome = RecallOutcome(
+            recalled=recalled,
+            opinions=opinions,
+            stated=await self._stated(recalled, query),
+            bundle=None if wanted is None else await self._bundle(recalled, opinions, admitted, wanted),
+            has_citations=self._has_citations(admitted),
+            is_explained=options.is_explained,
+        )
+        if options.touches:
+            self.touch(outcome, at=query.now.timestamp())
+        return outcome
+
+    async def _recalled(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
+        """Return what is recalled; for a group without what the core keeps from it."""
+        if not is_prompt or admitted.is_direct or self.agent.memory.core.in_groups:
+            return await self.recaller.recall(query)
+        # twice as many, for some may not be told
+        recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
+        return await told_to_groups(recalled, self.book, query.limit)
+
+    async def beginning(self, admitted: Admitted) -> Bundle:
+        """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
+        return await self._bundle(Recalled(), {}, admitted, BundleOptions())
+
+    def reach(self, admitted: Admitted) -> MemoryReach:
+        """Return whose memories a request may see."""
+        return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+
+    def touch(self, outcome: RecallOutcome, *, at: float) -> None:
+        """Count what was told as used: of a bundle what stands in it, else all."""
+        memories = _memories(outcome.recalled)
+        if outcome.bundle is not None:
+            told = {line.name for line in outcome.bundle.receipt if line.is_told}
+            memories = [one for one in memories if short_id(one) in told]
+        self.usage.touch(memories, at)
+
+    async def _bundle(
+        self, recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion], admitted: Admitted, wanted: BundleOptions
+    ) -> Bundle:
+        return await self.bundles.of(
+            recalled,
+            opinions,
+            admitted,
+            self.reach(admitted),
+            budget=self.agent.memory.recall.budget if wanted.budget is None else wanted.budget,
+            if_none_match=wanted.if_none_match,
+            has_citations=self._has_citations(admitted),
+        )
+
+    def _has_citations(self, admitted: Admitted) -> bool:
+        return self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
+
+    async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
+        limits, settings = self.limits, self.agent.memory_search.query
+        if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
+            raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+        now = self.clock()
+        # a command that somebody remembers has dashes; what is to be left out is said by filters
+        plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone
+        question = parse_question(plain, Filters(zone=zone), now, limit=limits.max_query_tokens)
+        deadline = settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds()
+        return RecallQuery(
+            question=question,
+            limit=self.agent.memory.recall.k if options.k is None else options.k,
+            filters=await self._filters(options, question, admitted, now),
+            deadline=deadline,
+            now=now,
+            is_explained=options.is_explained,
+        )
+
+    async def _filters(
+        self, options: RecallOptions, question: Question, admitted: Admitted, now: datetime
+    ) -> RecallFilters:
+        asked = question.filters
+        since = [day for day in (_day(options.since, now), asked.since and asked.since.date()) if day]
+        until = [day for day in (_day(options.until, now, is_end=True), asked.until and asked.until.date()) if day]
+        kinds = asked_kinds(options.kind)
+        check_scope(options.scope)
+        return RecallFilters(
+            reach=self.reach(admitted),
+            since=max(since, default=None),
+            until=min(until, default=None),
+            as_of=_day(options.as_of, now, is_end=True),
+            known_by=_day(options.known_by, now, is_end=True),
+            entities=named_entity(await self.book.now(), options.entity) if options.entity else None,
+            # whoever names kinds, if all of them, asks for memories: nothing else has one
+            kinds=frozenset(Kind) if kinds is None and options.only_memories else kinds,
+            scope=options.scope,
+            is_alone=self.is_alone,
+        )
+
+    async def _opinions(self, recalled: Recalled) -> Mapping[MemoryId, HeldOpinion]:
+        """Return how the opinions stand; without the ledger the confidence that is written has to do."""
+        # where the time was too short for a book, nobody waits for one any longer
+        if not (beliefs := _beliefs(recalled)):
+            return {}
+        try:
+            return await self.opinions.held(await self.book.now(), beliefs)
+        except StoreError:
+            return {}
+
+    async def _stated(self, recalled: Recalled, query: RecallQuery) -> Mapping[MemoryId, Sequence[StatedEvidence]]:
+        if not (beliefs := _beliefs(recalled)):
+            return {}
+        try:
+            return stated_evidence(await self.book.now(), beliefs, query.filters)
+        except StoreError:
+            return {}
+
+
+def _memories(recalled: Recalled) -> list[MemoryId]:
+    return [item.memory.id for item in recalled.items if isinstance(item, RecalledMemory)]
+
+
+def _beliefs(recalled: Recalled) -> list[MemoryId]:
+    memories = (item.memory for item in recalled.items if isinstance(item, RecalledMemory))
+    return [memory.id for memory in memories if is_belief(memory.kind)]
+
+
+def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
+    if not text:
+        return None
+    try:
+        instant = parse_instant(text, now, is_end=is_end)
+        return instant.astimezone(now.tzinfo).date()
+    except (ValueError, OverflowError) as exc:
+        raise InvalidRequest(str(exc)) from exc
+
+
+async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Recalled:
+    """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
+    try:
+        kept = kept_from_groups((await book.now()).memories.values())
+    except StoreError:
+        return replace(recalled, entities=(), items=(), left_out=())
+    may = _telling(kept)
+    return replace(
+        recalled,
+        entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
+        items=tuple(filter(may, recalled.items))[:most],
+        left_out=tuple(cut for cut in recalled.left_out if may(cut.item)),
+    )
+
+
+def _telling(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
+    def may(item: RecalledItem) -> bool:
+        if isinstance(item, RecalledMemory):
+            return not kept.keeps(item.memory.line.text, memory=item.memory.id)
+        return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
+
+    return may

@@ -1,0 +1,157 @@
+"""Memories of one agent on their way out of its workspace and into another one; for its owner alone."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
+from typing import Final
+
+from memoryd.agents.retained.documents import AgentDocuments
+from memoryd.agents.retained.recall import check_scope
+from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.tombstones import Tombstones
+from memoryd.domain.memories.documents import told_scope
+from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.transfer import TransferPage, TransferredMemory, missing_days, page_behind
+from memoryd.domain.redaction import secrets_in
+from memoryd.domain.text.sanitizing import visible_text
+from memoryd.errors import InvalidRequest
+
+_FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"
+_SECRET: Final = "it holds what looks like a secret; --with-secrets takes it all the same"
+_OTHERS: Final = "it is for another agent alone; import it as that one, with --agent"
+
+
+class Taken(StrEnum):
+    """What became of a memory that was handed over."""
+
+    ADDED = "added"
+    """It was written, or would be."""
+    KNOWN = "known"
+    """It stood there already."""
+    REFUSED = "refused"
+    """It was not taken; the reason says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMemory:
+    """One memory that was handed over, its id (empty where it has none), and why it was not taken, or not whole."""
+
+    outcome: Taken
+    id: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMemories:
+    """All that were handed over, in order, and the changes by which that can be undone."""
+
+    memories: tuple[TakenMemory, ...]
+    changes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferWishes:
+    """How memories are to be taken: all changes get the same `run`."""
+
+    run: str
+    is_dry_run: bool = False
+    takes_secrets: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTransfer:
+    """Hands memories out, and takes them in. `today` is the owner's day."""
+
+    documents: AgentDocuments
+    retaining: AgentRetaining
+    today: Callable[[], date]
+
+    async def page(self, cursor: str, limit: int, scope: str, admitted: Admitted) -> TransferPage:
+        """Return the memories within reach behind a cursor, by the day on which they were said first."""
+        check_scope(scope)
+        reach, book = self.documents.recall.reach(admitted), await self.documents.now()
+
+        def admits(one: Memory) -> bool:
+            return reach.admits(one.line.attributes.scope) and (not scope or self._told(one.line) == scope)
+
+        return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
+
+    async def take(self, handed: Sequence[TransferredMemory], wishes: TransferWishes) -> TakenMemories:
+        """State memories on the days on which they were said; what stands there already is left as it is.
+
+        Raises Denied with `memory.readOnly`, StoreError.
+        """
+        book, stones = await self.documents.now(), await self.retaining.tombstones.all()
+        taken: list[TakenMemory] = []
+        due: defaultdict[date, list[tuple[int, RetainedLine]]] = defaultdict(list)
+        for number, one in enumerate(handed):
+            judged = self._judged(one, stones, wishes)
+            if isinstance(judged, RetainedLine):
+                judged = self._planned(number, judged, one, book, due)
+            taken.append(judged)
+        changes = [] if wishes.is_dry_run else await self._write(due, taken, wishes)
+        return TakenMemories(tuple(taken), tuple(changes))
+
+    def _judged(self, one: TransferredMemory, stones: Tombstones, wishes: TransferWishes) -> RetainedLine | TakenMemory:
+        try:
+            line = replace(one, text=visible_text(one.text)).line()
+            admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
+        except ValueError as exc:
+            return TakenMemory(Taken.REFUSED, "", str(exc))
+        if not MemoryReach(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
+            return TakenMemory(Taken.REFUSED, line.id, _OTHERS)
+        if stones.hold(line.id, line.text):
+            return TakenMemory(Taken.REFUSED, line.id, _FORGOTTEN)
+        if secrets_in(line.text) and not wishes.takes_secrets:
+            return TakenMemory(Taken.REFUSED, line.id, _SECRET)
+        return line
+
+    def _planned(
+        self,
+        number: int,
+        line: RetainedLine,
+        one: TransferredMemory,
+        book: Book,
+        due: defaultdict[date, list[tuple[int, RetainedLine]]],
+    ) -> TakenMemory:
+        known = book.memories.get(line.id)
+        days = missing_days(one.days, known, self.today())
+        for day in days:
+            due[day].append((number, line))
+        keys = not_taken(line, known.line) if known is not None and not days else ()
+        reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
+        return TakenMemory(Taken.ADDED if days else Taken.KNOWN, line.id, reason)
+
+    async def _write(
+        self,
+        due: defaultdict[date, list[tuple[int, RetainedLine]]],
+        taken: list[TakenMemory],
+        wishes: TransferWishes,
+    ) -> list[int]:
+        """Write the memories of each day at once, the earliest day first; what has no place is refused."""
+        changes = []
+        for day in sorted(due):
+            numbers, lines = zip(*due[day], strict=True)
+            try:
+                done = await self.retaining.retaining.retain(lines, by=WrittenBy.IMPORT, day=day, run=wishes.run)
+            except InvalidRequest as exc:
+                for number in numbers:
+                    taken[number] = TakenMemory(Taken.REFUSED, taken[number].id, str(exc))
+                continue
+            if done.change.id:
+                changes.append(done.change.id)
+            if not done.change.is_written:
+                for number in numbers:
+                    taken[number] = replace(taken[number], outcome=Taken.KNOWN)
+        return changes
+
+    def _told(self, line: RetainedLine) -> str:
+        return told_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)

@@ -1,0 +1,360 @@
+"""How much an index holds and what it lacks, for status.
+
+What there is to tell of an agent's conversations: what is read, what is not and why, and how much is indexed.
+
+What the parts of all memories counted since they were made: how long arms took, looks at the disk, caches.
+
+How much there is of an agent's questions and answers, and what is wrong with their files.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.workspace.index import WorkspaceIndex
+from memoryd.agents.workspace.qa import QaProblems, WorkspaceQa, enabled
+from memoryd.domain.counters import CacheUses, Durations
+from memoryd.domain.documents import RelativePath, SkippedFile
+from memoryd.domain.sessions.documents import Totals, counted, totals
+from memoryd.embed.embedding import Embedding
+from memoryd.errors import StoreError
+from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.memory.book import MemoryBook
+from memoryd.search.arms import ArmTimes
+from memoryd.sessions.retention import QaUsage
+from memoryd.sessions.transcripts.conversations import SeenTranscripts
+from memoryd.sessions.workspace_sessions import QaFootprint, footprint
+from memoryd.store.index.conversations import ConversationCounts
+from memoryd.store.index.database import Database
+from memoryd.store.index.memories import MemoryCounts
+from memoryd.store.index.passages import Counts, RejectedPassage
+
+FLAGGED_SHOWN = 50
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """How much an index holds; `bytes` is the size of its file."""
+
+    files: int = 0
+    chunks: int = 0
+    passages: int = 0
+    vectors: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsentWork:
+    """Files and distinct passages that are still to be sent to a provider, and their tokens (estimated).
+
+    `media` of the passages are pictures and sounds, of `media_bytes` together.
+    """
+
+    files: int
+    passages: int
+    tokens: int
+    media: int
+    media_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was counted in one index."""
+
+    held: Holdings = Holdings()
+    lacking: int = 0
+    """Passages without a vector."""
+    unsent: UnsentWork | None = None
+    """None if nothing is sent anywhere."""
+    flagged: Sequence[tuple[str, str]] = ()
+    """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
+    unseen: tuple[SkippedFile, ...] = ()
+    """Pictures and sounds that are found by their names only, and why."""
+    memories: MemoryCounts = field(default_factory=MemoryCounts)
+
+
+class Census:
+    """Counts one index; what cannot be counted now stays as it was counted last."""
+
+    def __init__(self, *, database: Database, lane: EmbeddingLane, embedding: Embedding) -> None:
+        self._database = database
+        self._lane = lane
+        self._embedding = embedding
+        self._figures = Figures()
+
+    async def take(self) -> Figures:
+        """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
+        # each in a transaction of its own, beside the loops that write: the figures need not add up
+        last, documents = self._figures, self._database.documents
+        self._figures = Figures(
+            held=await self._held(),
+            lacking=await _or_last(self._lane.count(), last.lacking),
+            unsent=await self._unsent(),
+            flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
+            unseen=await self._unseen(),
+            memories=await _or_last(self._database.memories.counts(), last.memories),
+        )
+        return self._figures
+
+    async def _held(self) -> Holdings:
+        with contextlib.suppress(StoreError):
+            counts = await self._database.documents.counts()
+            return Holdings(
+                files=counts.files,
+                chunks=counts.chunks,
+                passages=counts.passages,
+                vectors=counts.vectors,
+                bytes=counts.bytes,
+            )
+        return self._figures.held
+
+    async def _unsent(self) -> UnsentWork | None:
+        return await _or_last(unsent_work(self._database, self._embedding), self._figures.unsent)
+
+    async def _unseen(self) -> tuple[SkippedFile, ...]:
+        fingerprint = self._fingerprint
+        if fingerprint is None:
+            return ()
+        with contextlib.suppress(StoreError):
+            return tuple(_skipped(one) for one in await self._database.vectors.rejected(fingerprint))
+        return self._figures.unseen
+
+    @property
+    def _fingerprint(self) -> str | None:
+        return _fingerprint(self._embedding)
+
+
+async def unsent_work(database: Database, embedding: Embedding) -> UnsentWork | None:
+    """Count what of an index is still to be sent; None if nothing is sent anywhere. Raises StoreError."""
+    if not embedding.sends:
+        return None
+    # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
+    cost = await database.vectors.pending_cost(_fingerprint(embedding) or "")
+    return UnsentWork(
+        files=cost.files,
+        passages=cost.passages,
+        tokens=cost.tokens,
+        media=cost.media,
+        media_bytes=cost.media_bytes,
+    )
+
+
+def _fingerprint(embedding: Embedding) -> str | None:
+    embedder = embedding.slot.embedder
+    return None if embedder is None else embedder.identity.fingerprint
+
+
+async def _or_last(asked: Awaitable[Result], last: Result) -> Result:
+    with contextlib.suppress(StoreError):
+        return await asked
+    return last
+
+
+def _skipped(refused: RejectedPassage) -> SkippedFile:
+    if refused.is_file:
+        return SkippedFile(refused.path, f"found by its name only: {refused.reason}")
+    lines = f"lines {refused.start_line} to {refused.end_line}"
+    return SkippedFile(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
+
+
+SKIPPED_SHOWN: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationFigures:
+    """What was counted in the index of one agent's conversations, and what its sources held at the last look."""
+
+    path: Path
+    transcripts: SeenTranscripts | None
+    """None: none are read, since nobody asked for them."""
+    counts: ConversationCounts
+    stored: Counts
+    pending_passages: int
+    unreadable: int
+    skipped: tuple[SkippedFile, ...]
+    is_reading: bool
+    last_read_at: datetime | None
+    reason: str | None
+    unsent: UnsentWork | None
+    """What of it is still to be sent to a provider; None if nothing is sent anywhere."""
+
+
+class ConversationCensus:
+    """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
+
+    def __init__(
+        self, conversations: AgentConversations, embedding: Embedding, *, owed: Callable[[], str] = lambda: ""
+    ) -> None:
+        self._conversations = conversations
+        self._owed = owed
+        """Asked what of forgetting is not finished."""
+        self._embedding = embedding
+        self._unsent: UnsentWork | None = None
+        self._counts = ConversationCounts()
+        self._stored = Counts(0, 0, 0, 0, 0)
+        self._unknown: tuple[SkippedFile, ...] = ()
+
+    @property
+    def trouble(self) -> str:
+        """Why the index does not follow the conversations, or the forgetting of one; empty if it does."""
+        return self._owed() or self._conversations.trouble or ""
+
+    @property
+    def times(self) -> ArmTimes:
+        """How long the arms over the conversations took."""
+        return self._conversations.search.times
+
+    async def take(self) -> ConversationFigures | None:
+        """Count now; None for an agent whose conversations nobody keeps."""
+        these = self._conversations
+        if not these.is_wanted:
+            return None
+        with contextlib.suppress(StoreError):
+            self._counts = await these.database.conversations.counts()
+            self._stored = await these.database.documents.counts()
+            self._unsent = await unsent_work(these.database, self._embedding)
+            known = await these.writer.known()
+            self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
+        failures = these.failures
+        times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
+        return ConversationFigures(
+            path=these.database.path,
+            transcripts=these.feeds.seen,
+            counts=self._counts,
+            stored=self._stored,
+            pending_passages=await these.lane.owed(),
+            unreadable=len(failures),
+            skipped=tuple(self._skipped(failures))[:SKIPPED_SHOWN],
+            is_reading=any(feeder.is_reading for feeder in these.feeders),
+            last_read_at=max(times, default=None),
+            reason=self.trouble or None,
+            unsent=self._unsent,
+        )
+
+    def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
+        yield from (SkippedFile(path, why) for path, why in failures.items())
+        yield from self._unknown
+        seen = self._conversations.feeds.seen
+        if seen is not None:
+            yield from seen.skipped
+        yield from self._conversations.feeds.partly_read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """Counts over all workspaces together."""
+
+    seconds: Mapping[str, Durations]
+    """How long arms took, by arm."""
+    states: Mapping[tuple[str, str], int]
+    """How often an arm took part, by arm and how."""
+    looks: Mapping[str, int]
+    """How often the disk was looked at, by what for."""
+    caches: Mapping[str, CacheUses]
+    vector_bytes: int
+    """What the vectors take that questions were compared with."""
+
+    def after(self, earlier: "Measures") -> "Measures":
+        """Return these counts with those of memories that these took the place of."""
+        seconds: defaultdict[str, Durations] = defaultdict(Durations)
+        for measures in (earlier, self):
+            for arm, durations in measures.seconds.items():
+                seconds[arm].join(durations)
+        return Measures(
+            seconds=seconds,
+            states=Counter(earlier.states) + Counter(self.states),
+            looks=Counter(earlier.looks) + Counter(self.looks),
+            caches={name: _sum(filter(None, (earlier.caches.get(name), uses))) for name, uses in self.caches.items()},
+            vector_bytes=self.vector_bytes,
+        )
+
+
+def measured(
+    *,
+    indexes: Sequence[WorkspaceIndex],
+    sidecars: Iterable[ArmTimes],
+    conversations: Iterable[ArmTimes],
+    books: Iterable[MemoryBook],
+) -> Measures:
+    """Return the sums; arms over conversations have names of their own."""
+    seconds: defaultdict[str, Durations] = defaultdict(Durations)
+    states: Counter[tuple[str, str]] = Counter()
+    named = [("", times) for times in (*(index.builtin.times for index in indexes), *sidecars)]
+    named += [("conversations ", times) for times in conversations]
+    for over, times in named:
+        for (arm, state), number in times.states.items():
+            states[over + arm, state] += number
+        for arm, durations in times.seconds.items():
+            seconds[over + arm].join(durations)
+    looks: Counter[str] = Counter()
+    for index in indexes:
+        looks.update(index.indexer.looks)
+    held = (index.builtin.vector_index for index in indexes)
+    return Measures(
+        seconds=seconds,
+        states=states,
+        looks=looks,
+        caches={"memories": _sum(one.uses for one in books), "vectors": _sum(one.lane.uses for one in indexes)},
+        vector_bytes=sum(one.held_bytes for one in held if one is not None),
+    )
+
+
+def _sum(uses: Iterable[CacheUses]) -> CacheUses:
+    all_uses = list(uses)
+    return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))
+
+
+@dataclass(frozen=True, slots=True)
+class QaFigures:
+    """What there is of an agent's; the footprint is that of the workspace, which other agents may share."""
+
+    sessions: int
+    totals: Totals
+    footprint: QaFootprint
+    usage: QaUsage
+    problems: QaProblems
+
+
+class QaCensus:
+    """Counts the questions and answers of one agent; without `shared` they are off."""
+
+    def __init__(self, agent: str, shared: WorkspaceQa | None) -> None:
+        self._agent = agent
+        self._shared = shared
+
+    async def now(self, *, names_all: bool = False) -> QaFigures:
+        """Count what there is; with `names_all` files are named though nobody knows whose they are.
+
+        Raises Disabled, and NotNow and StoreUnavailable while the files cannot be used.
+        """
+        shared = enabled(self._shared)
+        await shared.read(lambda store: store.sessions.look())
+        return await asyncio.to_thread(self._counted, shared, names_all)
+
+    async def known(self) -> QaFigures | None:
+        """Count what is known, also while the files cannot be read; None where they are off."""
+        return None if self._shared is None else await asyncio.to_thread(self._counted, self._shared, False)
+
+    @property
+    def problems(self) -> QaProblems:
+        """What is wrong with the files now; nothing where they are off."""
+        return QaProblems() if self._shared is None else self._shared.problems(self._agent)
+
+    def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaFigures:
+        entries = shared.store.sessions.of(self._agent)
+        try:
+            measured = footprint(shared.workspace)
+        except OSError:
+            # the same keeps the store from being read, and `problems` tells of that
+            measured = QaFootprint()
+        problems = shared.problems(self._agent, names_all=names_all)
+        usage = shared.store.archive.usage
+        return QaFigures(len(entries), totals(counted(entry) for entry in entries), measured, usage, problems)

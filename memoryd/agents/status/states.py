@@ -1,0 +1,222 @@
+"""What the parts of an agent's memory say of themselves at one moment; nothing of it is asked of the index."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from memoryd.agents.workspace.index import WorkspaceIndex
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.domain.documents import OutsideCount
+from memoryd.domain.embedding import Choice
+from memoryd.embed.current import EmbedderState, StandIn
+from memoryd.embed.embedding import Embedding
+from memoryd.embed.local.worker_process import WorkerState
+from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.files.scanner import RootReport, RootState
+from memoryd.index.state import SyncState
+from memoryd.index.watcher import FileWatcher
+from memoryd.llm.protocol import TextModelState
+from memoryd.qmd.sidecar import QmdState
+from memoryd.rerank.reranking import RerankerState
+from memoryd.search.protocol import Fallback
+from memoryd.store.ledger.conversations import HoldingLimits
+from memoryd.store.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherState:
+    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
+
+    mode: Literal["events", "scan", "off"]
+    is_ok: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexState:
+    """One index: how near it is to the disk, and what is wrong with its file, its vectors or its watching."""
+
+    path: Path
+    sync: SyncState
+    trouble: str | None
+    """Why the file cannot be used, or not be written."""
+    lane_trouble: str | None
+    is_lane_idle: bool
+    """Whether nobody wants the vectors that are missing."""
+    vector_engine: str
+    vector_trouble: str | None
+    watcher: WatcherState
+    outside: OutsideCount
+    reading_seconds_left: float | None = None
+    embedding_seconds_left: float | None = None
+
+    @property
+    def roots(self) -> list[RootReport]:
+        """The folders that are looked at, and those that must be there and are not."""
+        return [one for one in self.sync.roots if one.state is not RootState.MISSING or not one.root.is_optional]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteState:
+    """A provider that text is sent to; `sent_today` and `tokens_per_day` count tokens."""
+
+    provider: str
+    model: str
+    destination: str
+    sent_today: int
+    tokens_per_day: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingState:
+    """Who embeds, why, and who stands in; `identity` is None while there is no embedder."""
+
+    choice: Choice
+    takes_media: bool
+    embedder: EmbedderState
+    identity: EmbedderIdentity | None
+    stand_in: StandIn | None
+
+    @property
+    def provider(self) -> str:
+        """Return who embeds now; `none`: nobody."""
+        return "none" if self.identity is None else self.identity.provider
+
+    @property
+    def model(self) -> str | None:
+        """Return which model embeds now, None without one."""
+        return None if self.identity is None else self.identity.model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedParts:
+    """What the configuration asks of an agent's memory, of which the states say how much is so."""
+
+    asks_by_meaning: bool
+    embeds_media: bool
+    loads_extension: bool
+    """The one of SQLite that compares vectors."""
+    is_paused: bool
+    """Whether vectors are made only when somebody asks for them."""
+    max_unused_vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerState:
+    """The ledger that an agent has, with others perhaps."""
+
+    path: Path
+    trouble: str | None
+    limits: HoldingLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """All parts of one agent's memory."""
+
+    id: str
+    workspace: Path
+    has_workspace: bool
+    leads_elsewhere: bool
+    """Whether the path leads to another folder than the one that the index is of."""
+    wanted: WantedParts
+    index: IndexState
+    embedding: EmbeddingState
+    reranker: RerankerState | None
+    """None: nothing is reranked."""
+    text: TextModelState | None = None
+    """Who labels memories and writes prose; None: nobody."""
+    qmd: QmdState | None
+    ledger: LedgerState
+    qa_trouble: str = ""
+    """What is wrong with the files of questions and answers."""
+    conversations_trouble: str = ""
+    """Why the index of conversations does not follow them."""
+    memories_trouble: str = ""
+    """What was not written, or not forgotten, to the end."""
+    pending_captures: int = 0
+    """Messages that are still to be looked at for memories."""
+
+    @property
+    def backend(self) -> Literal["builtin", "qmd"]:
+        """Return which engine answers."""
+        return "builtin" if self.qmd is None or self.qmd.fallback else "qmd"
+
+    @property
+    def fallback(self) -> Fallback | None:
+        """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
+        if self.qmd is not None and self.qmd.fallback is not None:
+            return self.qmd.fallback
+        out = self.embedding.stand_in
+        return None if out is None else Fallback(out.left, out.reason, out.since)
+
+
+def wanted_parts(settings: MemorySearchSection) -> WantedParts:
+    """Return what a configuration asks for."""
+    return WantedParts(
+        asks_by_meaning=settings.query.hybrid.enabled,
+        embeds_media=settings.multimodal.enabled,
+        loads_extension=settings.store.vector.enabled,
+        is_paused=settings.sync.paused,
+        max_unused_vectors=settings.cache.max_entries,
+    )
+
+
+def index_state(index: WorkspaceIndex) -> IndexState:
+    """Return the state of an index."""
+    held, sync = index.builtin.vector_index, index.indexer.state
+    return IndexState(
+        path=index.database.path,
+        sync=sync,
+        trouble=index.keeper.trouble,
+        lane_trouble=index.lane.trouble,
+        is_lane_idle=index.lane.is_idle,
+        vector_engine=held.engine if held else "resident",
+        vector_trouble=index.database.vector_error,
+        watcher=_watcher_state(index.watcher, sync.remote),
+        outside=index.outside.found,
+        reading_seconds_left=index.indexer.seconds_left,
+        embedding_seconds_left=index.lane.seconds_left,
+    )
+
+
+def _watcher_state(watcher: FileWatcher | None, remote: str) -> WatcherState:
+    if watcher is None:
+        return WatcherState("off", True)
+    if watcher.is_ok and remote:
+        return WatcherState("scan", True, remote)
+    return WatcherState("events" if watcher.is_ok else "scan", watcher.is_ok, watcher.reason)
+
+
+def embedding_state(embedding: Embedding) -> EmbeddingState:
+    """Return the state of an embedder."""
+    plan, slot = embedding.plan, embedding.slot
+    return EmbeddingState(
+        choice=plan.choice,
+        takes_media=plan.takes_media,
+        embedder=slot.state,
+        identity=None if slot.embedder is None else slot.embedder.identity,
+        stand_in=slot.stand_in,
+    )
+
+
+def ledger_state(ledger: Ledger) -> LedgerState:
+    """Return the state of a ledger."""
+    return LedgerState(ledger.path, ledger.trouble, ledger.limits)
+
+
+def worker_state(embedding: Embedding) -> WorkerState | None:
+    """Return the state of the process that computes vectors, measured now; None without one."""
+    local = embedding.local
+    return None if local is None or local.worker is None else local.worker.state()
+
+
+def remote_state(embedding: Embedding) -> RemoteState | None:
+    """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
+    remote = embedding.remote
+    if remote is None:
+        return None
+    settings = remote.settings
+    return RemoteState(
+        settings.provider, settings.model_name, settings.destination, remote.spent(), settings.tokens_per_day
+    )

@@ -1,0 +1,327 @@
+"""What one agent may have learned from what is said to it.
+
+Messages that a stop left in line for capture: read again from the files of their sessions, and put in line anew.
+
+What is known of each stands in the ledger, and its words in its session alone: of one that is forgotten, or marked "do
+not remember", nothing is captured any more.
+
+From a workspace and its settings to what captures memories of what is said to its agents.
+
+Messages that may become memories, handed to capture; and what a session was told, which it does not learn again.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+import structlog
+
+from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.events import NamedLoop
+from memoryd.agents.retained.recall import RecallOutcome
+from memoryd.agents.search import caught_up_book
+from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage
+from memoryd.agents.workspace.memories import WorkspaceMemories
+from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.agents.workspace.settings import owners_time
+from memoryd.config.agents import Agent
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure
+from memoryd.domain.memories.scopes import unnamed_scope
+from memoryd.domain.sessions.turns import MessageEventType, Session, SessionId, Turn
+from memoryd.errors import MemorydError, NotFound, StoreError
+from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
+from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
+from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, CaptureTask, DeliveredSpans
+from memoryd.memory.llm import Distiller
+from memoryd.memory.recall.query import Recalled, RecalledMemory
+from memoryd.memory.retaining import Retaining
+from memoryd.sessions.qa_store import QaStore
+from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRows, MessagePlace
+from memoryd.store.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCapture:
+    """Capture for one agent; `capturing` and `delivered` are of its workspace."""
+
+    agent: str
+    scope: str = ""
+    """Whom a memory of its owner's words is for; empty where it is alone on its workspace."""
+    capturing: Capturing
+    delivered: DeliveredSpans
+
+    async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureOutcome:
+        """Capture a message of the owner, or say only what would be kept; raises as `Capturing.capture` does."""
+        task = CaptureTask(agent=self.agent, text=text, answer_before=answer_before, scope=self.scope)
+        if is_dry:
+            return CaptureOutcome(await self.capturing.dry_run(task))
+        return await self.capturing.capture(task)
+
+    def note_delivered(self, session_key: str, texts: Iterable[str]) -> None:
+        """Note what of the memory a session was told; it is not learned from its echo."""
+        self.delivered.note(self.agent, session_key, texts)
+
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS: Final = 300.0
+"""How long what could not be captured is left alone."""
+PAUSE_SECONDS: Final = 1.0
+"""While there is more than one round takes."""
+ROUND_MAX: Final = 32
+"""Messages that are put in line at once: what is said now is not to wait behind all of them."""
+
+
+class _UnreadError(Exception):
+    """The session in which a message stands cannot be read now."""
+
+
+class LeftBehind:
+    """What is awaited of one workspace and not in line."""
+
+    def __init__(self, capturing: Capturing, qa: WorkspaceQa, ledger: Ledger) -> None:
+        self._capturing = capturing
+        self._qa = qa
+        self._ledger = ledger
+        self._unread: set[tuple[str, str]] = set()
+        """Sessions, each with its agent, that could not be read when they were last looked at."""
+
+    async def run(self, seconds: float = LOOK_SECONDS) -> None:
+        """Put in line what a stop left, and now and then what failed, until cancelled."""
+        await self._qa.until_open()
+        while True:
+            has_more = False
+            try:
+                has_more = await self.settle()
+            except (MemorydError, OSError) as exc:
+                log.info("what waits to be captured cannot be looked at", reason=str(exc))
+            await asyncio.sleep(PAUSE_SECONDS if has_more else seconds)
+
+    async def settle(self) -> bool:
+        """Put one round in line; return whether there is more. Raises StoreError, Denied, NotNow.
+
+        What is said in a session that cannot be read is left for later, and keeps none of the others waiting.
+        """
+        if not self._capturing.is_idle:
+            return True
+        unread, done = set[tuple[str, str]](), 0
+        for one in await self._capturing.awaited.owed():
+            if done == ROUND_MAX:
+                return True
+            name = (one.place.agent, one.place.session)
+            if name in unread:
+                continue
+            try:
+                task = await self._task(one)
+            except _UnreadError as exc:
+                unread.add(name)
+                self._tell(name, str(exc))
+                continue
+            self._unread.discard(name)
+            await self._put_in_line(one, task)
+            done += 1
+        self._unread &= unread
+        return False
+
+    def _tell(self, name: tuple[str, str], reason: str) -> None:
+        if name not in self._unread:
+            self._unread.add(name)
+            log.warning("a session cannot be read, and what waits there is captured later", agent=name[0])
+            # what is wrong with a file may quote it
+            log.debug("a session cannot be read", session=name[1], reason=reason)
+
+    async def _put_in_line(self, one: AwaitedMessage, task: CaptureTask | None) -> None:
+        if task is None:
+            await self._capturing.awaited.drop(one.place)
+            return
+        await self._capturing.awaited.take_up(one.place)
+        # it may have been sent again meanwhile
+        if not self._capturing.awaited.is_in_line(one.place):
+            self._capturing.submit(task)
+
+    async def _task(self, one: AwaitedMessage) -> CaptureTask | None:
+        """Return a message as it was put in line; None where nothing of it is to be captured any more.
+
+        Raises _UnreadError, NotNow.
+        """
+        try:
+            session = await self._qa.read(lambda store: _session(store, one.place))
+        except NotFound:
+            return None
+        except (StoreError, OSError) as exc:
+            raise _UnreadError(str(exc)) from exc
+        at = next((at for at, turn in enumerate(session.turns) if turn.seq == one.place.seq), None)
+        if at is None or not session.is_remembered:
+            return None
+        turn = session.turns[at]
+        return CaptureTask(
+            agent=one.place.agent,
+            text=turn.question,
+            session_key=session.key,
+            scope=one.scope,
+            answer_before=await self._answer(one.place, session.turns[at - 1]) if at else "",
+            at=turn.timestamp,
+            channel=one.channel,
+            is_direct=one.is_direct,
+            is_owners=one.is_owners,
+            place=one.place,
+        )
+
+    async def _answer(self, place: MessagePlace, turn: Turn) -> str:
+        if turn.answer is not None:
+            return turn.answer
+        try:
+            return await self._ledger.held(place.agent, place.session, turn.seq) or ""
+        except StoreError:
+            return ""
+
+
+def _session(store: QaStore, place: MessagePlace) -> Session:
+    return store.sessions.read(SessionId(place.session), agent=place.agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceCapture:
+    """What captures for the agents on one workspace."""
+
+    capturing: Capturing
+    delivered: DeliveredSpans
+    left_behind: LeftBehind | None
+    """What a stop left in line; None where nothing is written."""
+    has_model: bool = False
+
+    def loops(self, name: str) -> list[NamedLoop]:
+        """Name what keeps it at work."""
+        loops: list[NamedLoop] = [
+            (f"capture {name}", self.capturing.run),
+            (f"delivered spans {name}", self.delivered.run),
+        ]
+        if self.left_behind is not None:
+            loops.append((f"captures left behind {name}", self.left_behind.run))
+        if self.has_model:
+            loops += [(f"distilling {name} {seat}", self.capturing.run_distilling) for seat in range(1, IN_FLIGHT + 1)]
+        return loops
+
+
+def workspace_capture(
+    agents: Sequence[Agent],
+    shared: WorkspaceMemories,
+    conversations: Mapping[str, AgentConversations],
+    qa: WorkspaceQa | None,
+) -> WorkspaceCapture:
+    """Make what captures for these agents; the first one's settings hold."""
+    section = agents[0].memory.capture
+    delivered = DeliveredSpans(DeliveredRows(shared.ledger, str(shared.name)))
+    settings = CaptureSettings(
+        is_enabled=section.enabled,
+        rules=CaptureRules(identifiers=section.identifiers, in_groups=section.in_groups),
+    )
+    time = owners_time(agents[0].memory)
+    parts = CaptureParts(
+        journal=shared.journal,
+        retaining=Retaining(shared.journal, time.today, shared.stated),
+        tombstones=shared.tombstones,
+        delivered=delivered,
+        book=partial(caught_up_book, shared.index, shared.book),
+        is_withheld=partial(_is_withheld, conversations),
+        stated=shared.stated,
+        awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
+        day=lambda at: time.day(at.timestamp()),
+        distiller=None if shared.text is None else Distiller(shared.text),
+    )
+    capturing = Capturing(settings, parts)
+    is_written = qa is not None and section.enabled and not agents[0].memory.read_only
+    return WorkspaceCapture(
+        capturing=capturing,
+        delivered=delivered,
+        left_behind=LeftBehind(capturing, qa, shared.ledger) if qa is not None and is_written else None,
+        has_model=shared.text is not None,
+    )
+
+
+async def _is_withheld(conversations: Mapping[str, AgentConversations], agent: str, session_key: str) -> bool:
+    """Tell whether a session is not to be remembered; raises StoreUnavailable while nobody knows."""
+    marks = conversations[agent].withheld
+    await marks.load()
+    return marks.has_key(session_key)
+
+
+class TurnCapture:
+    """Capture of the turns of one agent. `is_alone`: no other agent shares its workspace."""
+
+    def __init__(self, agent: str, capture: AgentCapture, *, is_alone: bool, is_read_only: bool) -> None:
+        self._agent = agent
+        self._capture = capture
+        self._is_alone = is_alone
+        self._is_read_only = is_read_only
+        self._answers = LastAnswers()
+
+    def scope(self, own_channel: str) -> str:
+        """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
+        return unnamed_scope(self._agent, own_channel, is_alone=self._is_alone)
+
+    def note_answer(self, key: str, text: str) -> None:
+        """Know what the assistant said last, which the user may correct."""
+        self._answers.note(key, text)
+
+    async def submit(
+        self,
+        message: NewMessage,
+        admitted: Admitted,
+        key: str,
+        *,
+        at: datetime,
+        own_channel: str,
+        answer_before: str = "",
+        logged: LoggedMessage | None = None,
+    ) -> CaptureState:
+        """Put a message in line, or the failure that it reports; it is looked at behind the answer.
+
+        One that is `logged` is captured in the end though the daemon is killed.
+        """
+        if self._is_read_only or not self._capture.capturing.is_enabled:
+            return "off"
+        event = message.event if message.event and message.event.type is MessageEventType.FAILURE else None
+        task = CaptureTask(
+            agent=self._agent,
+            text=message.text,
+            session_key=key,
+            scope=self.scope(own_channel),
+            answer_before=self._answers.of(key) or answer_before,
+            at=at if message.at is not None else None,
+            channel=own_channel or admitted.channel,
+            is_direct=admitted.is_direct,
+            role=message.role.value,
+            is_owners=message.is_owners,
+            event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
+            place=self._place(logged),
+        )
+        return "queued" if await self._capture.capturing.accept(task) else "no"
+
+    def note_told(self, key: str, outcome: RecallOutcome) -> None:
+        """Note what of the memory a session was told, so that it is not learned from its echo."""
+        told = {line.name for line in outcome.bundle.receipt if line.is_told} if outcome.bundle else None
+        if told != set():
+            self.note_texts(key, texts_of(outcome.recalled))
+
+    def note_texts(self, key: str, texts: Iterable[str]) -> None:
+        """Note texts that a session was told."""
+        if key:
+            self._capture.note_delivered(key, texts)
+
+    def _place(self, logged: LoggedMessage | None) -> MessagePlace | None:
+        if logged is None or logged.session is None or logged.seq is None:
+            return None
+        return MessagePlace(self._agent, logged.session, logged.seq)
+
+
+def texts_of(recalled: Recalled) -> Iterator[str]:
+    """Yield what is recalled, as text."""
+    for page in recalled.entities:
+        yield page.summary
+    for item in recalled.items:
+        yield item.memory.line.text if isinstance(item, RecalledMemory) else item.hit.snippet.text

@@ -1,0 +1,257 @@
+"""Messages of a conversation as turns of the question-and-answer store, and the turns that are put before the agent.
+
+What keeps a message from being stored costs that message its place, and never the reply.
+
+What goes into a turn and what comes of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Literal
+
+from memoryd.agents.conversations.qa import AgentQa, SequenceOptions
+from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.domain.memories.bundle import Bundle
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.sessions.commands import CommandName
+from memoryd.domain.sessions.making_turns import RawTurn, is_answered, repeated_turn
+from memoryd.domain.sessions.prompt_text import recalled
+from memoryd.domain.sessions.sequences import BUDGET, Chosen
+from memoryd.domain.sessions.turns import MessageEvent, MessageRole, SessionId, Turn
+from memoryd.domain.text.sanitizing import harmless_text
+from memoryd.errors import MemorydError
+from memoryd.sessions.session_turns import AddedTurn, AnsweredTurn
+from memoryd.wire import QUESTION_CHARS_MAX
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message of a session, and what is wanted for it; None and empty are as the configuration says.
+
+    `at` is when it was said, ISO 8601. `channel` can make it one of a cron job or the like, and nothing else.
+    """
+
+    role: MessageRole
+    text: str
+    at: str | None = None
+    channel: str = ""
+    event: MessageEvent | None = None
+    k: int | None = None
+    budget: int | None = None
+    if_none_match: str = ""
+    deadline: timedelta | None = None
+    is_owners: bool = True
+    """Whether it came by the owner's own socket or port, not by that of an agent."""
+
+
+class PartState(StrEnum):
+    """How a part of a turn went."""
+
+    OK = "ok"
+    OFF = "off"
+    """It was not wanted."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPart:
+    """How a part of a turn went, and why if not as wanted."""
+
+    state: PartState = PartState.OFF
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutcome:
+    """What a command did, in words for the user, with the memories it is about."""
+
+    name: CommandName
+    text: str
+    memories: tuple[MemoryId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedMessage:
+    """Where a message went in its session; without `seq` nothing of it was stored. `answer_before` is what the
+    assistant said last, as far as it is known; `is_repeated`: it stood there already; `is_late`: it is stored behind
+    the reply."""
+
+    session: SessionId | None = None
+    seq: int | None = None
+    is_withheld: bool = False
+    is_repeated: bool = False
+    is_late: bool = False
+    answer_before: str = ""
+    part: TurnPart = field(default=TurnPart())
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """The turns to put before the agent: as text for a prompt, and as they are, all of one session."""
+
+    text: str = ""
+    session: SessionId | None = None
+    turns: Sequence[Turn] = ()
+    part: TurnPart = field(default=TurnPart())
+
+
+CaptureState = Literal["queued", "off", "no"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOutcome:
+    """What an agent is answered."""
+
+    logged: LoggedMessage = field(default=LoggedMessage())
+    context: TurnContext = field(default=TurnContext())
+    command: CommandOutcome | None = None
+    bundle: Bundle | None = None
+    verdict: Literal["answerable", "weak", "none"] | None = None
+    capture: CaptureState = "no"
+    parts: Mapping[str, TurnPart] = field(default_factory=dict)
+    took_ms: float = 0.0
+
+
+NO_SESSION = "no session key is given"
+NO_QUESTION = "there is no question that it answers"
+WITHHELD = "what is said under this session key is not to be remembered"
+READ_ONLY = "nothing is written: memory.readOnly is true"
+QA_OFF = "questions and answers are off: memory.qa.enabled is false"
+_CUT = " …"
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLog:
+    """Keeps the messages of one agent; without `shared` questions and answers are off."""
+
+    agent: str
+    qa: AgentQa
+    shared: WorkspaceQa | None
+
+    async def asked(self, key: str, text: str, at: datetime, *, is_timed: bool) -> LoggedMessage:
+        """Keep what a user said, as a question without an answer; once, however often it is sent."""
+        question = harmless_text(text)
+        if len(question) > QUESTION_CHARS_MAX:
+            question = question[: QUESTION_CHARS_MAX - len(_CUT)] + _CUT
+        raw = RawTurn(question, None, at)
+        repeated = partial(repeated_turn, question=question, at=at, is_timed=is_timed)
+        try:
+            if (refused := await self._refused(key)) is not None or self.shared is None:
+                return refused or LoggedMessage()
+            added = await self.shared.write(
+                lambda store: store.turns.append_by_key(key, raw, agent=self.agent, repeated=repeated, is_followed=True)
+            )
+        except MemorydError as exc:
+            return _failed(exc)
+        return _asked(added)
+
+    async def answered(self, key: str, text: str, at: datetime) -> LoggedMessage:
+        """Keep what an assistant said, as the answer to what was asked last; in parts it is one answer."""
+        try:
+            if (refused := await self._refused(key)) is not None or self.shared is None:
+                return refused or LoggedMessage()
+            for _ in range(_TRIES):
+                waiting = await self.shared.read(lambda store: store.answering.waiting(key, self.agent, at))
+                if waiting is None:
+                    break
+                done = await self._answer(self.shared, *waiting, text)
+                if done is not None:
+                    return await self._kept(done)
+        except MemorydError as exc:
+            return _failed(exc)
+        return LoggedMessage(part=TurnPart(PartState.OFF, NO_QUESTION))
+
+    async def context(self, key: str, message: str, *, is_shared: bool) -> TurnContext:
+        """Return the turns to put before the agent for a message.
+
+        `is_shared`: the chat may be told what was said in others; else they are the last ones under its own key.
+        """
+        if self.shared is None:
+            return TurnContext(part=TurnPart(PartState.OFF, QA_OFF))
+        if not key:
+            return TurnContext(part=TurnPart(PartState.OFF, NO_SESSION))
+        asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key)
+        try:
+            found = await self.qa.context(asked)
+            if found.choice.why is Chosen.OTHER_MATCHES and not is_shared:
+                found = await self.qa.context(replace(asked, message=None))
+        except MemorydError as exc:
+            return TurnContext(part=TurnPart(PartState.FAILED, str(exc)))
+        return _context(found.choice.session, found.turns, is_current=found.choice.why is not Chosen.OTHER_MATCHES)
+
+    async def is_withheld(self, key: str) -> bool:
+        """Tell whether nothing of a session is to be kept; while nobody knows, nothing is."""
+        try:
+            return bool(key) and await self.qa.is_withheld(key)
+        except MemorydError:
+            return True
+
+    async def is_unremembered(self, key: str) -> bool:
+        """Tell whether what is said now under a key is not to be kept, by a mark of the key or of its session."""
+        try:
+            return bool(key) and (await self.qa.is_withheld(key) or await self.qa.goes_on_withheld(key))
+        except MemorydError:
+            return True
+
+    async def _refused(self, key: str) -> LoggedMessage | None:
+        """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
+        if not key:
+            return LoggedMessage(part=TurnPart(PartState.OFF, NO_SESSION))
+        if await self.qa.is_withheld(key):
+            return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
+        if self.shared is None:
+            return LoggedMessage(part=TurnPart(PartState.OFF, QA_OFF))
+        if self.shared.is_read_only:
+            return LoggedMessage(part=TurnPart(PartState.OFF, READ_ONLY))
+        return None
+
+    async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AnsweredTurn | None:
+        held = "" if last.answer is not None or not is_answered(last) else await self._held(session, last.seq)
+        return await shared.write(
+            lambda store: store.answering.answer(session, last.seq, text, agent=self.agent, held=held)
+        )
+
+    async def _held(self, session: SessionId, seq: int) -> str:
+        try:
+            return await self.qa.held_answers.find(session, seq)
+        except MemorydError:
+            # gone, or nobody knows: what is said now is the answer then
+            return ""
+
+    async def _kept(self, done: AnsweredTurn) -> LoggedMessage:
+        if done.dropped_answer is not None:
+            await self.qa.held_answers.hold(done.session, done.turn.seq, done.dropped_answer)
+        return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=TurnPart(PartState.OK))
+
+
+def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
+    """Return a context as it is told beside its message, now that the session of that is known.
+
+    The message itself is left out, which is there where it was sent once more.
+    """
+    if logged.seq is None or context.part.state is not PartState.OK:
+        return context
+    if context.session != logged.session:
+        return _context(context.session, context.turns, is_current=False)
+    return _context(context.session, [turn for turn in context.turns if turn.seq != logged.seq], is_current=True)
+
+
+def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bool) -> TurnContext:
+    if session is None or not turns:
+        return TurnContext(part=TurnPart(PartState.OK))
+    text = recalled(session, turns, budget=BUDGET, is_current=is_current)
+    return TurnContext(text, session, tuple(turns), TurnPart(PartState.OK))
+
+
+def _asked(added: AddedTurn | None) -> LoggedMessage:
+    if added is None:
+        return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
+    return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=TurnPart(PartState.OK))
+
+
+def _failed(exc: MemorydError) -> LoggedMessage:
+    return LoggedMessage(part=TurnPart(PartState.FAILED, str(exc)))

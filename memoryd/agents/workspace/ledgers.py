@@ -1,0 +1,135 @@
+"""The ledgers of all agents: one for each folder that an index lies in, with rows for each agent of its own.
+
+The journals of all agents: one for each workspace, however many agents and indexes there are on it.
+
+Parts that all agents of the same settings share, and that outlive a reload which leaves these as they are.
+"""
+
+import os
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from memoryd.agents.events import NamedLoop
+from memoryd.agents.workspace.settings import WorkspaceRules
+from memoryd.config.agents import Agent
+from memoryd.config.paths import state_dir
+from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
+from memoryd.memory.journal import Journal
+from memoryd.memory.note_files import NoteFiles
+from memoryd.store.ledger.changes import ChangeLog
+from memoryd.store.ledger.ledger import Ledger
+
+
+class Ledgers:
+    """Has the ledger of each agent; nothing is opened or made before it is needed."""
+
+    def __init__(self, agents: Sequence[Agent], executor: Executor) -> None:
+        workspaces = [Path(os.path.realpath(agent.workspace)) for agent in agents]
+        self._ledgers: dict[Path, Ledger] = {}
+        self._names: dict[Path, str] = {}
+        for agent in agents:
+            place = _place(agent)
+            is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
+            if place not in self._ledgers:
+                self._names[place] = agent.id
+                self._ledgers[place] = Ledger(
+                    agent.ledger_path,
+                    executor,
+                    is_private=agent.ledger_path.is_relative_to(state_dir()),
+                    is_read_only=is_inside and agent.memory.read_only,
+                )
+
+    def of(self, agent: Agent) -> Ledger:
+        """Return the ledger of an agent; another agent may have the same, and keys its rows otherwise."""
+        return self._ledgers[_place(agent)]
+
+    def loops(self) -> list[NamedLoop]:
+        """Name the loops that delete what has expired, each after the first agent that has the ledger."""
+        return [(f"ledger {name}", self._ledgers[place].run) for place, name in self._names.items()]
+
+    def living_parts(self) -> list[LivingPart]:
+        """Name the writers, each after the first agent that has the ledger."""
+        return [
+            LivingPart(f"writer of ledger {name}", self._ledgers[place].pulse, WRITER_SECONDS)
+            for place, name in self._names.items()
+        ]
+
+    async def close(self) -> None:
+        """Close all of them."""
+        async with AsyncExitStack() as stack:
+            for ledger in self._ledgers.values():
+                stack.push_async_callback(ledger.close)
+
+
+def _place(agent: Agent) -> Path:
+    """Return where the ledger really lies, by whatever symlinks the folder is named."""
+    path = agent.ledger_path
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+class Journals:
+    """Makes the journal of a workspace for the first agent that asks for it; the others get the same."""
+
+    def __init__(self, ledgers: Ledgers, executor: Executor) -> None:
+        self._ledgers = ledgers
+        self._executor = executor
+        self._journals: dict[Path, Journal] = {}
+        self._names: dict[Path, str] = {}
+
+    def of(self, agent: Agent, rules: WorkspaceRules) -> Journal:
+        """Return what writes into the workspace of these rules."""
+        place = rules.workspace
+        if place not in self._journals:
+            self._names[place] = agent.id
+            self._journals[place] = Journal(
+                files=NoteFiles(place, rules.rules, configured=agent.workspace),
+                changes=ChangeLog(self._ledgers.of(agent), str(place)),
+                executor=self._executor,
+                is_read_only=agent.memory.read_only,
+            )
+        return self._journals[place]
+
+    def loops(self) -> list[NamedLoop]:
+        """Name the loops that look at what a kill left, each after the first agent of the workspace."""
+        return [(f"changes {name}", self._journals[place].run) for place, name in self._names.items()]
+
+
+Part = TypeVar("Part")
+
+
+class SharedParts(Generic[Part]):
+    """Parts by their settings. `begin` starts over for another configuration, and `settle` lets go of the rest."""
+
+    def __init__(self) -> None:
+        self._here: dict[Hashable, tuple[object, Part]] = {}
+        self._before: list[tuple[Hashable, object, Part]] = []
+
+    @property
+    def here(self) -> list[Part]:
+        """The parts that somebody asked for since `begin`."""
+        return [part for _, part in self._here.values()]
+
+    def begin(self) -> list[Part]:
+        """Start over; return the parts of before, which are taken up again where somebody wants the same."""
+        self._before += [(settings, basis, part) for settings, (basis, part) in self._here.items()]
+        self._here = {}
+        return [part for _, _, part in self._before]
+
+    def of(self, settings: Hashable, basis: object, make: Callable[[], Part]) -> Part:
+        """Return the part of these settings, made if it is not there.
+
+        Who shares one now takes the `basis` of the first: what else it is made of, which must be the same for a part
+        of before.
+        """
+        if settings not in self._here:
+            same = (part for wanted, made_of, part in self._before if (wanted, made_of) == (settings, basis))
+            part = next(same, None)
+            self._here[settings] = basis, make() if part is None else part
+        return self._here[settings][1]
+
+    def settle(self) -> None:
+        """Let go of the parts of before that nobody asked for."""
+        self._before = []

@@ -1,0 +1,145 @@
+"""From a workspace to what forgets its memories.
+
+What the agents on one workspace share of its retained memories.
+"""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.conversations.forgotten_places import ForgettingIndexes, SaidToAgents
+from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.agents.workspace.settings import owners_time
+from memoryd.config.agents import Agent
+from memoryd.config.paths import state_dir
+from memoryd.embed.embedding import Embedding
+from memoryd.llm.protocol import TextModel
+from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting
+from memoryd.memory.forgetting.planning import ForgettingPlanner
+from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
+from memoryd.memory.journal import Journal
+from memoryd.memory.note_files import RecordDays
+from memoryd.memory.opinions import OpinionBook
+from memoryd.memory.retaining import StatedLines
+from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageBook
+from memoryd.moving.replacing import kept_folder
+from memoryd.store.ledger.capture import DeliveredRows
+from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.reflect import OpinionSteps
+from memoryd.store.ledger.usage import FirstSeen, StatedRows, UsageRows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceMemories:
+    """The retained memories of one workspace. `name` is its real path, the key of rows."""
+
+    name: Path
+    index: WorkspaceIndex
+    ledger: Ledger
+    book: MemoryBook
+    journal: Journal
+    text: TextModel | None
+    """Who labels and writes prose; None where nobody is configured."""
+    tombstones: TombstoneStore
+    """What is forgotten."""
+    opinions: OpinionBook
+    stated: StatedLines
+    """What was stated once, and may have been taken back."""
+    usage: UsageBook
+    """How often what is remembered was used, and how near at hand it is kept."""
+
+
+def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
+    """Make what these agents share; the first one's settings hold."""
+    name, ledger = index.rules.workspace, around.ledgers.of(agents[0])
+    book = _book(agents[0], index, FirstSeen(ledger, name), around.executor)
+    return WorkspaceMemories(
+        name=name,
+        index=index,
+        ledger=ledger,
+        book=book,
+        journal=_journal(agents[0], index, around),
+        text=around.text_models.of(agents[0]),
+        tombstones=_tombstones(ledger, name),
+        opinions=OpinionBook(OpinionSteps(ledger, str(name))),
+        stated=StatedLines(StatedRows(ledger, str(name)), DeliveredRows(ledger, str(name)).key),
+        usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
+    )
+
+
+def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: Executor) -> MemoryBook:
+    local_day = owners_time(agent.memory).day
+    book = MemoryBook(
+        database=index.database,
+        days=RecordDays(first_seen=first_seen, local_day=local_day, clock=time.time),
+        withdrawn=lambda: index.indexer.withdrawn.paths,
+        executor=executor,
+    )
+    index.followers.append(book)
+    return book
+
+
+def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryBook, rows: UsageRows) -> UsageBook:
+    evolution, owner = agent.memory.evolution, owners_time(agent.memory)
+    settings = LifecycleSettings(tiers=evolution.to_tiers(), strength=evolution.strength)
+    usage = UsageBook(rows, book.now, settings, LifecycleTime(local_day=owner.day, end_of_day=owner.end_of))
+    index.followers.append(usage)
+    return usage
+
+
+def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:
+    journal = around.journals.of(agent, index.rules)
+    journal.on_written.append(index.demand)
+    journal.knows.append(lambda path: path in index.indexer.known_paths)
+    return journal
+
+
+def _tombstones(ledger: Ledger, workspace: Path) -> TombstoneStore:
+    return TombstoneStore(
+        rows=TombstoneRows(ledger, str(workspace)),
+        workspace=workspace,
+        key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
+    )
+
+
+def memory_forgetting(
+    shared: WorkspaceMemories,
+    indexes: ForgettingIndexes,
+    qa: WorkspaceQa | None,
+    conversations: Sequence[AgentConversations],
+    embedding: Embedding,
+) -> MemoryForgetting:
+    """Return what forgets the memories of a workspace."""
+    said = SaidToAgents(qa, conversations)
+    planner = ForgettingPlanner(
+        book=shared.book,
+        journal=shared.journal,
+        indexes=indexes,
+        said=said,
+        workspace=shared.name,
+        sent_to=lambda: _told(embedding),
+        set_aside=lambda: shared.ledger.set_aside,
+        replaced=lambda: kept_folder(state_dir()),
+    )
+    parts = ForgettingParts(
+        book=shared.book,
+        journal=shared.journal,
+        tombstones=shared.tombstones,
+        rows=ForgottenRows(shared.ledger, str(shared.name)),
+        indexes=indexes,
+        said=said,
+        usage=shared.usage,
+        stated=shared.stated,
+    )
+    return MemoryForgetting(parts, planner)
+
+
+def _told(embedding: Embedding) -> list[str]:
+    """Name whoever was sent the text of notes to embed."""
+    return [embedding.remote.settings.destination] if embedding.remote is not None else []

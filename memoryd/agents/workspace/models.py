@@ -1,0 +1,216 @@
+"""The embedders of all agents: those with the same settings share one model in memory.
+
+The models of all agents, which outlive a reload that leaves their settings as they are.
+
+The rerankers of all agents: those with the same settings share one model in memory.
+
+The text model of all agents: one for those with the same settings, none where none is configured.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from memoryd.agents.events import NamedLoop
+from memoryd.agents.workspace.ledgers import SharedParts
+from memoryd.config.agents import Agent
+from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir, text_calls_file
+from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
+from memoryd.embed.calibration import Strangers
+from memoryd.embed.choice import EmbedderPlan, plan_for
+from memoryd.embed.current import EmbedderSlot, EmbedderState
+from memoryd.embed.embedding import Embedding, build
+from memoryd.embed.local.local_model import LocalSettings
+from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import RemoteSettings
+from memoryd.index.state import Publish
+from memoryd.llm.access import TextKeys, access_of
+from memoryd.llm.local import LocalWriting, LocalWritingSettings
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
+from memoryd.models.families import RERANKING, WRITING
+from memoryd.models.store import ModelStore
+from memoryd.rerank.reranking import RerankerSettings, Reranking
+from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+
+class Embedders:
+    """Makes the embedder of each agent, once for all that can share it."""
+
+    def __init__(self, models: ModelsSection, publish: Publish) -> None:
+        self._models = models
+        self._publish = publish
+        self._spending = SpendingBook(spending_file())
+        self._strangers = Strangers(strangers_dir())
+        self._made: SharedParts[Embedding] = SharedParts()
+
+    def begin(self, models: ModelsSection) -> None:
+        """Start over for another configuration; those that it wants as they are go on."""
+        self._models = models
+        for made in self._made.begin():
+            made.slot.dismiss()
+
+    def settle(self) -> None:
+        """Let go of those that are not wanted any more."""
+        self._made.settle()
+
+    def of(self, agent: Agent) -> Embedding:
+        """Return the embedder of an agent, with the plan that is its own; nothing runs yet."""
+        local = agent.memory_search.local
+        store = ModelStore.configured(local, os.environ, allow_download=local.download)
+        plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
+        log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
+        made = self._made.of(plan, self._basis(plan, local), lambda: self._built(plan, store, agent.id))
+        return replace(made, plan=plan)
+
+    def _basis(self, plan: EmbedderPlan, local: LocalSection) -> object:
+        """Return what a plan is run with beside what it says: where models come from, keys and addresses."""
+        kinds = {type(settings) for settings in (plan.first, plan.second)}
+        return local if LocalSettings in kinds else None, self._models if RemoteSettings in kinds else None
+
+    def _built(self, plan: EmbedderPlan, store: ModelStore, agent: str) -> Embedding:
+        slot, jobs = EmbedderSlot(self._model_news(agent), self._strangers), batch_jobs_dir()
+        return build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the embedders at work."""
+        running = [("embedder", found.source.run) for found in self._made.here if found.source is not None]
+        return [*running, ("strangers", self._strangers.run)] if running else []
+
+    def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
+        def publish(state: EmbedderState) -> None:
+            progress = state.progress
+            self._publish(
+                Event.MODEL,
+                {
+                    "agent": agent,
+                    "state": state.phase,
+                    "reason": state.reason or None,
+                    "doneBytes": progress.done_bytes if progress else None,
+                    "totalBytes": progress.total_bytes if progress else None,
+                    "step": progress.step if progress else None,
+                },
+            )
+
+        return publish
+
+
+class ModelParts:
+    """Embedders, rerankers and text models. `begin`, ask for what a configuration wants, then `settle`."""
+
+    def __init__(self, publish: Publish) -> None:
+        self.embedders = Embedders(ModelsSection(), publish)
+        self.rerankers = Rerankers()
+        self.text_models = TextModels(ModelsSection())
+
+    def begin(self, models: ModelsSection) -> None:
+        """Start over for a configuration; nobody who used one of them before does any more."""
+        self.embedders.begin(models)
+        self.rerankers.begin()
+        self.text_models.begin(models)
+
+    def settle(self) -> None:
+        """Let go of the models that this configuration does not want."""
+        self.embedders.settle()
+        self.rerankers.settle()
+        self.text_models.settle()
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the models at work; they may fail and be started again."""
+        return self.embedders.loops() + self.rerankers.loops() + self.text_models.loops()
+
+
+class Rerankers:
+    """Makes the reranker of each agent that wants one, once for all that can share it."""
+
+    def __init__(self) -> None:
+        self._made: SharedParts[Reranking] = SharedParts()
+
+    def begin(self) -> None:
+        """Start over for another configuration; those that it wants as they are go on."""
+        self._made.begin()
+
+    def settle(self) -> None:
+        """Let go of those that are not wanted any more."""
+        self._made.settle()
+
+    def of(self, agent: Agent) -> Reranking | None:
+        """Return the reranker of an agent; nothing runs yet. None where none is configured, or nothing searched."""
+        search = agent.memory_search
+        wanted, local = search.query.rerank, search.local
+        if wanted.model_path is None or not search.enabled:
+            return None
+        settings = RerankerSettings(
+            source=wanted.model_path,
+            threads=wanted.threads,
+            idle_unload=timedelta(minutes=wanted.idle_unload_minutes),
+        )
+        store = ModelStore.configured(local, os.environ, allow_download=local.download, use=RERANKING)
+        return self._made.of(settings, local, lambda: Reranking(settings=settings, store=store))
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the rerankers at work."""
+        return [("reranker", reranking.run) for reranking in self._made.here]
+
+
+Writing = LocalWriting | RemoteWriting
+"""A text model at work, with what status tells of it."""
+
+
+class TextModels:
+    """Makes the text model of each agent that has one, once for all that can share it."""
+
+    def __init__(self, models: ModelsSection) -> None:
+        self._models = models
+        self._calls = SpendingBook(text_calls_file())
+        self._made: SharedParts[Writing] = SharedParts()
+
+    def begin(self, models: ModelsSection) -> None:
+        """Start over for another configuration; those that it wants as they are go on."""
+        self._models = models
+        self._made.begin()
+
+    def settle(self) -> None:
+        """Let go of those that are not wanted any more."""
+        self._made.settle()
+
+    def of(self, agent: Agent) -> Writing | None:
+        """Return the text model of an agent; nothing runs yet. None where none is configured."""
+        llm = agent.memory.llm
+        if llm.provider == "local":
+            return self._local(llm, agent.memory_search.local)
+        return self._remote(llm) if llm.provider == "openai" else None
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the text models at work."""
+        return [("text model", writing.run) for writing in self._made.here]
+
+    def _local(self, llm: LlmSection, local: LocalSection) -> Writing:
+        settings = LocalWritingSettings(
+            source=llm.model or "",
+            context=llm.context_size,
+            threads=llm.threads or max(1, (os.cpu_count() or 1) // 2),
+            max_tokens=llm.max_tokens,
+            idle_unload=timedelta(minutes=llm.idle_unload_minutes),
+            answer=timedelta(milliseconds=llm.timeout_ms),
+        )
+        store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
+        return self._made.of(settings, local, lambda: LocalWriting(settings=settings, store=store))
+
+    def _remote(self, llm: LlmSection) -> Writing:
+        settings = RemoteWritingSettings(
+            model=llm.model or "",
+            access=access_of(llm, self._models),
+            max_tokens=llm.max_tokens,
+            calls_per_day=llm.max_calls_per_day,
+            answer=timedelta(milliseconds=llm.timeout_ms),
+        )
+        keys = TextKeys(self._models, os.environ)
+        return self._made.of(
+            settings, self._models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls)
+        )

@@ -1,0 +1,167 @@
+"""From a workspace and its settings to what reflects over it, when asked and by the clock.
+
+The parts of a workspace that the agents on it share, put together.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
+from memoryd.agents.conversations.forgotten_places import ForgettingIndexes
+from memoryd.agents.events import NamedLoop
+from memoryd.agents.retained.reflecting import ReflectSchedule, ReflectUse, SettledBook
+from memoryd.agents.status.figures import Census
+from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
+from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace.memories import WorkspaceMemories, memory_forgetting, workspace_memories
+from memoryd.agents.workspace.settings import ScanSchedule, WorkspaceRules, index_settings, owners_time
+from memoryd.config.agents import Agent
+from memoryd.embed.choice import media_rules
+from memoryd.embed.embedding import Embedding
+from memoryd.memory.forgetting.forgetting import MemoryForgetting
+from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.reflect.pages import PageSummaries
+from memoryd.memory.reflect.proposals import ProposalQueue
+from memoryd.memory.reflect.run import Reflecting, ReflectParts
+from memoryd.rerank.reranking import Reranking
+from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
+from memoryd.wire import Event
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceReflect:
+    """Reflect over one workspace: what may be asked, and what runs by itself."""
+
+    use: ReflectUse
+    schedule: ReflectSchedule
+
+    def loops(self, agent: str) -> list[NamedLoop]:
+        """Name the loop of the schedule, after an agent."""
+        return [(f"reflect {agent}", self.schedule.run)]
+
+
+def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> WorkspaceReflect:
+    """Make what reflects over a workspace; the settings of the first of its agents hold."""
+    settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
+    settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
+    runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
+    queue = ProposalQueue(rows, memories.journal, settled.told)
+    parts = _parts(memories, settled, queue, runs, agents[0].memory.core.max_chars, _telling(agents, around))
+    reflecting = Reflecting(parts)
+    return WorkspaceReflect(
+        ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
+        ReflectSchedule(reflecting=reflecting, runs=runs, settings=settings, zone=zone),
+    )
+
+
+def _parts(
+    memories: WorkspaceMemories,
+    settled: SettledBook,
+    queue: ProposalQueue,
+    runs: ReflectRuns,
+    core: int,
+    tell: Callable[[str, int], None],
+) -> ReflectParts:
+    return ReflectParts(
+        book=settled.now,
+        known=lambda: memories.index.indexer.known_paths,
+        journal=memories.journal,
+        opinions=memories.opinions,
+        queue=queue,
+        runs=runs,
+        tombstones=memories.tombstones,
+        core_chars=core,
+        labeller=None if memories.text is None else Labeller(memories.text),
+        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+        tell=tell,
+    )
+
+
+def _telling(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
+    """Return what tells all agents of a workspace what a run of reflect does now."""
+
+    def tell(step: str, count: int) -> None:
+        for agent in agents:
+            around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
+
+    return tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceEngines:
+    """Who embeds the passages of a workspace, and who puts answers in order."""
+
+    embedding: Embedding
+    reranking: Reranking | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceParts:
+    """What the agents on one workspace share; the settings of the first of them hold."""
+
+    agents: Sequence[Agent]
+    around: Surroundings
+    engines: WorkspaceEngines
+    index: WorkspaceIndex
+    census: Census
+    schedule: ScanSchedule
+    conversations: Mapping[str, AgentConversations]
+    """By the ids of the agents: what is told to one is not told to another, but a memory is forgotten in all."""
+    memories: WorkspaceMemories
+    forgetting_indexes: ForgettingIndexes
+    forgetting: MemoryForgetting
+    reflect: WorkspaceReflect
+    capture: WorkspaceCapture
+
+    @property
+    def chunker(self) -> str:
+        """The fingerprint of how notes are cut."""
+        return index_settings(self.agents[0].memory_search).chunks.fingerprint
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no agent of another index has this workspace, nor a second one of this."""
+        workspace = self.agents[0].workspace
+        return sum(agent.workspace == workspace for agent in self.around.agents) == 1
+
+
+def workspace_parts(agents: Sequence[Agent], engines: WorkspaceEngines, around: Surroundings) -> WorkspaceParts:
+    """Wire what these agents share; nothing is opened, and nothing runs."""
+    index = _index(agents, engines, around)
+    memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
+    conversations = _conversations(agents, index, engines, around)
+    qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
+    return WorkspaceParts(
+        agents=agents,
+        around=around,
+        engines=engines,
+        index=index,
+        census=Census(database=index.database, lane=index.lane, embedding=engines.embedding),
+        schedule=ScanSchedule(agents[0].memory_search.sync, index.indexer),
+        conversations=conversations,
+        memories=memories,
+        forgetting_indexes=indexes,
+        forgetting=memory_forgetting(memories, indexes, qa, list(conversations.values()), engines.embedding),
+        reflect=workspace_reflect(agents, memories, around),
+        capture=workspace_capture(agents, memories, conversations, qa),
+    )
+
+
+def _index(agents: Sequence[Agent], engines: WorkspaceEngines, around: Surroundings) -> WorkspaceIndex:
+    media = media_rules(agents[0].memory_search, engines.embedding.plan)
+    return WorkspaceIndex(
+        agents=agents,
+        embedding=engines.embedding,
+        reranking=engines.reranking,
+        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=around.limits.max_file_bytes),
+        around=around,
+    )
+
+
+def _conversations(
+    agents: Sequence[Agent], index: WorkspaceIndex, engines: WorkspaceEngines, around: Surroundings
+) -> dict[str, AgentConversations]:
+    ahead = NotesAhead(index.lane, lambda: index.pending_files)
+    return {
+        agent.id: AgentConversations(agent, embedding=engines.embedding, notes=ahead, around=around) for agent in agents
+    }

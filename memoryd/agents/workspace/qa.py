@@ -1,0 +1,249 @@
+"""Messages that come while the files of the sessions are still being read: kept as soon as they are, in their order.
+
+Their senders have been answered by then: within their deadline, and with what kept the message from being kept at once.
+
+The questions and answers of one workspace: one store for all agents on it, opened beside everything else.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+import structlog
+
+from memoryd.agents.events import NamedLoop
+from memoryd.agents.workspace.settings import owners_time
+from memoryd.config.agents import Agent
+from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
+from memoryd.search.ranking import commonness
+from memoryd.sessions.qa_store import QaStore, QaUpkeep
+
+OPEN_SECONDS: Final = 5.0
+"""How long a call waits for files that are still being read."""
+MAINTENANCE_SECONDS: Final = 30.0
+"""How long what another program wrote may stay unseen."""
+RETRY_SECONDS: Final = 10.0
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class QaProblems:
+    """What cannot be read or written, for one agent; `others` counts files whose agent nobody knows."""
+
+    named: tuple[str, ...] = ()
+    others: int = 0
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it in words, one sentence for each."""
+        files = "1 file" if self.others == 1 else f"{self.others} files"
+        unknown = f"{files} of sessions cannot be read; the owner's `memoryctl qa stats` names what cannot"
+        return [*self.named, *([unknown] if self.others else [])]
+
+
+class WorkspaceQa:
+    """Owns the store of a workspace. What writes waits in line, so that at most one thread waits for its files."""
+
+    def __init__(self, agents: Sequence[Agent], *, look_seconds: float = MAINTENANCE_SECONDS) -> None:
+        memory = agents[0].memory
+        self.name = agents[0].id
+        self.workspace = Path(os.path.realpath(agents[0].workspace))
+        self._is_shared = len(agents) > 1
+        self.is_read_only = memory.read_only
+        self._now = owners_time(memory).now
+        self._look_seconds = look_seconds
+        self._upkeep = QaUpkeep(now=self._now)
+        self._opened = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._trouble = ""
+        self.store = QaStore(
+            self.workspace,
+            keeping=memory.qa.keeping(),
+            max_bytes=memory.qa.max_bytes,
+            commonness=commonness,
+            is_read_only=memory.read_only,
+            on_change=self._upkeep.note_change,
+        )
+
+    def loops(self) -> list[NamedLoop]:
+        """Name the loops that read the files, and those that write what follows from them."""
+        watching: NamedLoop = (f"qa {self.name}", self._watch)
+        return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether the files are still being read, and nothing is known that stands in the way."""
+        return not self._opened.is_set() and not self._trouble
+
+    async def until_open(self) -> None:
+        """Wait until it is known which sessions there are."""
+        await self._opened.wait()
+
+    def now(self) -> datetime:
+        """Return the time in the zone of the owner."""
+        return self._now()
+
+    async def read(self, step: Callable[[QaStore], Result], *, seconds: float = OPEN_SECONDS) -> Result:
+        """Ask the store in a thread; raises NotNow while it is being opened for longer than `seconds`."""
+        await self._ready(seconds)
+        return await asyncio.to_thread(step, self.store)
+
+    async def write(self, step: Callable[[QaStore], Result]) -> Result:
+        """Have the store change something, in a thread, one after the other in the order of the calls.
+
+        Raises Denied where nothing may be written, and StoreUnavailable where there is no workspace: one that is not
+        mounted must not be made anew.
+        """
+        self.check_writable()
+        await self._ready(OPEN_SECONDS)
+        async with self._turn:
+            return await asyncio.to_thread(self._written, step)
+
+    def check_writable(self) -> None:
+        """Raise Denied where nothing may be written."""
+        if self.is_read_only:
+            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:
+        """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner."""
+        own, unknown = list[str](), list[str]()
+        for name, problem, whose in self.store.sessions.session_problems():
+            if whose in ("", agent):
+                (own if whose else unknown).append(f"{name}: {problem}")
+        if names_all or not self._is_shared:
+            own, unknown = own + unknown, []
+        around = [self._trouble or self._upkeep.trouble, self._why_full(), *self.store.sessions.main_problems]
+        return QaProblems((*filter(None, around), *own), len(unknown))
+
+    def _why_full(self) -> str:
+        usage = self.store.archive.usage
+        if not usage.is_full:
+            return ""
+        kept = "no turn is kept" if usage.is_closed else "questions alone are kept"
+        return f"{kept}: the files have {usage.bytes:,} bytes, memory.qa.maxBytes is {usage.max_bytes:,}"
+
+    async def _watch(self) -> None:
+        """Open the store, then look now and then what others wrote and learn what is to be found, until cancelled."""
+        while True:
+            is_open = self._opened.is_set()
+            sessions = self.store.sessions
+            try:
+                await asyncio.to_thread(sessions.look if is_open else sessions.open)
+                self._opened.set()
+                # beside all calls: a start would wait for the archive of a year
+                await asyncio.to_thread(self.store.sequences.learn)
+            except MemorydError as exc:
+                self._trouble = str(exc)
+            else:
+                self._trouble = ""
+            await asyncio.sleep(self._look_seconds if self._opened.is_set() else RETRY_SECONDS)
+
+    async def _keep(self) -> None:
+        await self._opened.wait()
+        await self._upkeep.run(self.store)
+
+    async def _ready(self, seconds: float) -> None:
+        if not self._opened.is_set() and self._trouble:
+            raise StoreUnavailable(self._trouble)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._opened.wait()
+        except TimeoutError as exc:
+            raise NotNow("the conversations are still being read", hint="try again in a moment") from exc
+
+    def _written(self, step: Callable[[QaStore], Result]) -> Result:
+        if not self.workspace.is_dir():
+            raise StoreUnavailable(
+                f"there is no folder {self.workspace}", hint="make the folder of the workspace first"
+            )
+        return step(self.store)
+
+
+def enabled(shared: WorkspaceQa | None) -> WorkspaceQa:
+    """Return the questions and answers of a workspace; raises Disabled where they are off."""
+    if shared is None:
+        raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
+    return shared
+
+
+def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
+    """Return by the ids of the agents what keeps their questions and answers: one for each folder; none if disabled."""
+    groups: dict[str, list[Agent]] = {}
+    for agent in agents:
+        if agent.memory.qa.enabled:
+            groups.setdefault(os.path.realpath(agent.workspace), []).append(agent)
+    return {agent.id: qa for group in groups.values() for qa in [WorkspaceQa(group)] for agent in group}
+
+
+log = structlog.get_logger(__name__)
+
+QUEUE_WAIT_SECONDS: Final = 1.0
+LATE_MAX: Final = 256
+"""Messages that wait; more are not kept."""
+KEPT_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
+NOT_KEPT: Final = "the conversations are still being read, and too many messages wait: send it again"
+
+LateStep = Callable[[], Awaitable[object]]
+
+
+class LateMessages:
+    """The messages of one agent that wait for its store; without `shared` there is nothing to wait for."""
+
+    def __init__(self, shared: WorkspaceQa | None) -> None:
+        self._shared = shared
+        self._waiting: deque[LateStep] = deque()
+        self._has_some = asyncio.Event()
+        self._has_none = asyncio.Event()
+        self._has_none.set()
+
+    async def are_kept(self, seconds: float) -> bool:
+        """Wait until messages can be kept and those before are, or it is known why not; False if that takes longer."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._opened()
+                await self._has_none.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def put(self, step: LateStep) -> str:
+        """Do it as soon as the store is open, behind what waits already; return what is to be said of it."""
+        if len(self._waiting) >= LATE_MAX:
+            return NOT_KEPT
+        self._waiting.append(step)
+        self._has_none.clear()
+        self._has_some.set()
+        return KEPT_LATER
+
+    async def run(self) -> None:
+        """Keep what is late, until cancelled."""
+        while True:
+            await self._has_some.wait()
+            self._has_some.clear()
+            await self._opened()
+            try:
+                while self._waiting:
+                    await self._done(self._waiting.popleft())
+            finally:
+                # one that is broken must not hold up all that come after it
+                (self._has_some if self._waiting else self._has_none).set()
+
+    async def _opened(self) -> None:
+        """Wait until the store is open, or it is known why it cannot be."""
+        while self._shared is not None and self._shared.is_opening:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(QUEUE_WAIT_SECONDS):
+                    await self._shared.until_open()
+
+    async def _done(self, step: LateStep) -> None:
+        try:
+            await step()
+        except (MemorydError, OSError) as exc:
+            log.warning("a message that came early is not kept", reason=str(exc))

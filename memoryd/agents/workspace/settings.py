@@ -1,0 +1,212 @@
+"""The time of the owner of an agent, in the zone that `memory.timezone` names.
+
+From the section `memorySearch` to the settings of each part of an index.
+
+Where the notes of one workspace lie, and what of them may be read.
+
+When to look at the disk though nothing was seen to change: by the clock, and when somebody asks.
+"""
+
+import asyncio
+import math
+import os
+import time as system_time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from memoryd.config.agents import Agent
+from memoryd.config.memory import MemorySection
+from memoryd.config.memory_search import MemorySearchSection, SyncSection
+from memoryd.config.paths import openclaw_sessions
+from memoryd.domain.embedding import Choice
+from memoryd.domain.media import MediaRules
+from memoryd.domain.syncplan import Grace
+from memoryd.domain.text.entries import ChunkSettings
+from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, joined, related
+from memoryd.files.roots import workspace_roots
+from memoryd.files.scanner import ScanRoot, ScanRules
+from memoryd.index.indexer import Indexer, IndexSettings
+from memoryd.index.passages import LaneSettings
+from memoryd.search.ranking import SearchSettings
+from memoryd.sessions.conversation_index import FeedSettings
+from memoryd.sessions.transcripts.folders import TranscriptFolder
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersTime:
+    """Tells the time of an owner; `zone` None is that of the machine, whichever it is in when somebody asks."""
+
+    zone: ZoneInfo | None
+
+    def now(self) -> datetime:
+        """Return the time now, with its zone."""
+        return datetime.now(UTC).astimezone(self.zone)
+
+    def today(self) -> date:
+        """Return the day that it is now."""
+        return self.now().date()
+
+    def day(self, at: float) -> date:
+        """Return the day of a Unix time."""
+        return datetime.fromtimestamp(at, UTC).astimezone(self.zone).date()
+
+    def end_of(self, day: date) -> float:
+        """Return the Unix time at which a day is over; infinity for one that no clock shows."""
+        try:
+            midnight = datetime.combine(day, time.min, tzinfo=self.zone) + timedelta(days=1)
+            return midnight.timestamp()
+        except (OverflowError, ValueError, OSError):
+            return math.inf
+
+
+def owners_time(memory: MemorySection) -> OwnersTime:
+    """Return the time of the owner of an agent with these settings."""
+    return OwnersTime(ZoneInfo(memory.timezone) if memory.timezone else None)
+
+
+BATCH_PASSAGES = 1000
+"""Of one job of a provider's batch interface."""
+
+
+def lane_settings(settings: MemorySearchSection, choice: Choice) -> LaneSettings:
+    """Return how vectors are made: with a batch interface, as many at once as its jobs take."""
+    usual = LaneSettings(
+        max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
+        providers=tuple(filter(None, (choice.provider, choice.fallback))),
+        is_paused=settings.sync.paused,
+    )
+    batch = settings.remote.batch
+    if not batch.enabled:
+        return usual
+    passages = BATCH_PASSAGES * batch.concurrency
+    return replace(usual, remote_batch=passages, read_ahead=passages, retry=batch.poll_interval_ms / 1000)
+
+
+def index_settings(settings: MemorySearchSection) -> IndexSettings:
+    """Return how notes are cut and when the disk is looked at, in seconds."""
+    sync = settings.sync
+    return IndexSettings(
+        chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
+        debounce=sync.watch_debounce_ms / 1000,
+        settle=sync.settle_ms / 1000,
+        grace=Grace(file=sync.delete_grace_ms / 1000, root=sync.root_grace_seconds, settle=sync.settle_ms / 1000),
+        reconcile=sync.reconcile_seconds,
+    )
+
+
+def feed_settings(settings: MemorySearchSection) -> FeedSettings:
+    """Return when folders of transcripts are looked at, in seconds."""
+    sync = settings.sync
+    return FeedSettings(debounce=sync.watch_debounce_ms / 1000, hold=5.0, reconcile=sync.reconcile_seconds)
+
+
+def indexed_folders(agent: Agent) -> list[TranscriptFolder]:
+    """Return whose transcripts the index of an agent holds; none unless its owner wants them to be read."""
+    return transcript_folders(agent) if agent.reads_transcripts else []
+
+
+def transcript_folders(agent: Agent) -> list[TranscriptFolder]:
+    """Return where the transcripts of an agent lie; each use of them is asked for by a key of its own."""
+    own = [
+        TranscriptFolder(Path(one.path), one.whose) for one in agent.memory.sessions.folders if one.agent == agent.id
+    ]
+    usual = openclaw_sessions(agent.id)
+    # named twice is read once
+    named = {folder.path: folder for folder in [TranscriptFolder(usual, is_optional=True), *own]}
+    return list(named.values())
+
+
+def search_settings(settings: MemorySearchSection, vector_bytes: int) -> SearchSettings:
+    """Return how words and vectors are asked and merged; the vectors may take so many bytes of memory."""
+    return SearchSettings(hybrid=settings.query.hybrid, vector_bytes=vector_bytes)
+
+
+class WorkspaceRules:
+    """The folders of one workspace and its rules of privacy, as they are on disk at the moment of each question."""
+
+    def __init__(self, agent: Agent, *, media: MediaRules | None, max_file_bytes: int) -> None:
+        settings, index = agent.memory_search, agent.index_path
+        self.workspace = Path(os.path.realpath(agent.workspace))
+        self.max_file_bytes = max_file_bytes
+        self._settings = settings
+        self._media = media
+        self._index_folder = index.parent
+        self._timings = IgnoreTimings(settle=settings.sync.settle_ms / 1000, grace=settings.sync.delete_grace_ms / 1000)
+        self._ignore = IgnoreFile(
+            self.workspace,
+            exclude=settings.exclude,
+            memory=index.with_name(f"{index.name}-ignore"),
+            timings=self._timings,
+            follow_symlinks=settings.follow_symlinks,
+        )
+        self._neighbours: list[tuple[Path, IgnoreFile]] = []
+
+    def heed(self, others: Iterable["WorkspaceRules"]) -> None:
+        """Keep the ignore files of other workspaces, too, for what is listed of their folders."""
+        paths = {other.workspace for other in others} - {self.workspace}
+        self._neighbours = [(path, IgnoreFile(path, timings=self._timings)) for path in sorted(paths)]
+
+    def roots(self) -> list[ScanRoot]:
+        """Return where to look. Blocks: the extra paths may be globs."""
+        return workspace_roots(self.workspace, self._settings.extra_paths)
+
+    def ruling(self) -> Ruling:
+        """Return what is private now. Blocks: reads the ignore files."""
+        own = self._ignore.look()
+        if not self._neighbours:
+            return own
+        near = related((path for path, _ in self._neighbours), (root.path for root in self.roots()))
+        others = [(path, file.look()) for path, file in self._neighbours if path in near]
+        return joined(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
+
+    def look(self) -> tuple[list[ScanRoot], ScanRules]:
+        """Return where to look and by which rules, for one scan. Blocks."""
+        rules = self.rules()
+        return self.roots(), rules
+
+    def rules(self) -> ScanRules:
+        """Return by which rules to look. Blocks: reads the ignore files."""
+        ruling = self.ruling()
+        return ScanRules(
+            workspace=self.workspace,
+            is_ignored=ruling.is_ignored,
+            has_patterns=ruling.has_rules,
+            hold=ruling.hold,
+            notice=ruling.notice,
+            may_hide=ruling.may_hide,
+            is_current=ruling.is_current,
+            excluded_folder=self._index_folder,
+            max_file_bytes=self.max_file_bytes,
+            follow_symlinks=self._settings.follow_symlinks,
+            media=self._media,
+        )
+
+
+ON_SEARCH_SECONDS = 5.0
+"""A question schedules a scan at most this often."""
+
+
+class ScanSchedule:
+    """Asks one indexer for scans, as `memorySearch.sync` says."""
+
+    def __init__(self, settings: SyncSection, indexer: Indexer) -> None:
+        self._settings = settings
+        self._indexer = indexer
+        self._searched_at = 0.0
+
+    async def run(self) -> None:
+        """Ask for a scan every `sync.intervalMinutes`; return at once if that is 0."""
+        seconds = self._settings.interval_minutes * 60
+        while seconds:
+            await asyncio.sleep(seconds)
+            self._indexer.demand()
+
+    def note_question(self) -> None:
+        """Take the news that somebody asks."""
+        now = system_time.monotonic()
+        if self._settings.on_search and now - self._searched_at > ON_SEARCH_SECONDS:
+            self._searched_at = now
+            self._indexer.hint()
