@@ -10,13 +10,12 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import JSONResponse
 
 from memoryd import __version__
-from memoryd.api import description, problems
-from memoryd.api.dependencies import AllServices, Services
+from memoryd.api import openapi, problems
+from memoryd.api.access import AllServices, Services
+from memoryd.api.http.body import DecodedRoute
 from memoryd.api.http.connection import peer_of
-from memoryd.api.http.decoded import DecodedRoute
 from memoryd.api.http.sockets import PORT
-from memoryd.api.route_row import Row, Served
-from memoryd.api.routes import TABLE
+from memoryd.api.routes import TABLE, Row, Served
 from memoryd.errors import Denied, NotFound
 
 
@@ -30,7 +29,7 @@ def application(services: Services | None = None, table: Sequence[Row] = TABLE) 
     )
     app.state.services = services
     problems.install(app)
-    description.install(app)
+    openapi.install(app)
     install(app, table)
     return app
 

@@ -1,40 +1,86 @@
 """The API as one table: every call, who may make it, and what answers it.
 
 The app is made of it, and so are the access rules and the description. What does not stand here is never answered.
+
+What the API says of one call: its path, who may make it, on what it is answered, what becomes of it at a reload.
 """
 
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Final
 
-from memoryd.api import (
-    capture,
+from starlette.responses import Response
+
+from memoryd.api import metrics, openapi
+from memoryd.api.calls import (
     changes,
     core,
-    description,
     entities,
-    events,
-    files,
     forget,
+    index,
     memories,
-    memory_docs,
-    metrics,
     opinions,
     qa,
     recall,
     reflect,
-    reload,
     retain,
     search,
     sessions,
     status,
-    sync,
     transfer,
     turns,
 )
-from memoryd.api.http.turnstile import Exemptions
-from memoryd.api.route_row import AtReload, Row, Served
+from memoryd.api.http.reload_gate import Exemptions
 from memoryd.domain.access import Who
 from memoryd.wire import API
+
+Handler = Callable[..., Coroutine[object, object, object]]
+
+
+class Served(StrEnum):
+    """On which transport a call is answered."""
+
+    EVERYWHERE = "everywhere"
+    SOCKET = "socket"
+    """On Unix sockets alone: what nobody can take back, a token that got lost does not do."""
+    PORT = "port"
+    """On the loopback port alone: paths that another program has, for its clients."""
+
+
+class AtReload(StrEnum):
+    """What becomes of a call while a reload exchanges what it asks."""
+
+    WAITS = "waits"
+    """One in flight is waited for before anybody is held, longer if it has a deadline of its own; then a new one is."""
+    AGAIN = "again"
+    """As it does nothing but wait, it is broken off and asked again."""
+    STREAMS = "streams"
+    """A new one is held; one in flight goes on."""
+    FREE = "free"
+    """It goes on, since it needs nothing that is exchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One call, its path as the description writes it.
+
+    `replies` is the class of what is no plain JSON; `deadline` is how long an answer may take, None: as any other.
+    """
+
+    method: str
+    path: str
+    who: Who
+    handler: Handler
+    summary: str
+    status: int = 200
+    replies: type[Response] | None = None
+    deadline: timedelta | None = None
+    is_described: bool = True
+    served: Served = Served.EVERYWHERE
+    at_reload: AtReload = AtReload.WAITS
+
 
 LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
 """A little more than a caller may ask for."""
@@ -50,7 +96,7 @@ TABLE: Final = (
         "GET",
         "/openapi.json",
         Who.ANYONE,
-        description.describe,
+        openapi.describe,
         "Describe the API",
         is_described=False,
         at_reload=AtReload.FREE,
@@ -59,7 +105,7 @@ TABLE: Final = (
     Row("GET", f"{API}/status", Who.AGENT, status.get_status, "Describe the daemon and its agents"),
     Row("GET", "/metrics", Who.OWNER, metrics.get_metrics, "Tell figures to Prometheus", replies=metrics.MetricsText),
     Row("POST", f"{API}/search", Who.SESSION, search.search, "Search a memory"),
-    Row("GET", f"{API}/files/{{path}}", Who.SESSION, files.get_file, "Read lines of a document"),
+    Row("GET", f"{API}/files/{{path}}", Who.SESSION, index.get_file, "Read lines of a document"),
     Row("POST", f"{API}/sessions/start", Who.SESSION, sessions.start, "Begin a session"),
     Row("GET", f"{API}/sessions", Who.SESSION, sessions.listing, "List conversations and transcripts"),
     Row("GET", f"{API}/sessions/lines", Who.SESSION, sessions.lines, "Read lines of a conversation"),
@@ -91,7 +137,7 @@ TABLE: Final = (
     Row("GET", f"{API}/qa/stats", Who.SESSION, qa.stats, "Count turns and kept answers"),
     Row("POST", f"{API}/turns", Who.SESSION, turns.take, "Take a message of a conversation"),
     Row("POST", f"{API}/recall", Who.SESSION, recall.recall, "Recall what answers"),
-    Row("POST", f"{API}/capture", Who.OWNER, capture.capture, "Keep what a message states, or say what would be"),
+    Row("POST", f"{API}/capture", Who.OWNER, retain.capture, "Keep what a message states, or say what would be"),
     Row("POST", f"{API}/retain", Who.SESSION, retain.retain, "State memories"),
     Row("GET", f"{API}/memories", Who.SESSION, memories.listing, "List memories"),
     Row("POST", f"{API}/memories", Who.SESSION, memories.add, "State one memory"),
@@ -133,9 +179,9 @@ TABLE: Final = (
         "GET",
         f"{API}/events",
         Who.SESSION,
-        events.events,
+        index.events,
         "Follow what happens",
-        replies=events.EventStream,
+        replies=index.EventStream,
         at_reload=AtReload.STREAMS,
     ),
     Row(
@@ -149,17 +195,17 @@ TABLE: Final = (
         "POST",
         f"{API}/sync",
         Who.AGENT,
-        sync.sync,
+        index.sync,
         "Scan now, and wait for it",
         deadline=LONGEST_WAIT,
         at_reload=AtReload.AGAIN,
     ),
-    Row("POST", f"{API}/reindex", Who.OWNER, sync.reindex, "Read or embed everything again", status=202),
+    Row("POST", f"{API}/reindex", Who.OWNER, index.reindex, "Read or embed everything again", status=202),
     Row(
         "POST",
         f"{API}/reload",
         Who.OWNER,
-        reload.reload,
+        index.reload,
         "Read the configuration again",
         deadline=RELOADING,
         served=Served.SOCKET,
@@ -169,13 +215,13 @@ TABLE: Final = (
     *(
         Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, summary, served=Served.PORT)
         for method, path, handler, summary in (
-            ("GET", "stats", memory_docs.stats, "Count memories, for clients of rsclaw"),
-            ("GET", "docs", memory_docs.listing, "List or find memories, for clients of rsclaw"),
-            ("GET", "docs/{memory}", memory_docs.get, "Tell a memory, for clients of rsclaw"),
-            ("POST", "{memory}/pin", memory_docs.pin, "Pin a memory, for clients of rsclaw"),
-            ("POST", "{memory}/unpin", memory_docs.unpin, "Take a pin away, for clients of rsclaw"),
-            ("POST", "{memory}/importance", memory_docs.importance, "Weigh a memory, for clients of rsclaw"),
-            ("DELETE", "{memory}", memory_docs.delete, "Take a memory out, for clients of rsclaw"),
+            ("GET", "stats", transfer.stats, "Count memories, for clients of rsclaw"),
+            ("GET", "docs", transfer.listing, "List or find memories, for clients of rsclaw"),
+            ("GET", "docs/{memory}", transfer.get, "Tell a memory, for clients of rsclaw"),
+            ("POST", "{memory}/pin", transfer.pin, "Pin a memory, for clients of rsclaw"),
+            ("POST", "{memory}/unpin", transfer.unpin, "Take a pin away, for clients of rsclaw"),
+            ("POST", "{memory}/importance", transfer.importance, "Weigh a memory, for clients of rsclaw"),
+            ("DELETE", "{memory}", transfer.delete, "Take a memory out, for clients of rsclaw"),
         )
     ),
 )

@@ -14,18 +14,16 @@ import structlog
 from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.workspace.workspaces import Workspaces
-from memoryd.api.access import Gate, socket_name
+from memoryd.api.access import Gate, Services, socket_name
 from memoryd.api.application import application
 from memoryd.api.daemon_state import ConfigState
-from memoryd.api.dependencies import Services
 from memoryd.api.http.connection import ConnectionLimits
-from memoryd.api.http.guard import Guard, GuardLimits
-from memoryd.api.http.loopback_port import LoopbackPort
-from memoryd.api.http.measured import RequestCounts
+from memoryd.api.http.counting import RequestCounts
+from memoryd.api.http.limits import Admission, Guard, GuardLimits
+from memoryd.api.http.loopback import LoopbackPort
+from memoryd.api.http.reload_gate import ClosingLimits, Turnstile
 from memoryd.api.http.server import Server
-from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
-from memoryd.api.http.turnstile import ClosingLimits, Turnstile
 from memoryd.api.routes import deadlines, exemptions
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded

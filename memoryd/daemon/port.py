@@ -5,11 +5,9 @@ import time
 from starlette.types import ASGIApp
 
 from memoryd.api.http.connection import ConnectionLimits
-from memoryd.api.http.doorkeeper import Door
-from memoryd.api.http.guard import Guard, GuardLimits
-from memoryd.api.http.loopback_port import LoopbackPort
-from memoryd.api.http.measured import RequestCounts
-from memoryd.api.http.shedding import Admission
+from memoryd.api.http.counting import RequestCounts
+from memoryd.api.http.limits import Admission, Guard, GuardLimits
+from memoryd.api.http.loopback import Door, LoopbackPort
 from memoryd.config.root import Config
 from memoryd.domain.loopback import DoorRules, WrongTokens
 from memoryd.files.token_file import TokenFile

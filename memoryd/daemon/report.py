@@ -12,9 +12,9 @@ from memoryd import __version__
 from memoryd.agents.status.status import Shortfall
 from memoryd.api.access import is_asked_on
 from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState, LoadState
-from memoryd.api.http.loopback_port import LoopbackPort
+from memoryd.api.http.limits import Admission
+from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
-from memoryd.api.http.shedding import Admission
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.own_log import OwnLog
 from memoryd.domain.heartbeats import Heartbeat

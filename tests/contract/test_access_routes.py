@@ -15,9 +15,9 @@ from starlette.types import Receive, Scope, Send
 from memoryd.api import routes
 from memoryd.api.access import Gate
 from memoryd.api.application import application, install
-from memoryd.api.http.decoded import DecodedRoute
+from memoryd.api.http.body import DecodedRoute
 from memoryd.api.http.sockets import Peer
-from memoryd.api.route_row import Row, Served
+from memoryd.api.routes import Row, Served
 from memoryd.domain.access import AccessRules, Who
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of

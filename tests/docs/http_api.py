@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from memoryd.api import routes
 from memoryd.api.application import application
-from memoryd.api.events import EventStream
+from memoryd.api.calls.index import EventStream
 from memoryd.api.metrics import MetricsText
-from memoryd.api.route_row import Row
+from memoryd.api.routes import Row
 from memoryd.domain.access import Who
 from memoryd.wire import Event
 from tests.docs.meanings import meanings

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from memoryd.api.metric_table import METRICS
+from memoryd.api.metrics import METRICS
 from tests.docs.tables import table
 
 HEAD: Final = """# Metrics

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from memoryd.api.metric_table import METRICS
+from memoryd.api.metrics import METRICS
 
 RULES = Path(__file__).parents[2] / "examples" / "memoryd.rules.yml"
 KNOWN = {one.name for one in METRICS} | {"memoryd_request_duration_seconds_bucket"}

@@ -14,15 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memoryd.agents.events import EventBus
 from memoryd.agents.memories import AgentMemories, AgentMemory
-from memoryd.api import events, problems
-from memoryd.api.access import Gate
+from memoryd.api import problems
+from memoryd.api.access import Gate, Services
+from memoryd.api.calls import index as events
 from memoryd.api.daemon_state import DaemonState
-from memoryd.api.dependencies import Services
+from memoryd.api.http.body import DecodedRoute
 from memoryd.api.http.connection import ConnectionLimits, peer_of
-from memoryd.api.http.decoded import DecodedRoute
-from memoryd.api.http.guard import Guard, GuardLimits
+from memoryd.api.http.limits import Admission, Guard, GuardLimits
 from memoryd.api.http.server import Server
-from memoryd.api.http.shedding import Admission
 from memoryd.api.http.sockets import Listener, bind_listener
 from memoryd.domain.access import AccessRules
 from memoryd.errors import StoreUnavailable

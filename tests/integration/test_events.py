@@ -12,8 +12,9 @@ from fastapi import FastAPI
 
 from memoryd.agents.events import EventBus, Happening, Subscription
 from memoryd.agents.memories import AgentMemories
-from memoryd.api import events, problems
-from memoryd.api.http.guard import Guard
+from memoryd.api import problems
+from memoryd.api.calls import index
+from memoryd.api.http.limits import Guard
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import bind_listener
 from memoryd.domain.access import Admitted
@@ -56,7 +57,7 @@ async def test_slow_listener_loses_the_oldest_and_is_told_how_many() -> None:
         assert second is not None
         assert (first.data, first.dropped) == ({"number": 7}, 7)
         assert (second.data, second.dropped) == ({"number": 8}, 0)
-        assert json.loads(events.encoded(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
+        assert json.loads(index.encoded_event(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
 
 
 async def test_only_one_agents_events_and_those_of_nobody() -> None:
@@ -152,7 +153,7 @@ async def test_silence_is_filled_with_comments(path: Path) -> None:
     bus, app = EventBus(), FastAPI()
     problems.install(app)
     app.state.services = services(bus=bus, keep_alive=timedelta(seconds=0.02))
-    app.add_api_route("/v1/events", events.events, response_class=events.EventStream)
+    app.add_api_route("/v1/events", index.events, response_class=index.EventStream)
     server = Server(app=Guard(app), listeners=[bind_listener(path)], on_stopping=bus.close)
     running = asyncio.create_task(server.run())
     await server.started.wait()

@@ -16,9 +16,8 @@ from fastapi import Request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.api.http.guard import GuardLimits
-from memoryd.api.http.shedding import Admission
-from memoryd.api.http.strict_json import decode
+from memoryd.api.http.body import decode
+from memoryd.api.http.limits import Admission, GuardLimits
 from memoryd.api.problems import hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import ErrorCode

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from memoryd.api.http.turnstile import WAITED, ClosingLimits, Exemptions, Turnstile
+from memoryd.api.http.reload_gate import WAITED, ClosingLimits, Exemptions, Turnstile
 from memoryd.errors import NotNow, ShuttingDown
 from tests.waiting import eventually_async
 

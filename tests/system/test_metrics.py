@@ -9,7 +9,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memoryd.api.metric_table import METRICS
+from memoryd.api.metrics import METRICS
 from memoryd.client import Client
 from tests.loopback import OpenPort, open_port
 from tests.waiting import eventually

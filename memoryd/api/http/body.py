@@ -1,15 +1,24 @@
 """The layer that reads a request's body: bounded in size and time, and decoded once, as JSON that is safe to hand on.
 
-The value stands in the ASGI scope, whence `memoryd.api.http.decoded` gives it to the handlers.
+The value stands in the ASGI scope, whence `memoryd.api.http.body` gives it to the handlers.
+
+Routes whose handlers are given the body that the guard has decoded, so that nothing parses it a second time.
+
+JSON from whoever connects, decoded strictly (RFC 8259, without what its parsers disagree about).
 """
 
 import asyncio
+import math
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any, Final
 
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memoryd.api.http.strict_json import decode
+from memoryd.api.http.counting import note_route
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
 
 METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -102,3 +111,62 @@ def _check_media_type(given: bytes, *, is_strict: bool) -> None:
 
 def _header(scope: Scope, name: bytes) -> bytes:
     return next((value for key, value in scope["headers"] if key == name), b"")
+
+
+class DecodedRequest(Request):
+    """A request whose JSON has been decoded on its way here."""
+
+    async def json(self) -> Any:
+        """Return the value that `Body` has decoded; without that layer, decode it."""
+        return self.scope[DECODED] if DECODED in self.scope else await super().json()
+
+
+class DecodedRoute(APIRoute):
+    """For routers whose handlers take a body."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the framework's handler, which is given a DecodedRequest."""
+        handle, pattern = super().get_route_handler(), self.path_format
+
+        async def handle_decoded(request: Request) -> Response:
+            note_route(request.scope, pattern)
+            return await handle(DecodedRequest(request.scope, request.receive))
+
+        return handle_decoded
+
+
+INTEGER_MAX: Final = 2**63 - 1
+
+
+def decode(body: bytes, *, max_depth: int = 32) -> Any:
+    """Return the value of `body`, which must be UTF-8 JSON that is safe to hand on; else raise InvalidRequest.
+
+    Refused: a byte order mark, lone surrogates, NaN and infinities (also written as 1e999), integers beyond 64 bits,
+    more than `max_depth` levels. Of duplicate keys the last one counts. Time is linear in the body.
+    """
+    try:
+        value = from_json(body, allow_inf_nan=False, cache_strings="none")
+    except ValueError as exc:
+        raise InvalidRequest(f"the body is not valid JSON: {exc}", hint="send UTF-8 without a byte order mark") from exc
+    _check(value, max_depth)
+    return value
+
+
+def _check(value: Any, max_depth: int) -> None:
+    """Walk level by level, not by recursion, which what was sent could make too deep."""
+    level, depth = [value], 0
+    while level:
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+            elif isinstance(item, float) and not math.isfinite(item):
+                raise InvalidRequest("the body has a number that is not finite")
+            elif isinstance(item, int) and not -INTEGER_MAX - 1 <= item <= INTEGER_MAX:
+                raise InvalidRequest("the body has an integer of more than 64 bits")
+        depth += any(isinstance(item, dict | list) for item in level)
+        if depth > max_depth:
+            raise InvalidRequest(f"the body nests more than {max_depth} levels")
+        level = below

@@ -1,13 +1,35 @@
-"""A listening TCP socket on loopback, and nowhere else."""
+"""A listening TCP socket on loopback, and nowhere else.
 
+The layer before everything on the loopback port: host, origin and token.
+
+On the Unix socket the kernel says who asks. Here any program and any page of any user may, so each request brings the
+token, and none is told more than that it did not.
+
+The optional port on loopback: opened when it can be, and kept open beside the sockets. It never ends the daemon.
+"""
+
+import asyncio
 import errno
+import math
 import os
+import secrets
 import socket
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memoryd.api.daemon_state import PortState
+from memoryd.api.http.connection import ConnectionLimits
+from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import BACKLOG, PORT, Peer
-from memoryd.errors import NotNow
+from memoryd.domain.loopback import DoorRules, HeaderPairs, WrongTokens, bearer_token
+from memoryd.errors import Denied, MemorydError, NotNow, TooManyTries, Unauthorized
+from memoryd.files.token_file import TokenFile
 
 NO_PROCESS: Final = -1
 """The pid of whoever asks on a port: the kernel does not say."""
@@ -71,3 +93,162 @@ def _why(exc: OSError) -> str:
     if exc.errno == errno.EACCES:
         return "ports below 1024 are not for everybody; set http.port to another one"
     return exc.strerror or str(exc)
+
+
+log = structlog.get_logger(__name__)
+
+HOLD_SECONDS: Final = 0.5
+"""How long a token that is one wrong one too many waits for its answer."""
+_TOKEN_HINT: Final = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What a doorkeeper goes by; `refused` counts by reason."""
+
+    rules: DoorRules
+    token: TokenFile
+    wrong: WrongTokens
+    refused: Counter[str] = field(default_factory=Counter)
+
+
+class Doorkeeper:
+    """Lets `app` see requests that may come in; raises Denied, Unauthorized, TooManyTries."""
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers: HeaderPairs = scope["headers"]
+        self._check_sender(headers)
+        await self._check_token(headers)
+
+        async def send_while_known(message: Message) -> None:
+            # a stream goes on for hours, and its token may have been taken back meanwhile
+            if message.get("more_body") and not await self._is_known(bearer_token(headers)):
+                message = {**message, "body": b"", "more_body": False}
+            await send(message)
+
+        await self._app(scope, receive, send_while_known)
+
+    def _check_sender(self, headers: HeaderPairs) -> None:
+        rules = self._door.rules
+        if why := rules.why_not_host(headers):
+            self._refuse("foreign host")
+            raise Denied(f"the request is refused: {why}", hint="http.allowedHosts names hosts beside loopback")
+        if why := rules.why_not_origin(headers):
+            self._refuse("foreign origin")
+            raise Denied(f"the request is refused: {why}", hint="http.allowedOrigins lists origins")
+
+    async def _check_token(self, headers: HeaderPairs) -> None:
+        given = bearer_token(headers)
+        # looked at even after many wrong ones: else anybody on the machine could lock the owner out
+        if await self._is_known(given):
+            return
+        if not given:
+            self._refuse("no token")
+            raise Unauthorized("there is no token", hint=_TOKEN_HINT)
+        seconds = self._door.wrong.wait()
+        if seconds:
+            self._refuse("too many wrong tokens")
+            await asyncio.sleep(HOLD_SECONDS)
+            raise TooManyTries(f"too many wrong tokens; wait {math.ceil(seconds)} s", hint=_TOKEN_HINT)
+        self._door.wrong.note()
+        self._refuse("wrong token")
+        raise Unauthorized("the token is wrong", hint=_TOKEN_HINT)
+
+    async def _is_known(self, given: bytes) -> bool:
+        """Tell whether this is the token now; without a file that can be trusted none is."""
+        try:
+            # read each time, so that a new one holds at once and an old one no more
+            known = await asyncio.to_thread(self._door.token.read)
+        except MemorydError:
+            return False
+        return secrets.compare_digest(given, known.encode())
+
+    def _refuse(self, reason: str) -> None:
+        self._door.refused[reason] += 1
+        if self._door.refused[reason].bit_count() == 1:
+            # the first, second, fourth, eighth …: whoever asks for ever does not fill the log
+            log.warning("refused on the loopback port", reason=reason, times=self._door.refused[reason])
+
+
+class LoopbackPort:
+    """Serves `app`, which keeps `door`, on one address. `retry` is how often a port that cannot be opened is tried,
+    and how often the token file is looked at.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        port: int,
+        app: ASGIApp,
+        door: Door,
+        limits: ConnectionLimits,
+        retry: timedelta = timedelta(seconds=5),
+    ) -> None:
+        self._where = (host, port)
+        self._door = door
+        self._made: Callable[[LoopbackListener], Server] = lambda listener: Server(
+            app=app, listeners=[listener], limits=limits
+        )
+        self._retry = retry.total_seconds()
+        self._server: Server | None = None
+        self._trouble = ""
+
+    def state(self) -> PortState:
+        """Return how it is now."""
+        server = self._server
+        return PortState(
+            address=address_of(*self._where),
+            token_file=self._door.token.path,
+            is_open=server is not None,
+            trouble=self._trouble,
+            connections=0 if server is None else server.connections.open,
+            refused=dict(self._door.refused),
+        )
+
+    async def run(self) -> None:
+        """Open the port, as often as it takes, and serve until cancelled; that ends with the requests in flight."""
+        listener = await self._opened()
+        self._server = self._made(listener)
+        log.info("loopback port", address=listener.address)
+        try:
+            await self._server.run()
+        finally:
+            self._server = None
+
+    async def run_token(self) -> None:
+        """See now and then that the token file can be used, and make it again where it is missing, until cancelled."""
+        while True:
+            if self._server is not None:
+                self._note(await self._why_no_token())
+            await asyncio.sleep(self._retry)
+
+    async def _opened(self) -> LoopbackListener:
+        while True:
+            why = await self._why_no_token()
+            try:
+                if not why:
+                    listener = bind_loopback(*self._where)
+                    self._note("")
+                    return listener
+            except MemorydError as exc:
+                why = str(exc)
+            self._note(why)
+            await asyncio.sleep(self._retry)
+
+    async def _why_no_token(self) -> str:
+        """Say why the token file cannot be used; empty if it can, or could be made."""
+        try:
+            await asyncio.to_thread(self._door.token.ensure)
+        except MemorydError as exc:
+            return f"{exc}; {exc.hint}" if exc.hint else str(exc)
+        return ""
+
+    def _note(self, trouble: str) -> None:
+        if trouble and trouble != self._trouble:
+            log.warning("the loopback port is not open as it should be", reason=trouble)
+        self._trouble = trouble

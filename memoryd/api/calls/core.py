@@ -1,0 +1,137 @@
+"""`/v1/core`: the small file that every session sees.
+
+Shapes of the calls on the core file.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from memoryd.agents.retained.core import AgentCore, EditedCore
+from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.models import AgentId, Reply, Request
+from memoryd.wire import CORE_CHARS_MAX
+
+CoreText = Annotated[str, Field(max_length=CORE_CHARS_MAX)]
+SeenHash = Annotated[str, Field(max_length=64)]
+
+
+class CoreReply(Reply):
+    """The core file as it stands."""
+
+    path: str
+    """The file: `MEMORY.md`, or `memory.md` where only that is there."""
+    text: str
+    """What stands in it; empty where there is no such file yet."""
+    sha256: str
+    """The hash of its bytes, in hex, which edits take as `expected`; empty where there is no such file yet."""
+    chars: int
+    """How many characters it has."""
+    max_chars: int
+    """How many characters an edit may leave in it: `memory.core.maxChars`."""
+    soul: str
+    """What stands in `SOUL.md`, which is never edited; empty where there is none."""
+
+
+class CoreRequest(Request):
+    """What every edit may say."""
+
+    expected: SeenHash | None = None
+    """The beginning of the hash of the file that was seen, eight signs at least: else nothing is written."""
+    session_key: Annotated[str, Field(max_length=512)] | None = None
+    """The session that asks; null: no session."""
+    agent: AgentId = None
+
+
+class CoreAppendRequest(CoreRequest):
+    """Lines for the end of the core file."""
+
+    text: CoreText
+    """The lines."""
+
+
+class CoreReplaceRequest(CoreRequest):
+    """A text of the core file, and what is to stand in its place."""
+
+    old: CoreText
+    """What stands there once."""
+    new: CoreText
+    """What is to stand there; empty: nothing."""
+
+
+class CoreInsertRequest(CoreRequest):
+    """Lines for a place in the core file."""
+
+    text: CoreText
+    """The lines."""
+    after: CoreText
+    """The line below which they go, such as a heading; it stands there once."""
+
+
+class CoreEditReply(Reply):
+    """What came of an edit."""
+
+    path: str
+    """The file."""
+    sha256: str
+    """The hash of its bytes now, in hex."""
+    chars: int
+    """How many characters it has now."""
+    max_chars: int
+    """How many it may have."""
+    changed: bool
+    """Whether anything was written; false: it read so already."""
+    change: int | None
+    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
+    notes: list[str]
+    """What is to be known of it."""
+
+
+async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
+    """Show the core file, and `SOUL.md` beside it."""
+    found = await memories.retained(admitted).core.show()
+    return CoreReply(
+        path=found.core.path,
+        text=found.core.text,
+        sha256=found.core.sha256,
+        chars=len(found.core.text),
+        max_chars=found.max_chars,
+        soul=found.persona,
+    )
+
+
+async def append(request: CoreAppendRequest, caller: Asking, memories: Memories) -> CoreEditReply:
+    """Add lines at the end of the core file."""
+    core = _core(request, caller, memories)
+    return _edited(await core.append(request.text, expected=request.expected or ""))
+
+
+async def replace(request: CoreReplaceRequest, caller: Asking, memories: Memories) -> CoreEditReply:
+    """Put a text in the place of one that stands in the core file once."""
+    core = _core(request, caller, memories)
+    return _edited(await core.replace(request.old, request.new, expected=request.expected or ""))
+
+
+async def insert(request: CoreInsertRequest, caller: Asking, memories: Memories) -> CoreEditReply:
+    """Add lines below a line of the core file."""
+    core = _core(request, caller, memories)
+    return _edited(await core.insert(request.text, after=request.after, expected=request.expected or ""))
+
+
+def _core(request: CoreRequest, caller: Asking, memories: Memories) -> AgentCore:
+    admitted = caller.admit(request.agent, request.session_key)
+    core = memories.retained(admitted).core
+    core.rights.check_file(is_owner=admitted.is_owner)
+    return core
+
+
+def _edited(found: EditedCore) -> CoreEditReply:
+    return CoreEditReply(
+        path=found.change.path,
+        sha256=found.change.sha256,
+        chars=len(found.change.text),
+        max_chars=found.max_chars,
+        changed=found.change.is_written,
+        change=found.change.id or None,
+        notes=list(found.notes),
+    )

@@ -1,0 +1,166 @@
+"""`GET /v1/events`: what happens in the daemon, as a stream of server-sent events.
+
+`GET /v1/files/{path}`: lines of an indexed document.
+
+`POST /v1/reload`: read the configuration again, without an end to anything.
+
+`POST /v1/sync` and `POST /v1/reindex`: make the index follow the disk now.
+"""
+
+import asyncio
+import json
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import Path, Query
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memoryd.agents.events import Happening, Subscription
+from memoryd.agents.read import NoteExcerpt
+from memoryd.agents.sync import DEFAULT_WAIT
+from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited
+from memoryd.api.models import FileReply, ReindexReply, ReindexRequest, Reply, SyncReply, SyncRequest
+from memoryd.errors import NotNow
+from memoryd.files.excerpts import DEFAULT_LINES, LineRange
+from memoryd.wire import LINES_MAX, POSITION_MAX
+
+
+class EventStream(Response):
+    """A reply that lasts until nothing more can happen, or the client leaves, for which the guard cancels it."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, followed: AbstractContextManager[Subscription], *, keep_alive: timedelta) -> None:
+        super().__init__(headers={"cache-control": "no-store"})
+        del self.headers["content-length"]
+        self._followed = followed
+        self._keep_alive = keep_alive
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # subscribing comes first: one stream too many is then an error reply, not a broken stream
+        with self._followed as subscription:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await _send_chunk(send, b": connected\n\n")
+            while (chunk := await self._next_chunk(subscription)) is not None:
+                await _send_chunk(send, chunk)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _next_chunk(self, subscription: Subscription) -> bytes | None:
+        try:
+            async with asyncio.timeout(self._keep_alive.total_seconds()):
+                happening = await subscription.next()
+        except TimeoutError:
+            return b": keep-alive\n\n"
+        return None if happening is None else encoded_event(happening)
+
+
+async def _send_chunk(send: Send, chunk: bytes) -> None:
+    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+def encoded_event(happening: Happening) -> bytes:
+    """Return an event as the stream carries it; its data gains `dropped` if any were."""
+    data = {**happening.data, "dropped": happening.dropped} if happening.dropped else dict(happening.data)
+    return f"event: {happening.event}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+async def events(admitted: AdmittedByQuery, memories: Memories, services: AllServices) -> EventStream:
+    """Follow indexing, embedding, model and degradation events as they happen.
+
+    Without an agent and a session key they are those of all agents.
+    """
+    return EventStream(memories.follow(admitted), keep_alive=services.keep_alive)
+
+
+DocumentPath = Annotated[str, Path(description="the document, as search names it, percent-encoded")]
+FromLine = Annotated[int, Query(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
+LineCount = Annotated[int, Query(ge=1, le=LINES_MAX, description="how many lines at most")]
+FromColumn = Annotated[int, Query(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
+
+
+async def get_file(
+    path: DocumentPath,
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    from_: FromLine = 1,
+    lines: LineCount = DEFAULT_LINES,
+    column: FromColumn = 1,
+) -> FileReply:
+    """Read lines of a document; only what is indexed can be read."""
+    return file_reply(await memories.read(admitted, path, LineRange(from_, lines, column)))
+
+
+def file_reply(found: NoteExcerpt) -> FileReply:
+    """Return the reply, which says where the document goes on."""
+    asked, lines = found.asked, found.excerpt.lines
+    return FileReply(
+        path=found.path,
+        text=lines.text,
+        from_=asked.first,
+        lines=lines.count,
+        column=asked.column,
+        total_lines=lines.total,
+        sha256=found.excerpt.sha256,
+        truncated=lines.next_first is not None or lines.next_column is not None,
+        next_from=lines.next_first,
+        next_column=lines.next_column,
+        flags=list(found.excerpt.flags),
+    )
+
+
+class ReloadReply(Reply):
+    """What came of a reload; a file that cannot be taken is no failure of the call, and leaves all as it was."""
+
+    reloaded: bool
+    """Whether the file, the environment and the flags are what holds now; false leaves the configuration of before, as
+    with `dryRun`."""
+    changed: list[str]
+    """The keys that differ from before, such as `memory.citations` or `agents.list[work].workspace`."""
+    needs_restart: list[str]
+    """The keys that differ from those at the start of the daemon, and take effect when it is started again."""
+    problems: list[str]
+    """Why the configuration was not taken, one sentence each; `status` has them until a reload succeeds."""
+    notices: list[str]
+    """What to know of the configuration that holds, one sentence each."""
+
+
+IsDry = Annotated[bool, Query(alias="dryRun", description="`true`: only say what a reload would do")]
+
+
+async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
+    """Load the configuration anew, and bring to bear what changed; calls wait meanwhile, and none is refused.
+
+    A file that cannot be taken changes nothing: the reply says why.
+    """
+    ask = services.look_at_reload if is_dry else services.reload
+    if ask is None:
+        raise NotNow("there is nothing to be read again")
+    done = await ask()
+    return ReloadReply(
+        reloaded=done.is_reloaded,
+        changed=list(done.changed),
+        needs_restart=list(done.needs_restart),
+        problems=list(done.problems),
+        notices=list(done.notices),
+    )
+
+
+async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SyncReply:
+    """Scan now; with `wait`, answer when what was on disk before the call is searchable.
+
+    Vectors that are made only when asked for are made when the owner asks: an agent must not spend what its
+    owner holds back.
+    """
+    limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
+    agent, is_asking = caller.agent_of(request.agent), caller.binding.is_owners
+    done = await memories.sync(agent, request.wait, max(timedelta(), limit - waited), is_asking=is_asking)
+    return SyncReply(complete=done.reached.is_complete, reason=done.reached.reason or None, **asdict(done.owed))
+
+
+async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -> ReindexReply:
+    """Look at every file again, or make every vector again, in the background."""
+    agent = caller.agent_of(request.agent)
+    return ReindexReply(**asdict(await memories.reindex(agent, force=request.force, embeddings=request.embeddings)))

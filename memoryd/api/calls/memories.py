@@ -1,0 +1,241 @@
+"""`/v1/memories`: memories one by one, by their ids."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import Path, Query
+
+from memoryd.agents.retained.documents import EditedDocument
+from memoryd.agents.retained.recall import asked_kinds
+from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.calls.memory_models import (
+    DecayedMemoryReply,
+    MemoryAddReply,
+    MemoryAddRequest,
+    MemoryDecayReply,
+    MemoryDeleteReply,
+    MemoryDocumentReply,
+    MemoryEditReply,
+    MemoryEditRequest,
+    MemoryImportanceRequest,
+    MemoryListReply,
+    MemoryReply,
+    MemorySearchReply,
+    MemorySearchRequest,
+    MemoryStatsReply,
+    MemoryWhyReply,
+    RelevanceTermsReply,
+)
+from memoryd.api.calls.recall import health_reply
+from memoryd.api.calls.reflect import NearCopiesReply
+from memoryd.api.calls.retain import kind_of
+from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
+from memoryd.domain.memories.tiers import RelevanceTerms, Tier
+from memoryd.errors import InvalidRequest
+from memoryd.wire import LISTED_MAX, POSITION_MAX
+
+DIGITS = 4
+MemoryName = Annotated[str, Path(max_length=64, description="id of the memory, or its first eight signs")]
+ScopeFilter = Annotated[
+    str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
+]
+KindFilter = Annotated[str, Query(max_length=20, description="network or kind")]
+TierFilter = Annotated[Tier | None, Query(description="tier")]
+PinnedFilter = Annotated[bool | None, Query(description="whether it is pinned")]
+TagFilter = Annotated[str, Query(max_length=100, description="a tag")]
+WordsFilter = Annotated[str, Query(max_length=4096, description="words that all stand in it")]
+ListLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+ListOffset = Annotated[int, Query(ge=0, le=POSITION_MAX, description="how many to leave out before")]
+DecayDays = Annotated[str, Query(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
+DryRun = Annotated[bool, Query(alias="dryRun", description="say only what would go")]
+
+
+async def listing(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    scope: ScopeFilter = "",
+    kind: KindFilter = "",
+    tier: TierFilter = None,
+    pinned: PinnedFilter = None,
+    tag: TagFilter = "",
+    query: WordsFilter = "",
+    limit: ListLimit = 50,
+    offset: ListOffset = 0,
+) -> MemoryListReply:
+    """List memories within reach, the newest first."""
+    filters = DocumentFilters(
+        scope=scope, kinds=asked_kinds(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
+    )
+    page = await memories.retained(admitted).documents.listing(filters, admitted)
+    return MemoryListReply(memories=[document_reply(one) for one in page.documents], total=page.total)
+
+
+async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> MemoryAddReply:
+    """State a memory in today's log; the same again is not written twice."""
+    admitted = caller.admit(request.agent, request.session_key)
+    done = await memories.retained(admitted).document_edits.add(
+        request.text,
+        kind=kind_of(request.kind),
+        importance=request.importance,
+        scope=request.scope or "",
+        tags=request.tags or (),
+        pinned=request.pinned,
+        by_agent=request.by_agent,
+        admitted=admitted,
+    )
+    return MemoryAddReply(
+        memory=document_reply(done.document),
+        created=done.created,
+        change=done.change or None,
+        searchable=done.is_searchable,
+        notes=list(done.notes),
+    )
+
+
+async def search(request: MemorySearchRequest, caller: Asking, memories: Memories) -> MemorySearchReply:
+    """Find memories that answer, best first, as recall ranks them."""
+    admitted = caller.admit(request.agent, request.session_key)
+    found = await memories.retained(admitted).documents.search(
+        request.query, scope=request.scope or "", top_k=request.top_k, kind=request.kind or "", admitted=admitted
+    )
+    return MemorySearchReply(
+        memories=[document_reply(one) for one in found.documents],
+        verdict=found.verdict,
+        reason=found.reason,
+        health=health_reply(found.recalled),
+        took_ms=round(found.recalled.took_ms, 2),
+    )
+
+
+async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsReply:
+    """Count the memories within reach."""
+    found = await memories.retained(admitted).documents.stats(admitted)
+    return MemoryStatsReply(
+        total=found.total,
+        by_tier=dict(found.by_tier),
+        by_kind=dict(found.by_kind),
+        by_scope=dict(found.by_scope),
+        pinned=found.pinned,
+        near_copies=[NearCopiesReply(**asdict(one)) for one in found.near_copies],
+        across_scopes=[NearCopiesReply(**asdict(one)) for one in found.across_scopes],
+    )
+
+
+async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryReply:
+    """Tell a memory by its id."""
+    return MemoryReply(memory=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
+
+
+async def why(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryWhyReply:
+    """Say why a memory stands where it does: every term of its relevance."""
+    found = await memories.retained(admitted).documents.get(memory, admitted)
+    return MemoryWhyReply(memory=document_reply(found), terms=_terms(found.terms))
+
+
+async def decay(
+    admitted: AdmittedByQuery, memories: Memories, within: DecayDays = "90d", limit: ListLimit = 50
+) -> MemoryDecayReply:
+    """Say how memories will stand in some days if nobody touches them; nothing is changed."""
+    try:
+        days = days_of(within)
+    except ValueError as exc:
+        raise InvalidRequest(f"in: {exc}") from exc
+    found = await memories.retained(admitted).documents.decay(days, admitted, limit=limit)
+    return MemoryDecayReply(
+        days=found.days,
+        memories=[
+            DecayedMemoryReply(memory=document_reply(one.document), terms=_terms(one.then)) for one in found.decayed
+        ],
+        moving=found.moving,
+        total=found.total,
+    )
+
+
+async def delete(
+    memory: MemoryName, admitted: AdmittedByQuery, memories: Memories, dry_run: DryRun = False
+) -> MemoryDeleteReply:
+    """Take out all lines that state a memory; that can be undone."""
+    done = await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
+    return MemoryDeleteReply(
+        id=done.id,
+        deleted=done.is_deleted,
+        lines=list(done.lines),
+        changes=list(done.changes),
+        run=done.run or None,
+        searchable=done.is_searchable,
+    )
+
+
+async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
+    """Pin a memory: it never decays, and stands at the beginning of sessions."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
+
+
+async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
+    """Take the pin of a memory away."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
+
+
+async def importance(
+    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+) -> MemoryEditReply:
+    """Write how important a memory is."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(
+        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
+    )
+
+
+def document_reply(one: MemoryDocument) -> MemoryDocumentReply:
+    """Return a memory as it is told."""
+    return MemoryDocumentReply(
+        id=one.id,
+        scope=one.scope,
+        kind=one.kind.value,
+        network=one.network.value,
+        text=one.text,
+        tier=one.tier.value,
+        importance=one.importance,
+        pinned=one.pinned,
+        tags=list(one.tags),
+        entities=list(one.entities),
+        access_count=one.access_count,
+        created_at=one.created_at,
+        accessed_at=one.accessed_at,
+        abstract_text=one.abstract_text,
+        overview_text=one.overview_text,
+        citation=one.citation,
+        sources=list(one.sources),
+        relevance=round(one.relevance, DIGITS),
+        superseded_by=list(one.superseded_by),
+        score=None if one.score is None else round(one.score, DIGITS),
+    )
+
+
+def _terms(found: RelevanceTerms) -> RelevanceTermsReply:
+    return RelevanceTermsReply(
+        tier=found.tier.value,
+        reason=found.reason.value,
+        pinned=found.is_pinned,
+        importance=found.importance,
+        access_count=found.access_count,
+        age_days=round(found.age_days, DIGITS),
+        half_life_days=round(found.half_life_days, DIGITS),
+        beta=found.beta,
+        recency=round(found.recency, DIGITS),
+        frequency=round(found.frequency, DIGITS),
+        composite=round(found.composite, DIGITS),
+        floor=found.floor,
+        relevance=round(found.relevance, DIGITS),
+    )
+
+
+def _edited(done: EditedDocument) -> MemoryEditReply:
+    return MemoryEditReply(
+        memory=document_reply(done.document),
+        changed=done.is_changed,
+        changes=list(done.changes),
+        searchable=done.is_searchable,
+    )

@@ -1,0 +1,405 @@
+"""`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again.
+
+Shapes of the calls on questions and answers.
+"""
+
+import time
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import Field
+
+from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, TakenTurn
+from memoryd.agents.status.figures import QaFigures
+from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.models import AgentId, Reply, Request, Whole
+from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs, turn_address
+from memoryd.domain.sessions.documents import counted
+from memoryd.domain.sessions.sequences import BUDGET
+from memoryd.domain.sessions.turns import SessionId, Turn
+from memoryd.errors import InvalidRequest
+from memoryd.sessions.known_sessions import Entry, head_of
+from memoryd.wire import (
+    ANSWER_CHARS_MAX,
+    POSITION_MAX,
+    QUESTION_CHARS_MAX,
+    SEQUENCE_MAX,
+    SEQUENCE_TOKENS_MAX,
+    SESSIONS_MAX,
+    TOPIC_CHARS_MAX,
+    TOPICS_MAX,
+)
+
+SessionName = Annotated[str, Field(min_length=1, max_length=512)]
+SessionKeyText = Annotated[str, Field(max_length=512)]
+AnswerText = Annotated[str, Field(max_length=ANSWER_CHARS_MAX)]
+
+
+class QaAddRequest(Request):
+    """A turn that was said; the session is given by its name, or by its session key."""
+
+    session_id: SessionName | None = None
+    """The session, by any name; null: the one of `sessionKey` that goes on, or a new one."""
+    session_key: SessionKeyText | None = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
+    q: Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS_MAX, pattern=r"\S")]
+    """The question, always kept; secrets in it are masked."""
+    a: AnswerText | None = None
+    """The answer, kept if it is significant; null: there is none."""
+    timestamp: Annotated[str, Field(max_length=64)] | None = None
+    """When it was said, ISO 8601, in the owner's time zone unless it names one; null: now."""
+    significance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """How significant the answer is, 0 to 1; null: by the rules."""
+    topic_tags: (
+        Annotated[list[Annotated[str, Field(max_length=TOPIC_CHARS_MAX)]], Field(max_length=TOPICS_MAX)] | None
+    ) = None
+    """What the turn is about, as tags such as `discord_config`; null: by the rules."""
+    agent: AgentId = None
+
+
+class QaAddReply(Reply):
+    """Where a turn went; nothing of it is stored where the session is marked "do not remember"."""
+
+    session: str | None
+    """The name of the session; null if nothing is known of it."""
+    seq: int | None = None
+    """The number of the turn in its session, from 1; null if nothing was stored."""
+    significance: float | None = None
+    """How significant the answer is, 0 to 1; null if nothing was stored."""
+    kept: bool = False
+    """Whether the answer is kept."""
+    remembered: bool = False
+    """Whether the turn was stored."""
+    topics: list[str]
+    """What the turn is about."""
+    citation: str | None = None
+    """The address of the turn, such as `session:main-20261018#Q17`; null if nothing was stored."""
+
+
+class QaTurnReply(Reply):
+    """A turn."""
+
+    session: str
+    """The name of its session."""
+    seq: int
+    """Its number in the session, from 1."""
+    q: str
+    """The question."""
+    a: str | None
+    """The answer; null if it is not kept, or does not fit into the budget."""
+    significance: float
+    """How significant the answer is, 0 to 1, also if it is not kept."""
+    timestamp: datetime
+    """When it was said, ISO 8601."""
+    topics: list[str]
+    """What it is about."""
+    citation: str
+    """Its address, such as `session:main-20261018#Q17`."""
+
+
+class QaSessionReply(Reply):
+    """A session in a list."""
+
+    session: str
+    """Its name."""
+    key: str | None
+    """The session key that it was opened with; null without one."""
+    created: datetime
+    """When it began, ISO 8601."""
+    last_activity: datetime
+    """When something was last said in it, ISO 8601."""
+    turns: int
+    """How many turns it has."""
+    answers: int
+    """How many answers are kept."""
+    remembered: bool
+    """Whether turns are stored; false where it is marked "do not remember"."""
+
+
+class QaSessionsReply(Reply):
+    """Sessions that are not in the archive, the newest first."""
+
+    sessions: list[QaSessionReply]
+    """The newest of them, `limit` at most."""
+    total: int
+    """How many there are."""
+
+
+class QaSessionTurnsReply(QaSessionReply):
+    """Turns of a session, 100 and 400,000 characters at most."""
+
+    matched: int
+    """How many turns there are of those that were asked for."""
+    sequence: list[QaTurnReply]
+    """The first of them, in order."""
+    next_seq: int | None
+    """The number of the turn that goes on behind these; null if there is none."""
+
+
+class QaContextRequest(Request):
+    """What a sequence of turns is wanted for."""
+
+    message: Annotated[str, Field(max_length=QUESTION_CHARS_MAX)] | None = None
+    """What was said now; null: the last turns of the session."""
+    session_id: SessionName | None = None
+    """The current session by its name; null: the newest one of `sessionKey`."""
+    n: Annotated[Whole, Field(ge=1, le=SEQUENCE_MAX)] | None = None
+    """How many turns at most; null: `memory.qa.contextTurns`."""
+    session_key: SessionKeyText | None = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
+    budget: Annotated[Whole, Field(ge=1, le=SEQUENCE_TOKENS_MAX)] = BUDGET
+    """How many tokens (estimated) it may cost: answers give way first, then the oldest turns."""
+    agent: AgentId = None
+
+
+class QaContextReply(Reply):
+    """The sequence to put before an agent, and why it was chosen."""
+
+    session: str | None
+    """The session it was taken from; null if there is none."""
+    sequence: list[QaTurnReply]
+    """The turns, in order."""
+    why: str
+    """Why these, in words."""
+    took_ms: float
+    """How long it took, in milliseconds."""
+
+
+class QaMarkRequest(Request):
+    """Whether the answer of a turn is kept; the turn is given by its address, or by session and number."""
+
+    keep: bool
+    """True: keep the answer; false: drop it."""
+    citation: Annotated[str, Field(max_length=600)] | None = None
+    """The address of the turn, such as `session:main-20261018#Q17`; null: `session` and `seq` name it."""
+    session: SessionName | None = None
+    """The session of the turn; null: `citation` names it."""
+    seq: Annotated[Whole, Field(ge=1, le=POSITION_MAX)] | None = None
+    """The number of the turn; null: `citation` names it."""
+    answer: Annotated[AnswerText, Field(min_length=1)] | None = None
+    """The answer to keep; null: the one that there is."""
+    session_key: SessionKeyText | None = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
+    agent: AgentId = None
+
+
+class QaTopicReply(Reply):
+    """A topic."""
+
+    topic: str
+    """The tag."""
+    turns: int
+    """How many turns are about it."""
+    citations: list[str]
+    """The addresses of the last of them, 20 at most."""
+
+
+class QaTopicsReply(Reply):
+    """What was talked about, in sessions that are not in the archive."""
+
+    topics: list[QaTopicReply]
+    """The topics with the most turns, `limit` at most."""
+    total: int
+    """How many topics there are."""
+
+
+class QaStatsReply(Reply):
+    """How much there is of questions and answers; what is on disk is that of the workspace, with all its agents."""
+
+    sessions: int
+    """How many sessions there are that are not in the archive."""
+    turns: int
+    """How many turns these have."""
+    answers: int
+    """How many answers are kept of these."""
+    ratio: float
+    """The share of turns whose answer is kept, 0 to 1, to two digits."""
+    archived: int
+    """How many sessions the archive has."""
+    bytes: int
+    """The size of the files but for the archive, in bytes."""
+    archive_bytes: int
+    """The size of the archive, in bytes."""
+    max_bytes: int
+    """How large all files together may be: `memory.qa.maxBytes`."""
+    full: bool
+    """Whether they are larger, so that of what is said the question alone is kept."""
+    pruned: int
+    """How many answers in the archive gave way to that bound since the start."""
+    problems: list[str]
+    """Files that are not ours or damaged, and stay as they are, each with the reason."""
+
+
+CITATIONS_SHOWN = 20
+
+Name = Annotated[str, Path(description="the session, as the list names it, percent-encoded")]
+Seqs = Annotated[str | None, Query(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
+Word = Annotated[str, Query(max_length=512, description="only turns in which this stands")]
+Limit = Annotated[int, Query(ge=1, le=SESSIONS_MAX, description="how many at most")]
+
+
+async def add(request: QaAddRequest, caller: Asking, memories: Memories) -> QaAddReply:
+    """Store a turn: the question always, the answer if it is significant, both without secrets."""
+    admitted = caller.admit(request.agent, request.session_key)
+    new = NewTurn(
+        question=request.q,
+        answer=request.a,
+        session=request.session_id,
+        key=caller.key(request.session_key),
+        is_owners=caller.binding.is_owners,
+        timestamp=request.timestamp,
+        significance=request.significance,
+        topics=request.topic_tags,
+    )
+    return _added(await memories.qa(admitted).add(new))
+
+
+async def sessions(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaSessionsReply:
+    """List the sessions that are not in the archive, the newest first."""
+    found = await memories.qa(admitted).sessions()
+    return QaSessionsReply(sessions=[_head(one) for one in found[:limit]], total=len(found))
+
+
+async def session(
+    session: Name, admitted: AdmittedByQuery, memories: Memories, seq: Seqs = None, grep: Word = ""
+) -> QaSessionTurnsReply:
+    """Read turns of a session, in order, also of one in the archive."""
+    try:
+        seqs = ALL_TURNS if seq is None else parse_seqs(seq)
+    except ValueError as exc:
+        raise InvalidRequest(f"seq: {exc}") from exc
+    found = await memories.qa(admitted).session(session, seqs=seqs, word=grep)
+    return QaSessionTurnsReply(
+        **_head(found.session).model_dump(),
+        matched=found.matched,
+        sequence=[turn_reply(found.session.id, turn) for turn in found.turns],
+        next_seq=found.next_seq,
+    )
+
+
+async def context(request: QaContextRequest, caller: Asking, memories: Memories) -> QaContextReply:
+    """Choose the turns to put before an agent for a message: of the current session, or up to the best match."""
+    began = time.monotonic()
+    admitted = caller.admit(request.agent, request.session_key)
+    options = SequenceOptions(
+        message=request.message,
+        session=request.session_id,
+        key=caller.key(request.session_key),
+        turns=request.n,
+        budget=request.budget,
+    )
+    found = await memories.qa(admitted).context(options)
+    chosen = found.choice.session
+    return QaContextReply(
+        session=chosen,
+        sequence=[turn_reply(chosen, turn) for turn in found.turns] if chosen else [],
+        why=found.choice.sentence,
+        took_ms=round((time.monotonic() - began) * 1000, 2),
+    )
+
+
+async def mark(request: QaMarkRequest, caller: Asking, memories: Memories) -> QaTurnReply:
+    """Keep the answer of a turn, or drop it; the question stays."""
+    admitted = caller.admit(request.agent, request.session_key)
+    name, seq = _marked(request)
+    session, turn = await memories.qa(admitted).mark(
+        name,
+        seq,
+        keep=request.keep,
+        answer=request.answer,
+        key=caller.key(request.session_key),
+        is_owners=caller.binding.is_owners,
+    )
+    return turn_reply(session, turn)
+
+
+async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaTopicsReply:
+    """List what was talked about, and where."""
+    found = await memories.qa(admitted).topics()
+    rows = [
+        QaTopicReply(topic=topic, turns=len(places), citations=places[-CITATIONS_SHOWN:])
+        for topic, places in found[:limit]
+    ]
+    return QaTopicsReply(topics=rows, total=len(found))
+
+
+async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -> QaStatsReply:
+    """Count sessions, turns and kept answers, and measure their files."""
+    # an agent is not told the names of files that may be of another one's conversations
+    return stats_reply(await memories.qa(admitted).census.now(names_all=caller.binding.is_owners))
+
+
+def _added(taken: TakenTurn) -> QaAddReply:
+    turn = taken.turn
+    if turn is None or taken.session is None:
+        return QaAddReply(session=taken.session, topics=[])
+    return QaAddReply(
+        session=taken.session,
+        seq=turn.seq,
+        significance=turn.significance,
+        kept=turn.answer is not None,
+        remembered=True,
+        topics=list(turn.topics),
+        citation=turn_address(taken.session, turn.seq),
+    )
+
+
+def _head(entry: Entry) -> QaSessionReply:
+    session, (turns, answers) = head_of(entry), counted(entry)
+    return QaSessionReply(
+        session=session.id,
+        key=session.key or None,
+        created=session.created,
+        last_activity=entry.last_activity,
+        turns=turns,
+        answers=answers,
+        remembered=session.is_remembered,
+    )
+
+
+def _marked(request: QaMarkRequest) -> tuple[str, int]:
+    """Return which turn is meant; raises InvalidRequest unless it is one."""
+    try:
+        address = parse_address(request.citation or "")
+    except ValueError as exc:
+        raise InvalidRequest(f"citation: {exc}") from exc
+    name, seq = (address.session, address.seq) if request.citation else (request.session, request.seq)
+    if not name or seq is None:
+        raise InvalidRequest(
+            "which turn is meant is missing", hint="give citation (session:<id>#Q17), or session and seq"
+        )
+    if request.answer is not None and not request.keep:
+        raise InvalidRequest("an answer is given and not to be kept", hint="give keep: true, or no answer")
+    return name, seq
+
+
+def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
+    """Return how a turn is told."""
+    return QaTurnReply(
+        session=name,
+        seq=turn.seq,
+        q=turn.question,
+        a=turn.answer,
+        significance=turn.significance,
+        timestamp=turn.timestamp,
+        topics=list(turn.topics),
+        citation=turn_address(name, turn.seq),
+    )
+
+
+def stats_reply(figures: QaFigures) -> QaStatsReply:
+    """Return how much there is."""
+    return QaStatsReply(
+        sessions=figures.sessions,
+        turns=figures.totals.turns,
+        answers=figures.totals.answers,
+        ratio=figures.totals.ratio,
+        archived=figures.footprint.archived,
+        bytes=figures.footprint.bytes,
+        archive_bytes=figures.footprint.archive_bytes,
+        max_bytes=figures.usage.max_bytes,
+        full=figures.usage.is_full,
+        pruned=figures.usage.pruned,
+        problems=figures.problems.sentences,
+    )

@@ -1,0 +1,271 @@
+"""`POST /v1/recall`: a question to memories, passages and pages of entities.
+
+What is recalled, as the API tells it: one shape for memories, passages and pages.
+"""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
+from memoryd.api.access import Asking, Memories
+from memoryd.api.calls.recall_models import (
+    EventTimeReply,
+    EvidenceReply,
+    MemorySourceReply,
+    OpinionEvidenceReply,
+    RecallExplanation,
+    RecallItemExplanation,
+    RecallItemReply,
+    RecallReply,
+    RecallRequest,
+    ReceiptReply,
+)
+from memoryd.api.calls.search import ArmReply, SearchHealth, floors_explanation, lines_reply
+from memoryd.api.models import fallback_reply
+from memoryd.domain.citations import cited
+from memoryd.domain.memories import bundle as bundle_encodings
+from memoryd.domain.memories.book import MemorySource
+from memoryd.domain.memories.bundle import Bundle, Encoding
+from memoryd.domain.memories.changes.verification import cite
+from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.reflect.opinions import Label, StatedEvidence, base_of
+from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.filters import date_in_name
+from memoryd.memory.opinions import HeldOpinion, OpinionEvidence
+from memoryd.memory.recall.query import (
+    CheckedSource,
+    Recalled,
+    RecalledEntity,
+    RecalledItem,
+    RecalledMemory,
+    RecalledPassage,
+)
+
+
+async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:
+    """Recall what answers, each item with its citation, and on demand as a bundle for a prompt."""
+    admitted = caller.admit(request.agent, request.session_key)
+    room = memories.retained(admitted).recall
+    outcome = await room.recall(request.query, _options(request), admitted, _wanted(request))
+    return encoded(outcome, request.encode)
+
+
+def _options(request: RecallRequest) -> RecallOptions:
+    return RecallOptions(
+        k=request.k,
+        since=request.since or "",
+        until=request.until or "",
+        as_of=request.as_of or "",
+        known_by=request.known_by or "",
+        entity=request.entity or "",
+        kind=request.kind or "",
+        scope=request.scope or "",
+        deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
+        is_explained=request.explain,
+        touches=request.touch,
+    )
+
+
+def _wanted(request: RecallRequest) -> BundleOptions | None:
+    if request.format != "bundle":
+        return None
+    return BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
+
+
+def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> RecallReply:
+    """Return the reply; scores are rounded."""
+    found = outcome.recalled
+    reply = RecallReply(
+        results=[
+            *(page_reply(page) for page in found.entities),
+            *(item_reply(item, outcome, item.because) for item in found.items),
+        ],
+        left_out=[item_reply(one.item, outcome, one.because) for one in found.left_out]
+        if outcome.is_explained
+        else None,
+        verdict=found.verdict.value,
+        reason=found.reason,
+        citations="on" if outcome.has_citations else "off",
+        backend=found.engine.name,
+        fallback=fallback_reply(found.fallback),
+        health=health_reply(found),
+        took_ms=round(found.took_ms, 2),
+        explain=_explanation(outcome) if outcome.is_explained else None,
+    )
+    return reply if outcome.bundle is None else reply.model_copy(update=bundled(outcome.bundle, encoding))
+
+
+def health_reply(found: Recalled) -> SearchHealth:
+    """Return which parts took part in an answer."""
+    return SearchHealth(
+        complete=found.is_complete,
+        arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
+        pending_files=found.freshness.pending_files,
+        pending_embeddings=found.freshness.pending_embeddings,
+    )
+
+
+def bundled(made: Bundle, encoding: Encoding) -> dict[str, object]:
+    """Return the fields of a reply that a bundle fills."""
+    return {
+        "bundle": bundle_encodings.encoded(made, encoding),
+        "etag": made.stable.etag,
+        "not_modified": made.is_unchanged,
+        "receipt": [
+            ReceiptReply(name=line.name, tokens=line.tokens, told=line.is_told, cut=line.cut or None)
+            for line in made.receipt
+        ],
+        "tokens": made.tokens,
+    }
+
+
+def _explanation(outcome: RecallOutcome) -> RecallExplanation:
+    floors = outcome.recalled.floors
+    return RecallExplanation(
+        terms=[] if floors is None else list(floors.idf.weights),
+        floors=None if floors is None else floors_explanation(floors),
+    )
+
+
+DIGITS = 4
+
+
+def page_reply(page: RecalledEntity) -> RecallItemReply:
+    """Return how the page of an entity is told."""
+    return RecallItemReply(
+        is_="entity", name=page.name, path=page.path, content=page.summary, memories=list(page.memories)
+    )
+
+
+def item_reply(item: RecalledItem, outcome: RecallOutcome, because: str) -> RecallItemReply:
+    """Return how a memory or a passage is told, with `because` where it is explained."""
+    reply = _memory(item, outcome) if isinstance(item, RecalledMemory) else _passage(item)
+    return reply.model_copy(update={"explain": _explained(item, because)}) if outcome.is_explained else reply
+
+
+def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
+    lead, line = item.lead, item.lead.source.line
+    held = outcome.opinions.get(item.memory.id)
+    return RecallItemReply(
+        is_="memory",
+        id=item.memory.id,
+        kind=line.network.value,
+        type=line.kind.value,
+        timestamp=_day(lead.source),
+        event_time=_span(lead.source.event),
+        entities=list(line.entities),
+        content=line.text,
+        source=_citation(lead.source),
+        citation=str(cite(lead.source)),
+        sources=[_source(one) for one in item.sources],
+        scope=line.attributes.scope or None,
+        confidence=_confidence(item, held),
+        evidence=_evidence(held, outcome.stated.get(item.memory.id, ())) if is_belief(item.memory.kind) else None,
+        supersedes=list(item.supersedes) or None,
+        superseded_by=list(item.superseded_by) or None,
+        copies=list(item.copies) or None,
+        tier=item.tier.value,
+        score=round(item.placed.score, DIGITS),
+        verdict=item.placed.verdict.value,
+        arms=list(item.arms),
+        state=lead.state.value,
+    )
+
+
+def _passage(item: RecalledPassage) -> RecallItemReply:
+    hit = item.hit
+    return RecallItemReply(
+        is_="passage",
+        path=hit.chunk.path,
+        start_line=hit.chunk.start_line,
+        end_line=hit.chunk.end_line,
+        focus=None if hit.snippet.focus is None else lines_reply(hit.snippet.focus.lines),
+        heading=hit.chunk.heading,
+        content=hit.snippet.text,
+        source=str(hit.citation),
+        citation=str(hit.citation),
+        score=round(item.placed.score, DIGITS),
+        verdict=item.placed.verdict.value,
+        arms=_arms(item),
+        state="verified",
+    )
+
+
+def _arms(item: RecalledPassage) -> list[str]:
+    found = {"lexical": item.hit.bm25, "vector": item.hit.cosine}
+    return [*(name for name, value in found.items() if value is not None), *item.placed.lifts]
+
+
+def _confidence(item: RecalledMemory, held: HeldOpinion | None) -> float | None:
+    if held is not None:
+        return round(held.confidence, DIGITS)
+    return round(base_of(item.memory).confidence, DIGITS) if is_belief(item.memory.kind) else None
+
+
+def _evidence(held: HeldOpinion | None, stated: Sequence[StatedEvidence]) -> OpinionEvidenceReply:
+    """Return what was counted, and what lines state beside it."""
+    counted = [] if held is None else [*held.supporting, *held.opposing]
+    known = {one.memory for one in counted}
+    proofs = [(one.label, _proof(one)) for one in counted]
+    proofs += [(one.label, _stated(one)) for one in stated if one.memory.id not in known]
+    return OpinionEvidenceReply(
+        supporting=[proof for label, proof in proofs if label is Label.REINFORCE],
+        against=[proof for label, proof in proofs if label is not Label.REINFORCE],
+    )
+
+
+def _proof(one: OpinionEvidence) -> EvidenceReply:
+    day = one.day.isoformat()
+    return EvidenceReply(id=one.memory, sources=list(one.citations), timestamp=day, label=one.label.value)
+
+
+def _stated(one: StatedEvidence) -> EvidenceReply:
+    sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
+    return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
+
+
+def _source(one: CheckedSource) -> MemorySourceReply:
+    return MemorySourceReply(
+        source=_citation(one.source),
+        timestamp=_day(one.source),
+        event_time=_span(one.source.event),
+        state=one.state.value,
+    )
+
+
+def _citation(source: MemorySource) -> str:
+    return str(cited(source.path, source.start_line, source.end_line))
+
+
+def _day(source: MemorySource) -> str | None:
+    """Return the day on which a line was written; when a page without a date was first seen says nothing of it."""
+    return None if date_in_name(source.path) is None else source.day.isoformat()
+
+
+def _span(span: DaySpan | None) -> EventTimeReply | None:
+    if span is None:
+        return None
+    return EventTimeReply(
+        start=None if span.first == date.min else span.first.isoformat(),
+        end=None if span.last == date.max else span.last.isoformat(),
+    )
+
+
+def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
+    words, vector = (
+        (item.evidence.words_rank, item.evidence.vector_rank)
+        if isinstance(item, RecalledMemory)
+        else (item.hit.ranks.words, item.hit.ranks.vector)
+    )
+    cosine = item.evidence.cosine if isinstance(item, RecalledMemory) else item.hit.cosine
+    terms = item.evidence.terms if isinstance(item, RecalledMemory) else item.hit.terms
+    return RecallItemExplanation(
+        base_score=round(item.placed.base_score, DIGITS),
+        lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
+        relevance=round(item.placed.relevance, DIGITS),
+        words_rank=words,
+        vector_rank=vector,
+        cosine=None if cosine is None else round(cosine, DIGITS),
+        terms=list(terms),
+        because=because,
+    )

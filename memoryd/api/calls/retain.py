@@ -1,0 +1,213 @@
+"""`POST /v1/retain`: state a memory, which is written into today's log.
+
+Shapes of the call that captures.
+
+`POST /v1/capture`: what of a message would be kept as memories, or keep it as a turn of its owner would.
+
+Shapes of the call that retains memories.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from memoryd.agents.retained.retaining import RetainOutcome
+from memoryd.api.access import Asking, Memories
+from memoryd.api.models import AgentId, Reply, Request
+from memoryd.domain.citations import Citation
+from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
+from memoryd.domain.memories.kinds import Kind, kind_named, short_id
+from memoryd.errors import InvalidRequest
+from memoryd.memory.capture.queue import CaptureOutcome
+from memoryd.wire import ANSWER_CHARS_MAX, ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_CHARS_MAX, QUESTION_CHARS_MAX
+
+
+class CaptureRequest(Request):
+    """A message of its owner."""
+
+    text: Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS_MAX, pattern=r"\S")]
+    """What is said."""
+    answer: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] | None = None
+    """What the assistant said before it, which it may correct."""
+    dry_run: bool = False
+    """Whether nothing is written, and it is said only what would be kept."""
+    agent: AgentId = None
+
+
+class CapturedReply(Reply):
+    """A memory that the message gives."""
+
+    kind: str
+    """Its kind."""
+    text: str
+    """What it says: a sentence of the message, or what a text model made of it."""
+    form: str
+    """The form that the sentence has."""
+    pinned: bool
+    """Whether it stands in the core of every session."""
+    importance: float
+    """0 to 1."""
+
+
+class DroppedReply(Reply):
+    """What is not kept."""
+
+    text: str
+    """The sentence, or the beginning of the message."""
+    reason: str
+    """Why not."""
+    form: str
+    """The form that it has; empty if none."""
+
+
+class CaptureReply(Reply):
+    """What is kept of a message, and what is not."""
+
+    dry_run: bool
+    """Whether nothing was written."""
+    gate: str
+    """The marker for which the message was looked at; empty: it has none."""
+    decided_by: str
+    """`rules`, or the text model that chose."""
+    kept: list[CapturedReply]
+    """What is kept, six at most."""
+    dropped: list[DroppedReply]
+    """What looked like a memory and is none."""
+    citations: list[str]
+    """Where the memories stand; empty if nothing was written."""
+    change: int | None
+    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
+
+
+async def capture(request: CaptureRequest, caller: Asking, memories: Memories) -> CaptureReply:
+    """Say what capture keeps of a message, by which form, and why not the rest; without `dryRun` keep it."""
+    retained = memories.retained(caller.admit(request.agent, None))
+    answer = request.answer or ""
+    outcome = await retained.capture.take(request.text, answer_before=answer, is_dry=request.dry_run)
+    return _capture_reply(outcome, is_dry=request.dry_run)
+
+
+def _capture_reply(outcome: CaptureOutcome, *, is_dry: bool) -> CaptureReply:
+    verdict, retention = outcome.verdict, outcome.retention
+    kept = [
+        CapturedReply(
+            kind=item.kind,
+            text=item.text,
+            form=item.form,
+            pinned=item.is_pinned,
+            importance=item.weight,
+        )
+        for item in verdict.kept
+    ]
+    placed = [] if retention is None else retention.placed
+    path = "" if retention is None else retention.path
+    return CaptureReply(
+        dry_run=is_dry,
+        gate=verdict.gate,
+        decided_by=verdict.decided_by,
+        kept=kept,
+        dropped=[DroppedReply(text=one.text, reason=one.reason, form=one.form) for one in verdict.dropped],
+        citations=[str(Citation(path, one.start_line, one.end_line, short_id(one.line.id))) for one in placed],
+        change=(retention.change.id or None) if retention else None,
+    )
+
+
+class RetainRequest(Request):
+    """What is to be retained: a bullet such as `W @Peter: …`, or plain text."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MEMORIES_CHARS_MAX, pattern=r"\S")]
+    """The memory, 4,000 characters at most; line breaks in it make no further ones."""
+    each: bool = False
+    """Whether every bullet of the text is a memory of its own, 100 at most; all are written at once."""
+    kind: Annotated[str, Field(max_length=20)] | None = None
+    """The kind of plain text, a letter or a word; null: world, or with `remember` note."""
+    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """How important it is, 0 to 1; null: as the kind has it, or with `remember` 0.8."""
+    remember: bool = False
+    """Whether it was asked to be remembered, as by `/remember`."""
+    scope: Annotated[str, Field(max_length=200)] | None = None
+    """Whom it is for: `agent:ID`, `agent:ID:CHANNEL`, by the owner alone `global`; null: every agent here."""
+    entities: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=ENTITY_CHARS_MAX)]] | None, Field(max_length=ENTITIES_MAX)
+    ] = None
+    """What it is about, beside those that the text names."""
+    at: Annotated[str, Field(max_length=32)] | None = None
+    """When it was so: `2026-11-18`, `2026-11`, or two of them with `..` between; null: as the text says."""
+    session_key: Annotated[str, Field(max_length=512)] | None = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
+    agent: AgentId = None
+
+
+class RetainedReply(Reply):
+    """A memory and where it stands."""
+
+    id: str
+    """The id of the memory."""
+    citation: str
+    """Where it stands, with its mark, by which it can be verified later: `memory/2026-11-18.md#L12@1a2b3c4d`."""
+    created: bool
+    """Whether it was written; false: today's log stated it already."""
+    path: str
+    """The log."""
+    line: int
+    """Its first line, from 1."""
+
+
+class RetainReply(RetainedReply):
+    """What was retained; of several memories the first one, and all of them in `memories`."""
+
+    memories: list[RetainedReply]
+    """All of them, in order."""
+    change: int | None
+    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
+    searchable: bool
+    """Whether it is found by its words already."""
+    notes: list[str]
+    """What is to be known of it, such as that a secret was masked."""
+
+
+async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> RetainReply:
+    """State a memory in today's log; the same again is not written twice."""
+    admitted = caller.admit(request.agent, request.session_key)
+    said = StatedText(
+        text=request.text,
+        kind=kind_of(request.kind),
+        usual_kind=Kind.NOTE if request.remember else Kind.WORLD,
+        importance=request.importance,
+        usual_importance=REMEMBERED_IMPORTANCE if request.remember else None,
+        scope=request.scope or "",
+        entities=tuple(request.entities or ()),
+        at=request.at or "",
+    )
+    return _retain_reply(await memories.retained(admitted).retaining.retain(said, admitted, each=request.each))
+
+
+def kind_of(name: str | None) -> Kind | None:
+    """Return the kind that a request names, None if it names none; raises InvalidRequest for what is no kind."""
+    if name is None:
+        return None
+    kind = kind_named(name)
+    if kind is None:
+        raise InvalidRequest(f"kind: there is none called {name!r}", hint=f"kinds: {', '.join(Kind)}; or W, B, O, S")
+    return kind
+
+
+def _retain_reply(outcome: RetainOutcome) -> RetainReply:
+    found = outcome.retention
+    rows = [
+        RetainedReply(
+            id=one.line.id,
+            citation=str(Citation(found.path, one.start_line, one.end_line, short_id(one.line.id))),
+            created=created,
+            path=found.path,
+            line=one.start_line,
+        )
+        for one, created in zip(found.placed, found.added, strict=True)
+    ]
+    return RetainReply(
+        **rows[0].model_dump(),
+        memories=rows,
+        change=found.change.id or None,
+        searchable=outcome.is_searchable,
+        notes=list(outcome.notes),
+    )

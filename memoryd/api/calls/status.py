@@ -1,0 +1,337 @@
+"""`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from memoryd.agents.status.figures import UnsentWork
+from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
+from memoryd.agents.status.status import MemoryStatus
+from memoryd.api.access import AllServices, Asking, Caller, Memories
+from memoryd.api.calls.qa import stats_reply
+from memoryd.api.calls.status_models import (
+    AgentStatus,
+    ConfigReply,
+    ConnectionsReply,
+    DegradedReply,
+    HeartbeatReply,
+    LoadReply,
+    LogReply,
+    PortReply,
+    ProcessReply,
+    QmdCollectionReply,
+    QmdReply,
+    StatusReply,
+    UnreachableReply,
+)
+from memoryd.api.calls.status_parts import (
+    CacheReply,
+    DatabaseReply,
+    EmbedderReply,
+    EmbeddingReply,
+    FlaggedReply,
+    FtsReply,
+    HistoryReply,
+    LedgerReply,
+    MassRemovalReply,
+    MemoryCountsReply,
+    OutsideReply,
+    ProgressReply,
+    RemoteReply,
+    RerankerReply,
+    RootReply,
+    SkippedReply,
+    TextModelReply,
+    VectorReply,
+    WatcherReply,
+    WorkerReply,
+    conversations_reply,
+    outstanding_reply,
+)
+from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_figures
+from memoryd.api.models import HealthReply, fallback_reply
+from memoryd.domain.documents import INDEX_ALL
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
+from memoryd.embed.current import EmbedderState
+from memoryd.embed.local.worker_process import WorkerState
+from memoryd.files.scanner import RootReport
+from memoryd.index.state import Removal
+from memoryd.llm.protocol import TextModelState
+from memoryd.qmd.sidecar import QmdState
+from memoryd.rerank.reranking import RerankerState
+from memoryd.store.ledger.ledger import HistoryCount, LedgerCount
+
+
+async def get_health(memories: Memories) -> HealthReply:
+    """Say that the daemon answers, and whether its first scan is done."""
+    return HealthReply(ok=True, ready=memories.is_ready)
+
+
+async def get_status(caller: Asking, services: AllServices) -> StatusReply:
+    """Describe the daemon and every agent; on an agent's socket that agent alone."""
+    agents = await services.memories.status(caller.binding.agent)
+    return encoded(services.daemon(), agents, caller)
+
+
+def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
+    """Return the reply; what is told of configuration, connections and sockets is the owner's."""
+    is_owner, counts = caller.binding.is_owners, daemon.connections
+    return StatusReply(
+        version=daemon.version,
+        pid=daemon.pid,
+        uptime_seconds=daemon.uptime_seconds,
+        socket=daemon.socket if is_owner else caller.socket,
+        rss_bytes=daemon.rss_bytes,
+        config=_config(daemon.config, is_owner=is_owner),
+        connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
+        unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
+        daemon=_process(daemon) if is_owner else None,
+        http=_port(daemon.port) if daemon.port and is_owner else None,
+        agents=[_agent(agent) for agent in agents],
+    )
+
+
+def _process(state: DaemonState) -> ProcessReply:
+    return ProcessReply(
+        heartbeats=[
+            HeartbeatReply(
+                name=one.name,
+                state=one.state,
+                age_seconds=round(one.silent_seconds, 1),
+                limit_seconds=one.limit_seconds,
+            )
+            for one in state.heartbeats
+        ],
+        load=LoadReply(**asdict(state.load)),
+        log=_log(state.log),
+    )
+
+
+def _log(state: LogState) -> LogReply:
+    return LogReply(
+        destination=state.destination,
+        path=None if state.path is None else str(state.path),
+        bytes=state.bytes,
+        max_bytes=state.max_bytes,
+        left_out=state.left_out,
+        reason=state.trouble,
+    )
+
+
+def _config(state: ConfigState, *, is_owner: bool) -> ConfigReply:
+    loaded_at, failed_at = state.loaded_at.isoformat(), state.failed_at
+    if not is_owner:
+        return ConfigReply(source=None, notices=[], loaded_at=loaded_at, needs_restart=[], problems=[], failed_at=None)
+    return ConfigReply(
+        source=str(state.source) if state.source else None,
+        notices=list(state.notices),
+        loaded_at=loaded_at,
+        needs_restart=list(state.needs_restart),
+        problems=list(state.problems),
+        failed_at=failed_at.isoformat() if failed_at else None,
+    )
+
+
+def _port(state: PortState) -> PortReply:
+    return PortReply(
+        address=state.address,
+        open=state.is_open,
+        reason=state.trouble or None,
+        token_file=str(state.token_file),
+        connections=state.connections,
+        refused=dict(state.refused),
+    )
+
+
+def _agent(status: MemoryStatus) -> AgentStatus:
+    state, figures = status.state, status.figures
+    sync, held = state.index.sync, figures.held
+    watcher, outside = state.index.watcher, state.index.outside
+    return AgentStatus(
+        id=state.id,
+        workspace=str(state.workspace),
+        backend=state.backend,
+        provider=state.embedding.provider,
+        model=state.embedding.model,
+        files=held.files,
+        chunks=held.chunks,
+        passages=held.passages,
+        memories=MemoryCountsReply(
+            memories=figures.memories.memories, lines=figures.memories.lines, pages=figures.memories.pages
+        ),
+        embedded=status.embedded,
+        pending_files=sync.pending_files,
+        pending_embeddings=status.pending_embeddings,
+        reading_seconds_left=state.index.reading_seconds_left,
+        embedding_seconds_left=state.index.embedding_seconds_left,
+        pending_captures=state.pending_captures,
+        dirty=sync.is_dirty,
+        last_scan_at=sync.last_scan_at,
+        last_sync_at=sync.last_sync_at,
+        watcher=WatcherReply(mode=watcher.mode, ok=watcher.is_ok, reason=watcher.reason),
+        vector=_vector(state),
+        fts=FtsReply(available=True),
+        cache=CacheReply(entries=held.vectors, max_entries=state.wanted.max_unused_vectors),
+        embedding=_embedding(state, status.remote, figures.unsent),
+        embedder=_embedder(state.embedding.embedder, status.worker),
+        reranker=None if state.reranker is None else _reranker(state.reranker),
+        llm=None if state.text is None else _text_model(state.text),
+        database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
+        ledger=_ledger(state.ledger, status.ledger),
+        qmd=None if state.qmd is None else _qmd(state.qmd),
+        qa=None if status.qa is None else stats_reply(status.qa),
+        sessions=conversations_reply(status.conversations),
+        fallback=fallback_reply(state.fallback),
+        degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
+        roots=[_root(one) for one in state.index.roots],
+        skipped=[SkippedReply(path=it.path, reason=it.reason) for it in status.skipped],
+        skipped_count=status.skipped_count,
+        outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
+        flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
+        mass_removal=_mass_removal(sync.mass_removal),
+    )
+
+
+def _vector(state: AgentState) -> VectorReply:
+    identity = state.embedding.identity
+    return VectorReply(
+        enabled=state.wanted.asks_by_meaning,
+        available=identity is not None,
+        engine=state.index.vector_engine,
+        dimensions=None if identity is None else identity.dimensions,
+        reason=state.index.vector_trouble,
+    )
+
+
+def _embedding(state: AgentState, remote: RemoteState | None, unsent: UnsentWork | None) -> EmbeddingReply:
+    choice = state.embedding.choice
+    return EmbeddingReply(
+        provider=choice.provider,
+        rule=choice.rule,
+        fallback=choice.fallback,
+        paused=state.wanted.is_paused,
+        remote=None if remote is None else _remote(remote, unsent),
+    )
+
+
+def _remote(state: RemoteState, unsent: UnsentWork | None) -> RemoteReply:
+    return RemoteReply(
+        provider=state.provider,
+        model=state.model,
+        destination=state.destination,
+        outstanding=None if unsent is None else outstanding_reply(unsent),
+        sent_today=state.sent_today,
+        tokens_per_day=state.tokens_per_day,
+    )
+
+
+def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply:
+    progress = state.progress
+    return EmbedderReply(
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        progress=ProgressReply(done_bytes=progress.done_bytes, total_bytes=progress.total_bytes, step=progress.step)
+        if progress
+        else None,
+        worker=None if worker is None else _worker(worker),
+    )
+
+
+def _reranker(state: RerankerState) -> RerankerReply:
+    return RerankerReply(
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        model=state.model,
+        family=state.family,
+        worker=None if state.worker is None else _worker(state.worker),
+    )
+
+
+def _text_model(state: TextModelState) -> TextModelReply:
+    calls = state.calls
+    return TextModelReply(
+        provider=state.provider,
+        model=state.model,
+        state=state.phase,
+        reason=state.reason or None,
+        since=state.since,
+        destination=state.destination,
+        calls_today=None if calls is None else calls.today,
+        calls_per_day=None if calls is None else calls.per_day,
+        worker=None if state.worker is None else _worker(state.worker),
+    )
+
+
+def _worker(state: WorkerState) -> WorkerReply:
+    return WorkerReply(
+        phase=state.phase,
+        pid=state.pid,
+        rss_bytes=state.rss_bytes,
+        restarts=state.restarts,
+        last_error=state.last_error,
+    )
+
+
+def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
+    return LedgerReply(
+        path=str(state.path),
+        bytes=counted.file_bytes,
+        held_answers=counted.held.answers,
+        held_bytes=counted.held.bytes,
+        max_held_answers=state.limits.answers,
+        max_held_bytes=state.limits.total_bytes,
+        refused_answers=counted.refused,
+        history=_history(counted.history),
+    )
+
+
+def _history(counted: HistoryCount) -> HistoryReply:
+    return HistoryReply(
+        changes=counted.changes,
+        max_changes=CHANGES_MAX,
+        change_bytes=counted.change_bytes,
+        max_change_bytes=CHANGE_BYTES_MAX,
+        proposals=counted.proposals,
+        max_proposals=PROPOSALS_MAX,
+        reflect_runs=counted.runs,
+        max_reflect_runs=RUNS_MAX,
+    )
+
+
+def _qmd(state: QmdState) -> QmdReply:
+    program, upkeep = state.program, state.upkeep
+    taken = None if state.pid is None else process_figures(state.pid)
+    return QmdReply(
+        command=list(program.command) if program else None,
+        version=program.version if program else None,
+        search_mode=state.search_mode,
+        home=str(state.home),
+        server=state.server,
+        pid=state.pid,
+        rss_bytes=0 if taken is None else taken.rss_bytes,
+        restarts=state.restarts,
+        reason=upkeep.trouble,
+        hint=upkeep.hint or None,
+        last_update_at=_instant(upkeep.updated_at),
+        last_embed_at=_instant(upkeep.embedded_at),
+        vectors=upkeep.vectors,
+        vector_reason=upkeep.vector_trouble,
+        exported_sessions=state.exported,
+        export_reason=state.export_trouble or None,
+        collections=[
+            QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in upkeep.collections
+        ],
+    )
+
+
+def _instant(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _root(report: RootReport) -> RootReply:
+    return RootReply(path=str(report.root.path), state=report.state, files=report.files, reason=report.reason or None)
+
+
+def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
+    return None if found is None else MassRemovalReply(at=found.at, files=found.files, left=found.left)

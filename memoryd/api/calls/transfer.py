@@ -1,0 +1,339 @@
+"""`/v1/memories/export` and `/v1/memories/import`: memories on their way to another workspace.
+
+Shapes of the paths that rsclaw has, for programs that were written for it: `docs` are memories.
+
+`/api/v1/memory`: the paths and shapes of rsclaw's HTTP API, on the loopback port alone.
+
+Shapes of the calls that hand memories out and take them in.
+"""
+
+import re
+from datetime import date
+from typing import Annotated, Final
+
+from fastapi import Query
+from pydantic import Field
+
+from memoryd.agents.retained.documents import EditedDocument
+from memoryd.agents.retained.recall import asked_kinds
+from memoryd.agents.retained.transfer import Taken, TransferWishes
+from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.calls.memories import KindFilter, MemoryName, ScopeFilter, document_reply
+from memoryd.api.calls.memories import stats as memories_stats
+from memoryd.api.calls.memory_models import SNAKE, MemoryDocumentReply, MemoryEditRequest, MemoryImportanceRequest
+from memoryd.api.models import AgentId, Reply, Request
+from memoryd.domain.citations import cited
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.documents import DocumentFilters
+from memoryd.domain.memories.transfer import TransferredMemory, transferred
+from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
+
+
+class DocStatsReply(Reply):
+    """How many memories there are."""
+
+    model_config = SNAKE
+
+    total: int
+    """All of them."""
+    by_tier: dict[str, int]
+    """By tier."""
+    by_kind: dict[str, int]
+    """By kind."""
+    by_scope: dict[str, int]
+    """By scope."""
+    pinned: int
+    """How many are pinned."""
+
+
+class DocsReply(Reply):
+    """Memories: those that answer, best first, or all, the newest first."""
+
+    model_config = SNAKE
+
+    docs: list[MemoryDocumentReply]
+    """The memories."""
+
+
+class DocReply(Reply):
+    """One memory."""
+
+    model_config = SNAKE
+
+    doc: MemoryDocumentReply
+    """The memory."""
+
+
+class DocEditReply(DocReply):
+    """A memory after an edit."""
+
+    changed: bool
+    """Whether a line was written; false: it was so already."""
+
+
+class DocDeleteReply(Reply):
+    """A memory whose lines were taken out; that can be undone."""
+
+    model_config = SNAKE
+
+    id: str
+    """Its id."""
+    deleted: bool
+    """Whether it was."""
+
+
+AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
+DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
+
+
+async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
+    """Count memories."""
+    found = await memories_stats(admitted, memories)
+    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
+
+
+async def listing(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    q: AskedWords = "",
+    scope: ScopeFilter = "",
+    kind: KindFilter = "",
+    limit: DocsLimit = 20,
+) -> DocsReply:
+    """Find memories that answer, best first; without a question list them, the newest first."""
+    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
+    if q.strip():
+        found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
+        return DocsReply(docs=[document_reply(one) for one in found.documents])
+    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
+    return DocsReply(docs=[document_reply(one) for one in page.documents])
+
+
+async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
+    """Tell a memory by its id."""
+    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
+
+
+async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+    """Pin a memory: it never decays."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
+
+
+async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+    """Take the pin of a memory away."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
+
+
+async def importance(
+    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+) -> DocEditReply:
+    """Write how important a memory is."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(
+        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
+    )
+
+
+async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
+    """Take out all lines that state a memory; that can be undone."""
+    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
+    return DocDeleteReply(id=done.id, deleted=done.is_deleted)
+
+
+def _edited(done: EditedDocument) -> DocEditReply:
+    return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)
+
+
+TEXT_MAX: Final = 16_384
+DAYS_MAX: Final = 3_660
+Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+RUN: Final = re.compile(r"^[0-9a-f]{32}$")
+
+
+class TransferredMemoryReply(Reply):
+    """A memory as a file has it: what its line says by itself, and nothing of how it was used."""
+
+    id: str
+    """Its id, which follows from what it says."""
+    text: str
+    """What it says."""
+    kind: str
+    """Its kind."""
+    entities: list[str]
+    """Whom or what it is about, as written."""
+    importance: float | None
+    """How important its line says it is; null: as its kind has it."""
+    confidence: float | None
+    """How sure its line says it is; null: it does not."""
+    pinned: bool
+    """Whether it is pinned."""
+    scope: str | None
+    """Whom it is for; null: every agent of its workspace."""
+    at: str | None
+    """When it was so, as its line has it; null: as the text says."""
+    said_by: str | None
+    """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
+    tags: list[str]
+    """Its tags."""
+    supports: list[str]
+    """The ids of opinions that it speaks for, eight signs of each."""
+    contradicts: list[str]
+    """Those that it speaks against."""
+    supersedes: list[str]
+    """Those that it takes the place of."""
+    days: list[str]
+    """The days on which it was said, the earliest first: `2026-11-18`."""
+    sources: list[str]
+    """The lines that state it, the newest first; an import does not read them."""
+
+
+class ExportReply(Reply):
+    """Some memories, by the day on which they were said first."""
+
+    memories: list[TransferredMemoryReply]
+    """The memories."""
+    next: str | None
+    """What to give as `after` to have those behind them; null: there are none."""
+    total: int
+    """How many there are in all."""
+
+
+class ImportedMemory(Request):
+    """A memory that is to be stated, as an export has it."""
+
+    text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)]
+    """What it says."""
+    kind: Annotated[str, Field(max_length=20)] = "note"
+    """Its kind."""
+    entities: Annotated[list[Annotated[str, Field(max_length=ENTITY_CHARS_MAX)]], Field(max_length=ENTITIES_MAX)] = (
+        Field(default_factory=list)
+    )
+    """Whom or what it is about."""
+    importance: Share | None = None
+    """How important it is; null: as its kind has it."""
+    confidence: Share | None = None
+    """How sure it is, of an opinion; null: it is not said."""
+    pinned: bool = False
+    """Whether it is pinned."""
+    scope: Annotated[str, Field(max_length=200)] | None = None
+    """Whom it is for; null: every agent of the workspace."""
+    at: Annotated[str, Field(max_length=32)] | None = None
+    """When it was so; null: as the text says."""
+    said_by: Annotated[str, Field(max_length=16)] | None = None
+    """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
+    tags: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=64)] = Field(default_factory=list)
+    """Its tags."""
+    supports: Ids = Field(default_factory=list)
+    """The ids of opinions that it speaks for."""
+    contradicts: Ids = Field(default_factory=list)
+    """Those that it speaks against."""
+    supersedes: Ids = Field(default_factory=list)
+    """Those that it takes the place of."""
+    days: Annotated[list[Annotated[date, Field(strict=False)]], Field(max_length=DAYS_MAX)] = Field(
+        default_factory=list
+    )
+    """The days on which it was said; none: today."""
+    id: Annotated[str, Field(max_length=64)] | None = None
+    """Not read: it follows from what the memory says."""
+    sources: Annotated[list[str], Field(max_length=10_000)] = Field(default_factory=list)
+    """Not read."""
+
+
+class ImportRequest(Request):
+    """Memories that are to be stated on the days on which they were said."""
+
+    memories: Annotated[list[ImportedMemory], Field(min_length=1, max_length=MEMORIES_MAX)]
+    """The memories, 100 at most."""
+    run: Annotated[str, Field(pattern=RUN.pattern)]
+    """What all changes of one import are undone by: 32 hexadecimal digits, by chance."""
+    dry_run: bool = False
+    """Whether only to say what would be taken."""
+    with_secrets: bool = False
+    """Whether to take what looks like a secret."""
+    agent: AgentId = None
+
+
+class TakenMemoryReply(Reply):
+    """What became of a memory."""
+
+    outcome: Taken
+    """`added`: it was written, or would be; `known`: it stood there; `refused`: it was not taken."""
+    id: str
+    """Its id; empty where it could not be read."""
+    reason: str
+    """Why it was not taken, or what of it was not; may be empty."""
+
+
+class ImportReply(Reply):
+    """What became of each memory, in order."""
+
+    memories: list[TakenMemoryReply]
+    """One for each that was sent."""
+    changes: list[int]
+    """The changes that were made; all of them are undone by the run."""
+
+
+After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
+PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
+
+
+async def export(
+    admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: OfScope = ""
+) -> ExportReply:
+    """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
+    page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
+    return ExportReply(memories=list(map(_told, page.memories)), next=page.cursor or None, total=page.total)
+
+
+async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
+    """State memories in the logs of their days; the same again is not written twice."""
+    admitted = caller.admit(request.agent, None)
+    wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
+    done = await memories.retained(admitted).transfer.take(list(map(_handed, request.memories)), wishes)
+    rows = [TakenMemoryReply(outcome=one.outcome, id=one.id, reason=one.reason) for one in done.memories]
+    return ImportReply(memories=rows, changes=list(done.changes))
+
+
+def _told(memory: Memory) -> TransferredMemoryReply:
+    one = transferred(memory)
+    return TransferredMemoryReply(
+        id=memory.id,
+        text=one.text,
+        kind=one.kind,
+        entities=list(one.entities),
+        importance=one.importance,
+        confidence=one.confidence,
+        pinned=one.is_pinned,
+        scope=one.scope or None,
+        at=one.at or None,
+        said_by=one.said_by or None,
+        tags=list(one.tags),
+        supports=list(one.supports),
+        contradicts=list(one.contradicts),
+        supersedes=list(one.supersedes),
+        days=[day.isoformat() for day in one.days],
+        sources=[str(cited(source.path, source.start_line, source.end_line)) for source in memory.sources],
+    )
+
+
+def _handed(one: ImportedMemory) -> TransferredMemory:
+    return TransferredMemory(
+        text=one.text,
+        kind=one.kind,
+        entities=tuple(one.entities),
+        importance=one.importance,
+        confidence=one.confidence,
+        is_pinned=one.pinned,
+        scope=one.scope or "",
+        at=one.at or "",
+        said_by=one.said_by or "",
+        tags=tuple(one.tags),
+        supports=tuple(one.supports),
+        contradicts=tuple(one.contradicts),
+        supersedes=tuple(one.supersedes),
+        days=tuple(one.days),
+    )

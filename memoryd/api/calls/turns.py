@@ -1,0 +1,172 @@
+"""`POST /v1/turns`: the one call that an agent makes for each message.
+
+Shapes of a message of a conversation, and of what an agent is answered.
+"""
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome, TurnPart
+from memoryd.api.access import Asking, Memories
+from memoryd.api.calls.qa import QaTurnReply, SessionKeyText, turn_reply
+from memoryd.api.calls.recall import bundled
+from memoryd.api.calls.recall_models import ReceiptReply
+from memoryd.api.models import AgentId, Encode, Reply, Request, Whole
+from memoryd.domain.memories.bundle import Encoding
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
+from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
+
+MOST_RECALLED = 12
+
+
+class TurnEventRequest(Request):
+    """Something that happened in a conversation."""
+
+    type: Literal["failure", "end", "compact"]
+    """`failure`: the agent got stuck; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
+    text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    """What happened, in words."""
+    tool: Annotated[str, Field(max_length=200)] = ""
+    """The tool that it happened with."""
+
+
+class TurnRequest(Request):
+    """A message of a conversation, and what is wanted for it; what is absent comes from the configuration."""
+
+    session_key: SessionKeyText | None = None
+    """The session that it belongs to, such as `agent:main:main`; null: none, and it is not kept."""
+    role: Literal["user", "assistant", "tool", "system"]
+    """Who said it."""
+    text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    """What was said; may be empty where there is an `event`."""
+    channel: Annotated[str, Field(max_length=100)] | None = None
+    """`cron`, `heartbeat` or `system`, where the session key does not say so: nothing is recalled for these."""
+    at: Annotated[str, Field(max_length=64)] | None = None
+    """When it was said, ISO 8601, in the owner's time zone unless it names one; null: now."""
+    event: TurnEventRequest | None = None
+    """What happened; null: nothing but that it was said."""
+    agent: AgentId = None
+    budget: Annotated[Whole, Field(ge=0, le=100_000)] | None = None
+    """Tokens of the bundle at most, estimated; null: as configured (`agents.defaults.memory.retrieval.maxTokens`)."""
+    encode: Encode = Encoding.TEXT
+    """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
+    if_none_match: Annotated[str, Field(max_length=200)] | None = None
+    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
+    k: Annotated[Whole, Field(ge=1, le=MOST_RECALLED)] | None = None
+    """How many memories and passages are recalled; null: as configured (`agents.defaults.memory.recall_final_k`)."""
+    deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
+    """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
+
+
+class TurnCommandReply(Reply):
+    """What a command did."""
+
+    name: Literal["remember", "recall", "compact"]
+    """Which command it was."""
+    text: str
+    """What is to be told to the user."""
+    memories: list[str]
+    """The ids of the memories that it made or found."""
+
+
+class TurnPartReply(Reply):
+    """How a part of the turn went."""
+
+    state: Literal["ok", "off", "failed"]
+    """`off`: it was not wanted."""
+    reason: str | None
+    """Why, where it did not go as it does usually; null if it did."""
+
+
+class TurnReply(Reply):
+    """What an agent is answered; what fails of it costs its part, and `health` says so."""
+
+    command: TurnCommandReply | None
+    """What the command in the message did; null: it was none."""
+    session: str | None
+    """The name of the session in which the message is kept; null if it is not."""
+    seq: int | None
+    """The number of its turn in the session, from 1; null if it is not kept."""
+    remembered: bool
+    """Whether the message is kept."""
+    bundle: str | dict[str, Any] | None
+    """What is recalled for it, as text for a prompt, or an object for a request, by `encode`; null where nothing is
+    recalled by itself."""
+    etag: str | None
+    """The name of the bytes of its stable block, with which the bundle begins; null likewise."""
+    not_modified: bool
+    """Whether the stable block is left out, since `ifNoneMatch` names it."""
+    receipt: list[ReceiptReply]
+    """What each part of the bundle costs, and what was cut."""
+    tokens: int
+    """What the bundle and its stable block cost, estimated."""
+    context: str
+    """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
+    sequence: list[QaTurnReply]
+    """The turns that the message takes up again, in order, the message itself not among them."""
+    verdict: Literal["answerable", "weak", "none"] | None
+    """What the best of what is recalled is worth; null where nothing is recalled by itself."""
+    health: dict[str, TurnPartReply]
+    """How each part went: `log`, `context`, `recall`, and `end` where the session ends."""
+    capture: Literal["queued", "off", "no"]
+    """Whether what the message says may become a memory; `no`: it does not count for that, or nobody has the time."""
+    took_ms: float
+    """How long it took, in milliseconds."""
+
+
+async def take(request: TurnRequest, caller: Asking, memories: Memories) -> TurnReply:
+    """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
+    admitted = caller.admit(request.agent, request.session_key)
+    outcome = await memories.turns(admitted).take(_message(request, caller), admitted, caller.key(request.session_key))
+    return _encoded(outcome, request.encode)
+
+
+def _message(request: TurnRequest, caller: Asking) -> NewMessage:
+    return NewMessage(
+        role=MessageRole(request.role),
+        text=request.text,
+        at=request.at,
+        channel=request.channel or "",
+        event=None if request.event is None else _event(request.event),
+        k=request.k,
+        budget=request.budget,
+        if_none_match=request.if_none_match or "",
+        is_owners=caller.binding.is_owners,
+        deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
+    )
+
+
+def _event(event: TurnEventRequest) -> MessageEvent:
+    return MessageEvent(MessageEventType(event.type), event.text, event.tool)
+
+
+def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
+    logged, context = outcome.logged, outcome.context
+    reply = TurnReply(
+        command=None if outcome.command is None else _command(outcome.command),
+        session=logged.session,
+        seq=logged.seq,
+        remembered=logged.seq is not None,
+        bundle=None,
+        etag=None,
+        not_modified=False,
+        receipt=[],
+        tokens=0,
+        context=context.text,
+        sequence=[turn_reply(context.session, turn) for turn in context.turns] if context.session else [],
+        verdict=outcome.verdict,
+        health={name: _part(part) for name, part in outcome.parts.items()},
+        capture=outcome.capture,
+        took_ms=round(outcome.took_ms, 2),
+    )
+    return reply if outcome.bundle is None else reply.model_copy(update=bundled(outcome.bundle, encoding))
+
+
+def _command(done: CommandOutcome) -> TurnCommandReply:
+    return TurnCommandReply(name=done.name.value, text=done.text, memories=list(done.memories))
+
+
+def _part(part: TurnPart) -> TurnPartReply:
+    return TurnPartReply(state=part.state.value, reason=part.reason or None)
