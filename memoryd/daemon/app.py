@@ -1,7 +1,14 @@
-"""The composition root: builds every part from the configuration and runs them until told to stop."""
+"""The composition root: builds every part from the configuration and runs them until told to stop.
+
+The daemon in its loop, with the signals that it takes. To import this is to import everything.
+
+From the configuration to the optional port on loopback.
+"""
 
 import asyncio
 import os
+import signal
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -10,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import structlog
+from starlette.types import ASGIApp
 
 from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
@@ -20,7 +28,7 @@ from memoryd.api.daemon_state import ConfigState
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
 from memoryd.api.http.limits import Admission, Guard, GuardLimits
-from memoryd.api.http.loopback import LoopbackPort
+from memoryd.api.http.loopback import Door, LoopbackPort
 from memoryd.api.http.reload_gate import ClosingLimits, Turnstile
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
@@ -30,18 +38,15 @@ from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
 from memoryd.config.reload_effects import Effect, of_effect
 from memoryd.config.root import Config
-from memoryd.daemon import collector
-from memoryd.daemon.clock import ClockWatch
-from memoryd.daemon.heartbeats import Heartbeats
+from memoryd.daemon import heartbeats
+from memoryd.daemon.heartbeats import ClockWatch, Heartbeats, Notifier
 from memoryd.daemon.lock import DaemonLock, keep_held
-from memoryd.daemon.notify import Notifier
-from memoryd.daemon.open_workspaces import OpenWorkspaces
-from memoryd.daemon.own_log import OwnLog
-from memoryd.daemon.port import loopback_port
-from memoryd.daemon.reloading import Reloading
-from memoryd.daemon.report import Reporter
-from memoryd.daemon.supervise import Supervisor
+from memoryd.daemon.log_output import OwnLog
+from memoryd.daemon.reloading import OpenWorkspaces, Reloading
+from memoryd.daemon.report import Reporter, Supervisor
+from memoryd.domain.loopback import DoorRules, WrongTokens
 from memoryd.errors import AlreadyRunning
+from memoryd.files.token_file import TokenFile
 
 log = structlog.get_logger(__name__)
 
@@ -121,7 +126,7 @@ class Daemon:
             # the server, last to start and first to stop: nobody is answered by half a daemon
             await started.enter_async_context(self._serving(group, server))
             # what lives by now lives long, so that the collector need not look at it again
-            collector.restrain()
+            heartbeats.restrain()
             started.enter_context(self._telling())
             await self._stop.wait()
         if self._successor is not None:
@@ -198,7 +203,7 @@ class Daemon:
             ("log", self._log.run),
             ("clock", ClockWatch(self._open.note_jump).run),
             ("lock", self._keep_lock),
-            ("collector", lambda: collector.collect_when_quiet(lambda: self._workspaces.is_indexing)),
+            ("collector", lambda: heartbeats.collect_when_quiet(lambda: self._workspaces.is_indexing)),
         ]
 
     def _port_loops(self) -> list[NamedLoop]:
@@ -247,7 +252,7 @@ class Daemon:
                     self._api.state.services = self._services(self._open.config)
             if any(key.startswith(ADMITTING) for key in changed):
                 self._bus.close_bound()
-            collector.sift()
+            heartbeats.sift()
         self._log.set_up(loaded.config.log)
         self._admission.most = loaded.config.limits.max_requests
         if self._reporter.server is not None:
@@ -293,3 +298,52 @@ def listen(agents: Sequence[Agent]) -> list[Listener]:
                 opened.callback(listeners[-1].close)
         opened.pop_all()
         return listeners
+
+
+async def run(
+    loaded: Loaded,
+    notifier: Notifier,
+    lock: DaemonLock,
+    own_log: OwnLog,
+    read: Callable[[], Loaded],
+    *,
+    is_hung_up: Callable[[], bool],
+) -> None:
+    """Serve until SIGTERM or SIGINT; raises what `Daemon.run` raises. `is_hung_up`: SIGHUP has come already."""
+    daemon = Daemon(loaded, notifier, lock, own_log, read)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop_once, daemon, loop, number)
+    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
+    if is_hung_up():
+        daemon.reload()
+    await daemon.run(lambda: listen(loaded.config.resolved_agents()))
+
+
+def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
+    """Stop in order at the first signal; the second one ends the process at once."""
+    daemon.stop()
+    loop.remove_signal_handler(number)
+    signal.signal(number, signal.SIG_DFL)
+
+
+def loopback_port(
+    config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts, admission: Admission
+) -> LoopbackPort | None:
+    """Return the port that serves this app; None unless somebody wants it."""
+    http, most = config.http, config.limits.max_connections_per_process
+    if not http.enabled:
+        return None
+    door = Door(
+        rules=DoorRules.of(http.port, http.allowed_hosts, http.allowed_origins),
+        token=TokenFile(http.token_path()),
+        wrong=WrongTokens(time.monotonic),
+    )
+    return LoopbackPort(
+        host=http.host,
+        port=http.port,
+        app=Guard(app, limits, door, counts, admission),
+        door=door,
+        # counted apart from those of the sockets, which a crowd on the port thus never shuts out
+        limits=ConnectionLimits(total=most, per_process=most),
+    )

@@ -3,26 +3,231 @@
 A thread of its own listens, so that a blocked loop is noticed too. Under a service manager with a watchdog the pings
 stop while a part is stuck, and it restarts the daemon. Without one the daemon ends itself, after it has written what
 every thread was doing; whoever started it starts it again.
+
+The look at the clocks: after a sleep, a stop or a change of the time of day, everything is looked at anew.
+
+Python's collector of cyclic garbage, kept from holding up the daemon in the middle of its work.
+
+A full collection visits every object and lets nothing else run: a second and more while a long note is cut into a
+million parts. So at work only young objects are visited, which takes milliseconds, and all of them in quiet moments.
+
+Tells the service manager how we are, by the datagrams of sd_notify(3) and sd_watchdog_enabled(3).
+
+The last resort against code outside of Python that spins and lets no thread of Python run, not even one that judges.
+
+A timer of the system counts the time of processors that the process takes, and is wound up anew as long as Python runs.
+At its end the stacks are written without Python's help, and the process ends. A machine that sleeps and a process that
+was stopped take no such time, so neither is mistaken for one that is stuck.
 """
 
 import asyncio
 import contextlib
 import faulthandler
+import gc
 import os
 import signal
+import socket
 import stat
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from memoryd.daemon import processor_limit
-from memoryd.daemon.log_file import opened_to_append
+import structlog
+
+from memoryd.daemon.log_output import opened_to_append
+from memoryd.domain.clock import Clocks, Jump, jump
 from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, LivingPart, Pulse, Stethoscope
 from memoryd.wire import Exit
+
+log = structlog.get_logger(__name__)
+
+CLOCK_SECONDS = 2.0
+_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
+
+
+class ClockWatch:
+    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
+
+    def __init__(
+        self,
+        on_jump: Callable[[Jump], None],
+        *,
+        look: Callable[[], Clocks] | None = None,
+        pause_seconds: float = CLOCK_SECONDS,
+    ) -> None:
+        self._on_jump = on_jump
+        self._look = look or read_clocks
+        self._pause_seconds = pause_seconds
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        before = self._look()
+        while True:
+            await asyncio.sleep(self._pause_seconds)
+            after = self._look()
+            found = jump(before, after, self._pause_seconds)
+            before = after
+            if found is not None:
+                log.info("looking at everything anew", reason=found.reason)
+                self._on_jump(found)
+
+
+def read_clocks() -> Clocks:
+    """Read the clocks of the system."""
+    return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
+
+
+YOUNG, MIDDLE = 10_000, 4
+"""New objects between two collections of the youngest, and how many of these before the next generation's."""
+NEVER = 10**9
+COLLECTION_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def left_alone() -> Iterator[None]:
+    """Have nothing looked at while modules are read: nearly all that they make stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def restrain() -> None:
+    """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
+    gc.freeze()
+    gc.set_threshold(YOUNG, MIDDLE, NEVER)
+
+
+def sift() -> None:
+    """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
+    """Visit everything again and again, after a pause in seconds, unless somebody works."""
+    look: Callable[[], object] = sift
+    while True:
+        await asyncio.sleep(pause)
+        if not is_busy():
+            look()
+            look = gc.collect
+
+
+_START_STEP = timedelta(seconds=10)
+_PING_SHARE = 0.4  # a little under half, so that a late timer still pings within half the interval
+
+
+class Notifier:
+    """Sends state to $NOTIFY_SOCKET; without one, or when nobody listens there, every call does nothing."""
+
+    def __init__(self, *, address: str | None, watchdog: timedelta | None = None) -> None:
+        self._address = _socket_address(address)
+        self._watchdog = watchdog
+
+    @classmethod
+    def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
+        """Read NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and take them out so that no child sees them."""
+        address = environ.pop("NOTIFY_SOCKET", None)
+        usec, pid = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
+        is_for_us = not pid or pid == str(os.getpid())
+        wanted = is_for_us and usec.isdecimal() and int(usec) > 0
+        return cls(address=address, watchdog=timedelta(microseconds=int(usec)) if wanted else None)
+
+    @property
+    def has_watchdog(self) -> bool:
+        """Whether somebody restarts us when the pings stop."""
+        return self._watchdog is not None and self._address is not None
+
+    def ready(self, status: str = "") -> None:
+        """Say that requests are answered; ends the start and every reload."""
+        self._send("READY=1", *([_status_line(status)] if status else []))
+
+    def status(self, text: str) -> None:
+        """Set the one line that `systemctl status` shows."""
+        self._send(_status_line(text))
+
+    def reloading(self) -> None:
+        """Say that the configuration is read again; `ready` must follow."""
+        self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+    def stopping(self) -> None:
+        """Say that the stop has begun."""
+        self._send("STOPPING=1")
+
+    def extend_timeout(self, by: timedelta) -> None:
+        """Ask for more time to start or to stop."""
+        self._send(f"EXTEND_TIMEOUT_USEC={int(by.total_seconds() * 1e6)}")
+
+    async def run_start(self, text: str) -> None:
+        """Say again and again what a long start is busy with, so that nobody ends it for its length."""
+        while True:
+            await asyncio.sleep(_START_STEP.total_seconds())
+            self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
+
+    async def run_watchdog(self, is_healthy: Callable[[], bool]) -> None:
+        """Ping while `is_healthy()` holds, at 0.4 of the interval asked for; return at once if none was.
+
+        It runs on the event loop, so a blocked loop stops the pings, and the service manager restarts the daemon.
+        """
+        if self._watchdog is None or not self.has_watchdog:
+            return
+        while True:
+            if is_healthy():
+                self._send("WATCHDOG=1")
+            await asyncio.sleep(self._watchdog.total_seconds() * _PING_SHARE)
+
+    def _send(self, *lines: str) -> None:
+        if self._address is None:
+            return
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | _CLOEXEC) as sender:
+            sender.setblocking(False)
+            sender.sendto("\n".join(lines).encode(errors="replace"), self._address)
+
+
+_CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
+
+
+def _socket_address(text: str | None) -> str | None:
+    """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
+    if text and text.startswith("@"):
+        return "\0" + text[1:]
+    return text if text and text.startswith("/") else None
+
+
+def _status_line(text: str) -> str:
+    return "STATUS=" + " ".join(text.split())
+
+
+SECONDS: Final = 900.0
+"""Of all processors together."""
+
+
+def watch(seconds: float = SECONDS) -> None:
+    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def prepare() -> None:
+    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
+    if sys.__stderr__ is not None:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
+            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
+
+
+def end() -> None:
+    """Watch no more."""
+    signal.setitimer(signal.ITIMER_PROF, 0)
+
 
 TICK_SECONDS: Final = 1.0
 DUMP_SECONDS: Final = 10.0
@@ -46,7 +251,7 @@ class Heartbeats:
         ends_process: bool,
         dumps_to: Callable[[], Path | None] = lambda: None,
         tick_seconds: float = TICK_SECONDS,
-        processor_seconds: float = processor_limit.SECONDS,
+        processor_seconds: float = SECONDS,
     ) -> None:
         self._parts_now = parts
         self._ends_process = ends_process
@@ -87,7 +292,7 @@ class Heartbeats:
     def listening(self) -> Iterator[None]:
         """Listen in the block."""
         if self._ends_process:
-            processor_limit.prepare()
+            prepare()
         self._thread.start()
         try:
             yield
@@ -98,14 +303,14 @@ class Heartbeats:
         looked = time.monotonic()
         while not self._over.wait(self._tick_seconds):
             if self._ends_process:
-                processor_limit.watch(self._processor_seconds)
+                watch(self._processor_seconds)
             now = time.monotonic()
             seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
             self._heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
         if self._ends_process:
-            processor_limit.end()
+            end()
 
 
 def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:

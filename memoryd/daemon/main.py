@@ -17,10 +17,10 @@ from memoryd import __version__, log
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides
 from memoryd.config.paths import socket_path, state_dir
-from memoryd.daemon import collector
+from memoryd.daemon import heartbeats
+from memoryd.daemon.heartbeats import Notifier
 from memoryd.daemon.lock import DaemonLock
-from memoryd.daemon.notify import Notifier
-from memoryd.daemon.own_log import OwnLog
+from memoryd.daemon.log_output import OwnLog
 from memoryd.errors import MemorydError
 from memoryd.moving.replacing import finish
 from memoryd.wire import Exit
@@ -85,9 +85,9 @@ def _serve(read: Callable[[], Loaded]) -> None:
             # the configuration may be another one now
             loaded = read()
             own_log.set_up(loaded.config.log)
-        with collector.left_alone():
+        with heartbeats.left_alone():
             # most of the start: a second daemon, which is refused above, or a wrong configuration need not wait for it
-            from memoryd.daemon.in_loop import run
+            from memoryd.daemon.app import run
         asyncio.run(run(loaded, notifier, lock, own_log, read, is_hung_up=lambda: bool(_early_hang_ups)))
 
 

@@ -1,19 +1,35 @@
-"""Reading the configuration again while the daemon works: one reload after the other, and none that breaks anything."""
+"""Reading the configuration again while the daemon works: one reload after the other, and none that breaks anything.
+
+The workspaces of the configuration in use, open and at work, which a reload exchanges as a whole.
+"""
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import structlog
 
+from memoryd.agents.events import EventBus, NamedLoop
+from memoryd.agents.memories import AgentMemories
+from memoryd.agents.status.status import Degradations, ShortfallsOf
+from memoryd.agents.workspace.models import ModelParts
+from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.daemon_state import ConfigState, ReloadOutcome
 from memoryd.config.loading.load import Loaded
 from memoryd.config.reload_effects import Effect, changed_keys, of_effect
-from memoryd.daemon.notify import Notifier
-from memoryd.errors import ConfigError, MemorydError, ShuttingDown
+from memoryd.config.root import Config
+from memoryd.daemon.heartbeats import Notifier
+from memoryd.daemon.report import Supervisor
+from memoryd.domain.clock import Jump
+from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
 
 log = structlog.get_logger(__name__)
 
@@ -156,3 +172,149 @@ class Reloading:
 
 def _state(loaded: Loaded) -> ConfigState:
     return ConfigState(source=loaded.source, notices=loaded.notices, loaded_at=datetime.now(UTC))
+
+
+THREADS: Final = 6
+"""Of the pool that databases, scans and reads share."""
+REST_SECONDS: Final = 10.0
+"""How long an exchange waits for the threads to end what they do for loops that were cancelled."""
+LOOK_SECONDS: Final = 10.0
+"""How long calls are held for the first look at the notes, so that answers are as complete as before."""
+
+
+class OpenWorkspaces:
+    """Workspaces with their loops; models outlive an exchange that leaves their settings as they are."""
+
+    def __init__(self, config: Config, *, bus: EventBus, supervisor: Supervisor, outside: ShortfallsOf) -> None:
+        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
+        self._bus = bus
+        self._supervisor = supervisor
+        self._outside = outside
+        self._degradations = Degradations(bus.publish)
+        self._models = ModelParts(bus.publish)
+        self.config = config
+        self._wire(config)
+        self._files = AsyncExitStack()
+        self._group: asyncio.TaskGroup | None = None
+        self._loops: list[asyncio.Task[None]] = []
+        self._model_loops: dict[NamedLoop, asyncio.Task[None]] = {}
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Open the index files, and close at the end those that are open then; raises ForeignDatabase."""
+        try:
+            await self._open()
+            self._models.settle()
+            yield
+        finally:
+            await self._files.aclose()
+            self._executor.shutdown(wait=False)
+
+    @contextmanager
+    def at_work(self, group: asyncio.TaskGroup) -> Iterator[None]:
+        """Run the loops as tasks of a group during the block."""
+        self._group = group
+        self._start()
+        try:
+            yield
+        finally:
+            for task in (*self._loops, *self._model_loops.values()):
+                task.cancel()
+
+    def note_jump(self, jump: Jump) -> None:
+        """Take the news that the clocks jumped, for the workspaces that are open by then."""
+        self.now.note_jump(jump)
+
+    async def exchange(self, config: Config) -> None:
+        """Close the workspaces, and open those of another configuration over the same files, while nobody asks.
+
+        Raises whatever keeps these from being opened; then those of before are open again.
+        """
+        before, was = self.config, self.now
+        await self._close()
+        try:
+            self._wire(config, self.memories)
+            await self._open()
+            self._check_writable(was.troubled())
+        except Exception as exc:
+            log.warning("the new configuration cannot be worked with; the old one is taken again", reason=str(exc))
+            await self._files.aclose()
+            self._wire(before, self.memories)
+            await self._open()
+            await self._go_on(was)
+            raise
+        self.config = config
+        await self._go_on(was)
+
+    async def _go_on(self, was: Workspaces) -> None:
+        """Have the workspaces that are open now go on where those of before stopped."""
+        self.now.take_over(was)
+        self._models.settle()
+        self._start()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self.now.caught_up()
+
+    def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
+        self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)
+        """What is open, or about to be."""
+        self.memories = AgentMemories(
+            self.now.memories,
+            bus=self._bus,
+            outside=self._outside,
+            degradations=self._degradations,
+            earlier=None if earlier is None else earlier.measures(),
+        )
+
+    async def _open(self) -> None:
+        self._files = AsyncExitStack()
+        await self._files.enter_async_context(self.now.opened())
+
+    def _check_writable(self, troubled: dict[Path, str]) -> None:
+        """Raise StoreUnavailable for an index that cannot be written, if that is news."""
+        for path, why in self.now.troubled().items():
+            if path not in troubled:
+                raise StoreUnavailable(f"{path}: {why}")
+
+    def _start(self) -> None:
+        assert self._group is not None
+        wanted = dict.fromkeys(self._models.loops())
+        for loop in [loop for loop in self._model_loops if loop not in wanted]:
+            self._model_loops.pop(loop).cancel()
+        for loop in wanted:
+            if loop not in self._model_loops:
+                self._model_loops[loop] = self._task(self._group, self._kept(loop))
+        optional = [("reporter", self.memories.board.run), *self.now.optional_loops()]
+        loops = [*self.now.essential_loops(), *map(self._kept, optional)]
+        self._loops = [self._task(self._group, loop) for loop in loops]
+
+    def _kept(self, loop: NamedLoop) -> NamedLoop:
+        name, run = loop
+        return name, partial(self._supervisor.keep, name, run)
+
+    @staticmethod
+    def _task(group: asyncio.TaskGroup, loop: NamedLoop) -> asyncio.Task[None]:
+        name, run = loop
+        return group.create_task(run(), name=name)
+
+    async def _close(self) -> None:
+        for task in self._loops:
+            task.cancel()
+        if self._loops:
+            await asyncio.wait(self._loops)
+        # a thread goes on though the loop that waits for it was cancelled: nobody else is to write the same file then
+        await asyncio.to_thread(self._rest)
+        await self._files.aclose()
+
+    def _rest(self) -> None:
+        """Wait until every thread of the pool has come to the end of its work."""
+        met = threading.Barrier(THREADS + 1)
+        for _ in range(THREADS):
+            self._executor.submit(_meet, met)
+        _meet(met)
+
+
+def _meet(barrier: threading.Barrier) -> None:
+    # without all of them: one hangs on a disk, and what it does is of a file that is being closed
+    with contextlib.suppress(threading.BrokenBarrierError):
+        barrier.wait(REST_SECONDS)

@@ -1,12 +1,18 @@
-"""What the process says of itself: its facts for status, and what an agent's memory falls short of because of it."""
+"""What the process says of itself: its facts for status, and what an agent's memory falls short of because of it.
 
+Keeping an optional part at work: its failure is noted and mended in time, and never ends the daemon.
+"""
+
+import asyncio
 import os
 import resource
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping
 
 import psutil
+import structlog
 
 from memoryd import __version__
 from memoryd.agents.status.status import Shortfall
@@ -16,8 +22,10 @@ from memoryd.api.http.limits import Admission
 from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.daemon.heartbeats import Heartbeats
-from memoryd.daemon.own_log import OwnLog
+from memoryd.daemon.log_output import OwnLog
+from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.heartbeats import Heartbeat
+from memoryd.retry import Retry
 
 
 def stuck_since(one: Heartbeat) -> str:
@@ -102,3 +110,36 @@ class Reporter:
     @property
     def _unreachable(self) -> Mapping[str, str]:
         return {} if self.server is None else self.server.unreachable
+
+
+log = structlog.get_logger(__name__)
+
+Loop = Coroutine[object, object, None]
+
+
+class Supervisor:
+    """Runs the loops of optional parts; `failing` says which of them wait for another try, and why."""
+
+    def __init__(self, rule: BreakerRule | None = None) -> None:
+        self.failing: dict[str, str] = {}
+        self.restarts: Counter[str] = Counter()
+        """How often each was started again."""
+        self._rule = rule
+
+    async def keep(self, name: str, loop: Callable[[], Loop]) -> None:
+        """Run a loop until it returns; after a failure run it again, later each time."""
+        retry = Retry(self._rule)
+        while True:
+            try:
+                await loop()
+            except Exception as exc:
+                log.exception("a part failed and is started again", part=name)
+                self.failing[name] = f"{type(exc).__name__}: {exc}"
+                try:
+                    await asyncio.sleep(retry.failed())
+                finally:
+                    # also of a part that goes meanwhile, with what a reload exchanges
+                    self.failing.pop(name, None)
+                self.restarts[name] += 1
+            else:
+                return

@@ -7,7 +7,7 @@ import pytest
 from memoryd.api.application import application
 from memoryd.config import paths
 from memoryd.config.root import Config
-from memoryd.daemon.log_file import LOG_NAME
+from memoryd.daemon.log_output import LOG_NAME
 from tests.docs.configuration import keys
 from tests.docs.reference import FOLDER, PAGES, render
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.daemon.clock import PAUSE_SECONDS
+from memoryd.daemon.heartbeats import CLOCK_SECONDS
 from memoryd.domain.clock import TOLERANCE
 from memoryd.wire import Exit
 from tests.fault import check
@@ -740,7 +740,7 @@ def test_f032_process_that_was_stopped_catches_up(stage: Stage) -> None:
     stopped_at = time.monotonic()
     stage.write("memory/asleep.md", "written meanwhile: willow")
     (stage.memory / "first.md").unlink()
-    eventually(lambda: time.monotonic() > stopped_at + PAUSE_SECONDS + 2 * TOLERANCE)
+    eventually(lambda: time.monotonic() > stopped_at + CLOCK_SECONDS + 2 * TOLERANCE)
     stage.daemon.resume()
     stage.eventually_finds("willow")
     eventually(lambda: not stage.finds("birch"))

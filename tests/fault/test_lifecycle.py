@@ -169,8 +169,8 @@ importlib.import_module("memoryd.daemon.main").main()
 ESSENTIAL = [
     "memoryd.index.indexer Indexer run",
     "memoryd.index.keeper Keeper run",
-    "memoryd.daemon.clock ClockWatch run",
-    "memoryd.daemon.collector - collect_when_quiet",
+    "memoryd.daemon.heartbeats ClockWatch run",
+    "memoryd.daemon.heartbeats - collect_when_quiet",
     "memoryd.api.http.server Server run",
 ]
 OPTIONAL = {

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from memoryd.daemon.clock import ClockWatch, read_clocks
+from memoryd.daemon.heartbeats import ClockWatch, read_clocks
 from memoryd.domain.clock import Clocks, Jump
 from tests.waiting import eventually_async
 

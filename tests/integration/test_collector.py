@@ -7,7 +7,7 @@ from weakref import ref
 
 import pytest
 
-from memoryd.daemon import collector
+from memoryd.daemon import heartbeats
 from tests.waiting import eventually_async
 
 
@@ -27,7 +27,7 @@ def restrained() -> Iterator[list[int]]:
         if phase == "start":
             seen.append(info["generation"])
 
-    collector.restrain()
+    heartbeats.restrain()
     gc.callbacks.append(note)
     yield seen
     gc.callbacks.remove(note)
@@ -55,7 +55,7 @@ async def test_old_garbage_goes_in_a_quiet_moment(restrained: list[int]) -> None
     gc.collect(1)
     end = ref(knot)
     del knot
-    collecting = asyncio.create_task(collector.collect_when_quiet(tell, pause=0.01))
+    collecting = asyncio.create_task(heartbeats.collect_when_quiet(tell, pause=0.01))
     restrained.clear()
     await eventually_async(lambda: len(asked) >= 3)
     assert 2 not in restrained
@@ -70,10 +70,10 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
     del knot
     before = gc.get_threshold()
     try:
-        collector.restrain()
+        heartbeats.restrain()
         gc.collect()
         assert end() is not None
-        collecting = asyncio.create_task(collector.collect_when_quiet(lambda: False, pause=0.01))
+        collecting = asyncio.create_task(heartbeats.collect_when_quiet(lambda: False, pause=0.01))
         await eventually_async(lambda: end() is None)
         collecting.cancel()
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.daemon.notify import Notifier
+from memoryd.daemon.heartbeats import Notifier
 from tests.waiting import eventually_async
 
 INTERVAL = timedelta(milliseconds=400)

@@ -15,8 +15,7 @@ from memoryd.cli.log_lines import LogFilter
 from memoryd.cli.log_sources import LogFiles
 from memoryd.cli.main import run
 from memoryd.config.limits import LogSection
-from memoryd.daemon.log_file import LOG_NAME, MOST_BYTES, LogFile
-from memoryd.daemon.own_log import OwnLog, standard_error
+from memoryd.daemon.log_output import LOG_NAME, MOST_BYTES, LogFile, OwnLog, standard_error
 from memoryd.wire import Exit
 
 OPENED: list[LogFile | OwnLog] = []

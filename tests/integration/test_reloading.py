@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides
-from memoryd.daemon.notify import Notifier
+from memoryd.daemon.heartbeats import Notifier
 from memoryd.daemon.reloading import Reloading
 
 STRICT = '{ memory: { scope: { default: "deny" } } }'

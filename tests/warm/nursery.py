@@ -19,7 +19,7 @@ from typing import Any
 from memoryd.cli.main import COMMANDS, MODULES
 
 OFTEN = (
-    "memoryd.daemon.in_loop",
+    "memoryd.daemon.app",
     "memoryd.daemon.main",
     "memoryd.hooks",
     *(f"memoryd.cli.{MODULES.get(name, name)}" for name in COMMANDS),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.log_rules import MOST_KINDS, OTHERS, FileChoice, LogRate, StandardError, wants_file
+from memoryd.daemon.log_output import MOST_KINDS, OTHERS, FileChoice, LogRate, StandardError, wants_file
 
 
 @pytest.mark.parametrize(
