@@ -12,22 +12,24 @@ for a fault of the daemon's own. One Client serves one thread. Only the standard
 """
 
 from memoryd.client import (
-    capture_calls,
-    change_calls,
-    core_calls,
-    daemon_calls,
-    entity_calls,
-    forget_calls,
+    conversation_calls,
     memory_calls,
-    note_calls,
-    opinion_calls,
-    qa_calls,
-    recall_calls,
-    reflect_calls,
-    retain_calls,
-    session_calls,
-    transfer_calls,
-    turn_calls,
+    retrieval_calls,
+)
+from memoryd.client import (
+    memory_calls as capture_calls,
+)
+from memoryd.client import (
+    memory_calls as core_calls,
+)
+from memoryd.client import (
+    memory_calls as forget_calls,
+)
+from memoryd.client import (
+    memory_calls as retain_calls,
+)
+from memoryd.client import (
+    memory_calls as transfer_calls,
 )
 from memoryd.client.connection import DaemonConnection
 
@@ -38,46 +40,46 @@ class Client(DaemonConnection):
     This is the table of calls: each is a function of the connection, in the module of its noun.
     """
 
-    health = daemon_calls.health
-    status = daemon_calls.status
-    metrics = daemon_calls.metrics
-    sync = daemon_calls.sync
-    reindex = daemon_calls.reindex
-    reload = daemon_calls.reload
-    events = daemon_calls.events
+    health = retrieval_calls.health
+    status = retrieval_calls.status
+    metrics = retrieval_calls.metrics
+    sync = retrieval_calls.sync
+    reindex = retrieval_calls.reindex
+    reload = retrieval_calls.reload
+    events = retrieval_calls.events
 
-    search = note_calls.search
-    get = note_calls.get
+    search = retrieval_calls.search
+    get = retrieval_calls.get
 
-    start_session = session_calls.start_session
-    sessions = session_calls.sessions
-    session_lines = session_calls.session_lines
-    sync_sessions = session_calls.sync_sessions
-    forget_session = session_calls.forget_session
-    remember_session = session_calls.remember_session
+    start_session = conversation_calls.start_session
+    sessions = conversation_calls.sessions
+    session_lines = conversation_calls.session_lines
+    sync_sessions = conversation_calls.sync_sessions
+    forget_session = conversation_calls.forget_session
+    remember_session = conversation_calls.remember_session
 
     forget = forget_calls.forget
     verify = forget_calls.verify
-    opinions = opinion_calls.opinions
-    why_opinion = opinion_calls.why_opinion
-    replay_opinions = opinion_calls.replay_opinions
+    opinions = retrieval_calls.opinions
+    why_opinion = retrieval_calls.why_opinion
+    replay_opinions = retrieval_calls.replay_opinions
 
-    entities = entity_calls.entities
-    entity = entity_calls.entity
-    merge_entity = entity_calls.merge_entity
-    split_entity = entity_calls.split_entity
+    entities = retrieval_calls.entities
+    entity = retrieval_calls.entity
+    merge_entity = retrieval_calls.merge_entity
+    split_entity = retrieval_calls.split_entity
 
-    add_turn = qa_calls.add_turn
-    qa_sessions = qa_calls.qa_sessions
-    qa_session = qa_calls.qa_session
-    qa_context = qa_calls.qa_context
-    qa_mark = qa_calls.qa_mark
-    qa_topics = qa_calls.qa_topics
-    qa_stats = qa_calls.qa_stats
+    add_turn = conversation_calls.add_turn
+    qa_sessions = conversation_calls.qa_sessions
+    qa_session = conversation_calls.qa_session
+    qa_context = conversation_calls.qa_context
+    qa_mark = conversation_calls.qa_mark
+    qa_topics = conversation_calls.qa_topics
+    qa_stats = conversation_calls.qa_stats
 
-    turn = turn_calls.turn
+    turn = conversation_calls.turn
 
-    recall = recall_calls.recall
+    recall = retrieval_calls.recall
     retain = retain_calls.retain
     capture = capture_calls.capture
 
@@ -100,10 +102,10 @@ class Client(DaemonConnection):
     core_replace = core_calls.core_replace
     core_insert = core_calls.core_insert
 
-    changes = change_calls.changes
-    undo = change_calls.undo
-    reflect = reflect_calls.reflect
-    proposals = reflect_calls.proposals
-    proposal = reflect_calls.proposal
-    accept_proposal = reflect_calls.accept_proposal
-    reject_proposal = reflect_calls.reject_proposal
+    changes = retrieval_calls.changes
+    undo = retrieval_calls.undo
+    reflect = retrieval_calls.reflect
+    proposals = retrieval_calls.proposals
+    proposal = retrieval_calls.proposal
+    accept_proposal = retrieval_calls.accept_proposal
+    reject_proposal = retrieval_calls.reject_proposal

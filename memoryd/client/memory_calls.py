@@ -1,9 +1,27 @@
-"""Calls on memories one by one; `memory_id` is an id, or the first eight signs of one."""
+"""Calls on memories one by one; `memory_id` is an id, or the first eight signs of one.
+
+Calls that capture.
+
+Calls on the core file; for the owner alone.
+
+An edit is not sent twice: where the connection breaks before the reply, NotNow is raised, and it may be made.
+
+Calls that forget a memory, and that ask whether a citation still stands.
+
+Calls that state memories.
+
+Calls that hand memories out and take them in.
+"""
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 from memoryd.client.connection import DaemonConnection, target
+from memoryd.client.conversation_calls import FORGET_MS
+from memoryd.replies.capture import CaptureReply
+from memoryd.replies.core import CoreEditReply, CoreReply
+from memoryd.replies.forgetting import ForgetReply, VerifyReply
 from memoryd.replies.memories import (
     MemoryAddReply,
     MemoryDecayReply,
@@ -15,6 +33,8 @@ from memoryd.replies.memories import (
     MemoryStatsReply,
     MemoryWhyReply,
 )
+from memoryd.replies.retained import RetainReply
+from memoryd.replies.transfer import ExportReply, ImportReply
 
 
 def memories(
@@ -187,3 +207,153 @@ def _edited(memory: DaemonConnection, memory_id: str, what: str, body: Mapping[s
 
 def _path(memory_id: str) -> str:
     return f"/memories/{quote(memory_id, safe='')}"
+
+
+def capture(
+    memory: DaemonConnection, text: str, *, answer: str | None = None, dry_run: bool = False, agent: str | None = None
+) -> CaptureReply:
+    """Keep what a message states, or with `dry_run` say what would be kept, and why not the rest."""
+    body = {"text": text, "answer": answer, "dryRun": dry_run, "agent": agent}
+    reply: CaptureReply = memory.call("POST", "/capture", body)
+    return reply
+
+
+def core(memory: DaemonConnection, *, session_key: str | None = None, agent: str | None = None) -> CoreReply:
+    """Show the core file, and `SOUL.md` beside it."""
+    reply: CoreReply = memory.call("GET", target("/core", {"sessionKey": session_key, "agent": agent}))
+    return reply
+
+
+def core_append(
+    memory: DaemonConnection,
+    text: str,
+    *,
+    expected: str | None = None,
+    session_key: str | None = None,
+    agent: str | None = None,
+) -> CoreEditReply:
+    """Add lines at the end of the core file."""
+    return _edit(memory, "append", {"text": text, "expected": expected, "sessionKey": session_key, "agent": agent})
+
+
+def core_replace(
+    memory: DaemonConnection,
+    old: str,
+    new: str,
+    *,
+    expected: str | None = None,
+    session_key: str | None = None,
+    agent: str | None = None,
+) -> CoreEditReply:
+    """Put a text in the place of one that stands in the core file once."""
+    return _edit(
+        memory, "replace", {"old": old, "new": new, "expected": expected, "sessionKey": session_key, "agent": agent}
+    )
+
+
+def core_insert(
+    memory: DaemonConnection,
+    text: str,
+    *,
+    after: str,
+    expected: str | None = None,
+    session_key: str | None = None,
+    agent: str | None = None,
+) -> CoreEditReply:
+    """Add lines below a line of the core file."""
+    return _edit(
+        memory,
+        "insert",
+        {"text": text, "after": after, "expected": expected, "sessionKey": session_key, "agent": agent},
+    )
+
+
+def _edit(memory: DaemonConnection, verb: str, body: dict[str, str | None]) -> CoreEditReply:
+    # on a connection of its own, since a kept one that was closed meanwhile would be tried again
+    memory.close()
+    reply: CoreEditReply = memory.call("POST", f"/core/{verb}", body)
+    return reply
+
+
+def forget(
+    memory: DaemonConnection, what: str, *, dry_run: bool = False, undoable: bool = False, agent: str | None = None
+) -> ForgetReply:
+    """Take a memory out of everything, or say what would go: by its id, a citation, or words that it says.
+
+    With `undoable` it can be undone for 24 hours. Raises NotFound, Denied but for the owner.
+    """
+    body = {"target": what, "dryRun": dry_run, "undoable": undoable, "agent": agent}
+    reply: ForgetReply = memory.call("POST", "/forget", body, wait_ms=FORGET_MS)
+    return reply
+
+
+def verify(
+    memory: DaemonConnection, citation: str, *, session_key: str | None = None, agent: str | None = None
+) -> VerifyReply:
+    """Ask whether cited lines still stand, moved, were edited or are gone."""
+    query = {"citation": citation, "sessionKey": session_key, "agent": agent}
+    reply: VerifyReply = memory.call("GET", target("/verify", query))
+    return reply
+
+
+def retain(
+    memory: DaemonConnection,
+    text: str,
+    *,
+    each: bool = False,
+    remember: bool = False,
+    kind: str | None = None,
+    importance: float | None = None,
+    scope: str | None = None,
+    entities: list[str] | None = None,
+    at: str | None = None,
+    session_key: str | None = None,
+    agent: str | None = None,
+) -> RetainReply:
+    """State a memory in today's log: a bullet such as `W @Peter: …`, or plain text; with `each` every bullet is one.
+
+    What is sent twice is written once.
+    """
+    body = {
+        "text": text,
+        "each": each,
+        "remember": remember,
+        "kind": kind,
+        "importance": importance,
+        "scope": scope,
+        "entities": entities,
+        "at": at,
+        "sessionKey": session_key,
+        "agent": agent,
+    }
+    reply: RetainReply = memory.call("POST", "/retain", body)
+    return reply
+
+
+def export_memories(
+    memory: DaemonConnection,
+    *,
+    after: str | None = None,
+    limit: int | None = None,
+    scope: str | None = None,
+    agent: str | None = None,
+) -> ExportReply:
+    """Return a page of memories; `after` is the `next` of the page before."""
+    asked = {"after": after, "limit": limit, "scope": scope, "agent": agent}
+    reply: ExportReply = memory.call("GET", target("/memories/export", asked))
+    return reply
+
+
+def import_memories(
+    memory: DaemonConnection,
+    memories: list[dict[str, Any]],
+    *,
+    run: str,
+    dry_run: bool = False,
+    with_secrets: bool = False,
+    agent: str | None = None,
+) -> ImportReply:
+    """State memories as an export has them, 100 at most; `run` is what all of them are undone by."""
+    body = {"memories": memories, "run": run, "dryRun": dry_run, "withSecrets": with_secrets, "agent": agent}
+    reply: ImportReply = memory.call("POST", "/memories/import", body)
+    return reply
