@@ -7,7 +7,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import harmless_line
 from memoryd.cli.turn_arguments import given_text
-from memoryd.replies.capture import CaptureReply
+from memoryd.replies.conversations import CaptureReply
 from memoryd.wire import Exit
 
 

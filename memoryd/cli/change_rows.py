@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memoryd.cli.terminal import count, harmless_line, styled
-from memoryd.replies.changes import ChangeReply, WrittenSessionReply
+from memoryd.replies.memories import ChangeReply, WrittenSessionReply
 
 SHOWN_HASH = 12
 SHOWN_LINES = 3

@@ -7,7 +7,7 @@ import click
 from memoryd.cli.change_rows import change_lines, is_foreign, session_line
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import harmless_line
-from memoryd.replies.changes import ChangesReply
+from memoryd.replies.memories import ChangesReply
 from memoryd.wire import CHANGES_MAX, Exit
 
 

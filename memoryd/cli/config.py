@@ -14,7 +14,7 @@ from memoryd.config.loading.load import Checked, Remark, checked
 from memoryd.config.paths import config_file
 from memoryd.config.root import json_schema
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.replies.daemon import ReloadReply
+from memoryd.replies.search import ReloadReply
 from memoryd.wire import Exit
 
 _PROBE_SECONDS = 5.0

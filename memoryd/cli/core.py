@@ -9,7 +9,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import SHORT_ID, undo_notes
 from memoryd.cli.terminal import harmless, styled
 from memoryd.cli.turn_arguments import given_text
-from memoryd.replies.core import CoreEditReply, CoreReply
+from memoryd.replies.memories import CoreEditReply, CoreReply
 from memoryd.wire import Exit
 
 expected_option = click.option(

@@ -9,7 +9,7 @@ from memoryd.cli.listing import SHORT_ID, limit_option, rest_notes, undo_notes
 from memoryd.cli.opinions import opinion_line
 from memoryd.cli.terminal import count, harmless, harmless_line, styled
 from memoryd.cli.turn_arguments import key_option
-from memoryd.replies.entities import EntityChangeReply, EntityReply, EntityShowReply
+from memoryd.replies.knowledge import EntityChangeReply, EntityReply, EntityShowReply
 from memoryd.wire import Exit
 
 dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only show what would be written.")

@@ -16,7 +16,7 @@ from memoryd.cli.terminal import count
 from memoryd.client import Client
 from memoryd.errors import InvalidRequest, StoreUnavailable
 from memoryd.files.writing import FileChangedError, streamed_file
-from memoryd.replies.transfer import ExportReply
+from memoryd.replies.memories import ExportReply
 from memoryd.wire import Exit
 
 PAGE = 1_000

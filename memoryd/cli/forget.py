@@ -7,7 +7,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
-from memoryd.replies.forgetting import ForgetReply
+from memoryd.replies.memories import ForgetReply
 from memoryd.wire import Exit
 
 

@@ -10,7 +10,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import behind_gutter, count, harmless, is_terminal, note
 from memoryd.domain.citations import Citation, conversation_cited, parse
-from memoryd.replies.files import FileReply
+from memoryd.replies.search import FileReply
 from memoryd.wire import LINES_MAX, POSITION_MAX, Exit
 
 NEIGHBOURS = 3

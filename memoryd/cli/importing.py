@@ -19,7 +19,7 @@ from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.client import Client
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
-from memoryd.replies.transfer import TakenMemoryReply
+from memoryd.replies.memories import TakenMemoryReply
 from memoryd.wire import ErrorCode, Exit
 
 _TOLD = 1_000

@@ -9,9 +9,7 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import cost, count, harmless_line, note, size
 from memoryd.cli.waiting import reach, report, timeout_option
 from memoryd.errors import DaemonNotRunning
-from memoryd.replies.conversation import ConversationsReply
-from memoryd.replies.embedding import OutstandingReply
-from memoryd.replies.status import AgentStatus
+from memoryd.replies.status import AgentStatus, ConversationsReply, OutstandingReply
 from memoryd.wire import Exit
 
 

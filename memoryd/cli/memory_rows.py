@@ -6,6 +6,7 @@ from datetime import datetime
 from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import behind_gutter, count, harmless_line, styled
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
+from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.memories import (
     MemoryDecayReply,
     MemoryDocumentReply,
@@ -13,7 +14,6 @@ from memoryd.replies.memories import (
     MemoryWhyReply,
     RelevanceTermsReply,
 )
-from memoryd.replies.reflect import NearCopiesReply
 
 SHOWN = 120
 """Characters of a memory on one line."""

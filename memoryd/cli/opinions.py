@@ -8,7 +8,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import SHORT_ID, limit_option, rest_notes
 from memoryd.cli.terminal import count, harmless_line, styled
 from memoryd.cli.turn_arguments import key_option
-from memoryd.replies.opinions import OpinionReplayReply, OpinionReply, OpinionStepReply, OpinionWhyReply
+from memoryd.replies.knowledge import OpinionReplayReply, OpinionReply, OpinionStepReply, OpinionWhyReply
 from memoryd.wire import Exit
 
 _RULES = {"supports": "its line says so", "contradicts": "its line says so", "restated": "says the same"}

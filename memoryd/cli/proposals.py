@@ -7,7 +7,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import undo_notes
 from memoryd.cli.terminal import harmless, harmless_line
-from memoryd.replies.reflect import DecidedProposalReply, ProposalReply, ProposalsReply
+from memoryd.replies.knowledge import DecidedProposalReply, ProposalReply, ProposalsReply
 from memoryd.wire import Exit
 
 STATES = ("open", "accepted", "rejected", "outdated", "all")

@@ -8,7 +8,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.qa_reading import context, show, stats, topics
 from memoryd.cli.turn_arguments import given_address, given_text, key_option
 from memoryd.cli.turns import turn_lines
-from memoryd.replies.qa import QaAddReply
+from memoryd.replies.conversations import QaAddReply
 from memoryd.wire import Exit
 
 

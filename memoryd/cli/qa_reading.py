@@ -8,7 +8,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import rest_notes
 from memoryd.cli.turn_arguments import given_address, given_seqs, given_text, key_option, limit_option
 from memoryd.cli.turns import session_line, stats_lines, topic_line, turn_lines
-from memoryd.replies.qa import QaSessionTurnsReply
+from memoryd.replies.conversations import QaSessionTurnsReply
 from memoryd.wire import SEQUENCE_MAX, SEQUENCE_TOKENS_MAX, SESSIONS_MAX, Exit
 
 

@@ -10,7 +10,7 @@ from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option, took_
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, note, styled
-from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
+from memoryd.replies.search import Encode, RecallItemReply, RecallReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 

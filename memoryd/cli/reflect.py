@@ -11,7 +11,7 @@ from memoryd.cli.memory_rows import pair_lines
 from memoryd.cli.terminal import count, harmless_line, is_terminal, note
 from memoryd.client import Client
 from memoryd.errors import MemorydError
-from memoryd.replies.reflect import ReflectReply
+from memoryd.replies.knowledge import ReflectReply
 from memoryd.wire import Event, Exit
 
 SHOWN = 10

@@ -6,7 +6,7 @@ import click
 
 from memoryd.cli import terminal
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.replies.daemon import ReloadReply
+from memoryd.replies.search import ReloadReply
 from memoryd.wire import Exit
 
 

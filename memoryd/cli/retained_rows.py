@@ -8,7 +8,7 @@ import click
 from memoryd.cli.invocation import Invocation, Number
 from memoryd.cli.listing import SHORT_ID, undo_notes
 from memoryd.cli.terminal import harmless_line, styled
-from memoryd.replies.retained import RetainedReply, RetainReply
+from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import Exit
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])

@@ -9,7 +9,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
-from memoryd.replies.sessions import (
+from memoryd.replies.conversations import (
     SessionEntryReply,
     SessionForgetReply,
     SessionLinesReply,

@@ -5,10 +5,8 @@ from datetime import datetime
 
 from memoryd.cli.status_row import StatusRow, row_text, warning
 from memoryd.cli.terminal import ago, count, size, spoken_cost
-from memoryd.replies.conversation import ConversationsReply, TranscriptsReply
-from memoryd.replies.embedding import EmbeddingReply
-from memoryd.replies.index import LedgerReply
-from memoryd.replies.qa import QaStatsReply
+from memoryd.replies.conversations import QaStatsReply
+from memoryd.replies.status import ConversationsReply, EmbeddingReply, LedgerReply, TranscriptsReply
 
 
 def turn_rows(qa: QaStatsReply | None) -> Iterator[StatusRow]:

@@ -5,8 +5,7 @@ from datetime import datetime
 
 from memoryd.cli.status_row import StatusRow, row_text, time_since, warning
 from memoryd.cli.terminal import ago, count, percent
-from memoryd.replies.index import MemoryCountsReply
-from memoryd.replies.status import AgentStatus, QmdReply
+from memoryd.replies.status import AgentStatus, MemoryCountsReply, QmdReply
 
 
 def qmd_rows(qmd: QmdReply | None, now: datetime) -> Iterator[StatusRow]:

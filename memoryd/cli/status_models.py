@@ -5,8 +5,14 @@ from datetime import datetime
 
 from memoryd.cli.status_row import StatusRow, row_text, time_since
 from memoryd.cli.terminal import cost, count, percent, size
-from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply, TextModelReply, WorkerReply
-from memoryd.replies.status import AgentStatus
+from memoryd.replies.status import (
+    AgentStatus,
+    EmbedderReply,
+    EmbeddingReply,
+    RerankerReply,
+    TextModelReply,
+    WorkerReply,
+)
 
 STATE_STYLES = {"ready": "green", "warming": "yellow", "downloading": "yellow", "failed": "red"}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memoryd.cli.terminal import count, harmless, harmless_line, percent, size, styled
-from memoryd.replies.qa import QaSessionReply, QaStatsReply, QaTopicReply, QaTurnReply
+from memoryd.replies.conversations import QaSessionReply, QaStatsReply, QaTopicReply, QaTurnReply
 
 SHOWN_PLACES = 3
 """Addresses of a topic."""

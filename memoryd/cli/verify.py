@@ -7,7 +7,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.listing import SHORT_ID
 from memoryd.cli.terminal import harmless, harmless_line
-from memoryd.replies.forgetting import VerifyReply
+from memoryd.replies.memories import VerifyReply
 from memoryd.wire import Exit
 
 

@@ -9,7 +9,7 @@ import click
 from memoryd.cli.invocation import Invocation, Number
 from memoryd.cli.terminal import count, is_terminal, note
 from memoryd.errors import MemorydError
-from memoryd.replies.daemon import ReindexReply, SyncReply
+from memoryd.replies.search import ReindexReply, SyncReply
 from memoryd.wire import Exit, SyncGoal
 
 SLICE_SECONDS = 10.0

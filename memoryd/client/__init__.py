@@ -11,26 +11,12 @@ DeadlineExceeded (no reply within the time-out), NotNow, RequestError with its s
 for a fault of the daemon's own. One Client serves one thread. Only the standard library is imported.
 """
 
-from memoryd.client import (
-    conversation_calls,
-    memory_calls,
-    retrieval_calls,
-)
-from memoryd.client import (
-    memory_calls as capture_calls,
-)
-from memoryd.client import (
-    memory_calls as core_calls,
-)
-from memoryd.client import (
-    memory_calls as forget_calls,
-)
-from memoryd.client import (
-    memory_calls as retain_calls,
-)
-from memoryd.client import (
-    memory_calls as transfer_calls,
-)
+from memoryd.client import conversation_calls, memory_calls, retrieval_calls
+from memoryd.client import memory_calls as capture_calls
+from memoryd.client import memory_calls as core_calls
+from memoryd.client import memory_calls as forget_calls
+from memoryd.client import memory_calls as retain_calls
+from memoryd.client import memory_calls as transfer_calls
 from memoryd.client.connection import DaemonConnection
 
 

@@ -28,7 +28,7 @@ from memoryd.errors import (
     NotPermitted,
     error_of,
 )
-from memoryd.replies.daemon import ServerEvent
+from memoryd.replies.search import ServerEvent
 from memoryd.wire import API, ErrorCode
 
 GRACE_SECONDS = 5.0

@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from memoryd.client.connection import DaemonConnection, target
-from memoryd.replies.qa import (
+from memoryd.replies.conversations import (
     QaAddReply,
     QaContextReply,
     QaSessionsReply,
@@ -17,17 +17,15 @@ from memoryd.replies.qa import (
     QaStatsReply,
     QaTopicsReply,
     QaTurnReply,
-)
-from memoryd.replies.recall import Encode
-from memoryd.replies.sessions import (
     SessionForgetReply,
     SessionLinesReply,
     SessionRememberReply,
     SessionsReply,
     SessionStartReply,
     SessionSyncReply,
+    TurnReply,
 )
-from memoryd.replies.turns import TurnReply
+from memoryd.replies.search import Encode
 
 
 def add_turn(

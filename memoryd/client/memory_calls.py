@@ -19,10 +19,13 @@ from urllib.parse import quote
 
 from memoryd.client.connection import DaemonConnection, target
 from memoryd.client.conversation_calls import FORGET_MS
-from memoryd.replies.capture import CaptureReply
-from memoryd.replies.core import CoreEditReply, CoreReply
-from memoryd.replies.forgetting import ForgetReply, VerifyReply
+from memoryd.replies.conversations import CaptureReply
 from memoryd.replies.memories import (
+    CoreEditReply,
+    CoreReply,
+    ExportReply,
+    ForgetReply,
+    ImportReply,
     MemoryAddReply,
     MemoryDecayReply,
     MemoryDeleteReply,
@@ -32,9 +35,9 @@ from memoryd.replies.memories import (
     MemorySearchReply,
     MemoryStatsReply,
     MemoryWhyReply,
+    RetainReply,
+    VerifyReply,
 )
-from memoryd.replies.retained import RetainReply
-from memoryd.replies.transfer import ExportReply, ImportReply
 
 
 def memories(

@@ -19,14 +19,30 @@ from typing import Literal
 from urllib.parse import quote
 
 from memoryd.client.connection import DaemonConnection, target
-from memoryd.replies.changes import ChangesReply, UndoReply
-from memoryd.replies.daemon import HealthReply, ReindexReply, ReloadReply, ServerEvent, SyncReply
-from memoryd.replies.entities import EntitiesReply, EntityChangeReply, EntityShowReply
-from memoryd.replies.files import FileReply
-from memoryd.replies.opinions import OpinionReplayReply, OpinionsReply, OpinionWhyReply
-from memoryd.replies.recall import Encode, RecallReply
-from memoryd.replies.reflect import DecidedProposalReply, ProposalReply, ProposalsReply, ReflectReply
-from memoryd.replies.search import SearchReply
+from memoryd.replies.knowledge import (
+    DecidedProposalReply,
+    EntitiesReply,
+    EntityChangeReply,
+    EntityShowReply,
+    OpinionReplayReply,
+    OpinionsReply,
+    OpinionWhyReply,
+    ProposalReply,
+    ProposalsReply,
+    ReflectReply,
+)
+from memoryd.replies.memories import ChangesReply, UndoReply
+from memoryd.replies.search import (
+    Encode,
+    FileReply,
+    HealthReply,
+    RecallReply,
+    ReindexReply,
+    ReloadReply,
+    SearchReply,
+    ServerEvent,
+    SyncReply,
+)
 from memoryd.replies.status import StatusReply
 from memoryd.wire import SyncGoal
 

@@ -7,8 +7,7 @@ from memoryd.domain.citations import is_conversation, parse
 from memoryd.mcp.tool_answers import Corpus, FoundText
 from memoryd.mcp.tool_text import shown
 from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply
-from memoryd.replies.recall import RecallItemReply, RecallReply
-from memoryd.replies.search import HitReply, SearchHealth, SearchReply
+from memoryd.replies.search import HitReply, RecallItemReply, RecallReply, SearchHealth, SearchReply
 
 _TOOK_PART = ("ok", "off")
 

@@ -9,7 +9,7 @@ from memoryd.mcp.tool_answers import ReadText
 from memoryd.mcp.tool_arguments import GetArguments
 from memoryd.mcp.tool_caller import ToolCaller
 from memoryd.mcp.tool_text import json_of, shown, text_cost
-from memoryd.replies.sessions import SessionLinesReply
+from memoryd.replies.conversations import SessionLinesReply
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
 _HEAD = 60

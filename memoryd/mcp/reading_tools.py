@@ -9,10 +9,9 @@ from memoryd.mcp.tool_answers import FoundText, FoundTexts, ProposalText, Propos
 from memoryd.mcp.tool_arguments import NoArguments, RecallArguments, SearchArguments
 from memoryd.mcp.tool_caller import ToolCaller
 from memoryd.mcp.tool_text import json_of, piece_told, shown
+from memoryd.replies.knowledge import ProposalReply
 from memoryd.replies.memories import MemorySearchReply
-from memoryd.replies.recall import RecallReply
-from memoryd.replies.reflect import ProposalReply
-from memoryd.replies.search import SearchReply
+from memoryd.replies.search import RecallReply, SearchReply
 
 PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}

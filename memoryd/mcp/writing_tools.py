@@ -4,8 +4,7 @@ from memoryd.errors import InvalidRequest
 from memoryd.mcp.tool_answers import WrittenAnswer
 from memoryd.mcp.tool_arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments
 from memoryd.mcp.tool_caller import ToolCaller
-from memoryd.replies.core import CoreEditReply
-from memoryd.replies.memories import MemoryDocumentReply
+from memoryd.replies.memories import CoreEditReply, MemoryDocumentReply
 
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
 """What an edit needs beside its text."""

@@ -1,8 +1,19 @@
-"""Memories one by one; their names are in snake case."""
+"""Memories one by one; their names are in snake case.
 
-from typing import TypedDict
+What was written into a workspace.
 
-from memoryd.replies.reflect import NearCopiesReply
+The core file.
+
+Replies to `/v1/forget` and `/v1/verify`.
+
+What was retained.
+
+Memories on their way to another workspace.
+"""
+
+from typing import Literal, TypedDict
+
+from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.search import SearchHealth
 
 
@@ -131,3 +142,188 @@ class MemoryDeleteReply(TypedDict):
     changes: list[int]
     run: str | None
     searchable: bool
+
+
+class ChangedLinesReply(TypedDict):
+    """Lines that were put in the place of others; `line` from 1, in the file as it was after the change."""
+
+    line: int
+    removed: list[str]
+    added: list[str]
+
+
+class ChangeReply(TypedDict):
+    """A change of one file; `agent`, `run` and `undoes` are null where there is none, hashes where there is no file.
+
+    A hash is empty where something that the file said is forgotten.
+    """
+
+    id: int
+    at: str
+    by: str
+    agent: str | None
+    why: str
+    path: str
+    run: str | None
+    state: str
+    undoes: int | None
+    undoable: bool
+    hashBefore: str | None
+    hashAfter: str | None
+    standing: bool | None
+    lines: list[ChangedLinesReply]
+
+
+class WrittenSessionReply(TypedDict):
+    """A session of questions and answers, when it was written last, and the command that takes it out."""
+
+    session: str
+    at: str
+    turns: int
+    undo: str
+
+
+class ChangesReply(TypedDict):
+    """Changes, the newest first, sessions where these were asked for, and what should be looked at."""
+
+    changes: list[ChangeReply]
+    sessions: list[WrittenSessionReply]
+    trouble: list[str]
+
+
+class UndoneReply(TypedDict):
+    """A change that was taken back, or would be, and the one that did it."""
+
+    change: ChangeReply
+    undoneBy: int | None
+
+
+class UndoReply(TypedDict):
+    """What was taken back, or on a dry run would be."""
+
+    undone: list[UndoneReply]
+    dryRun: bool
+
+
+class CoreReply(TypedDict):
+    """The core file as it stands, with `SOUL.md` beside it; `sha256` is empty where there is no such file yet."""
+
+    path: str
+    text: str
+    sha256: str
+    chars: int
+    maxChars: int
+    soul: str
+
+
+class CoreEditReply(TypedDict):
+    """What came of an edit; `changed` is false where the file read so already."""
+
+    path: str
+    sha256: str
+    chars: int
+    maxChars: int
+    changed: bool
+    change: int | None
+    notes: list[str]
+
+
+class ForgottenMemoryReply(TypedDict):
+    """One memory that goes."""
+
+    id: str
+    content: str | None
+    scope: str | None
+    citations: list[str]
+
+
+class ForgetReply(TypedDict):
+    """What was forgotten, or would be, and what is out of reach."""
+
+    forgotten: bool
+    memories: list[ForgottenMemoryReply]
+    lines: list[str]
+    turns: list[str]
+    files: int
+    changes: list[int]
+    purgedChanges: int
+    purgedProposals: int
+    purgedAnswers: int
+    purgedSteps: int
+    unfinished: list[str]
+    stays: list[str]
+
+
+class VerifyReply(TypedDict):
+    """What became of a citation."""
+
+    citation: str
+    state: Literal["verified", "moved", "edited", "gone"]
+    now: str | None
+    id: str | None
+    content: str | None
+    supersededBy: list[str]
+    note: str | None
+
+
+class RetainedReply(TypedDict):
+    """A memory and where it stands; `created` is false where today's log stated it already."""
+
+    id: str
+    citation: str
+    created: bool
+    path: str
+    line: int
+
+
+class RetainReply(RetainedReply):
+    """What was retained; of several memories the first one, and all of them in `memories`."""
+
+    memories: list[RetainedReply]
+    change: int | None
+    searchable: bool
+    notes: list[str]
+
+
+class TransferredMemoryReply(TypedDict):
+    """A memory as a file has it; `days` are those on which it was said."""
+
+    id: str
+    text: str
+    kind: str
+    entities: list[str]
+    importance: float | None
+    confidence: float | None
+    pinned: bool
+    scope: str | None
+    at: str | None
+    saidBy: str | None
+    tags: list[str]
+    supports: list[str]
+    contradicts: list[str]
+    supersedes: list[str]
+    days: list[str]
+    sources: list[str]
+
+
+class ExportReply(TypedDict):
+    """Some memories, and what to give as `after` to have those behind them."""
+
+    memories: list[TransferredMemoryReply]
+    next: str | None
+    total: int
+
+
+class TakenMemoryReply(TypedDict):
+    """What became of a memory: `added`, `known` or `refused`."""
+
+    outcome: str
+    id: str
+    reason: str
+
+
+class ImportReply(TypedDict):
+    """What became of each memory, in order, and the changes that were made."""
+
+    memories: list[TakenMemoryReply]
+    changes: list[int]

@@ -1,8 +1,57 @@
-"""Hits, why they stand where they do, and which arms took part."""
+"""Hits, why they stand where they do, and which arms took part.
 
-from typing import Literal, NotRequired, TypedDict
+The daemon itself: whether it is ready, who stands in, what is left to do, what happens.
 
-from memoryd.replies.daemon import FallbackReply
+Lines of a document.
+
+What is recalled: memories, passages, pages of entities, and bundles of them.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class HealthReply(TypedDict):
+    """`ready`: the first scan of every workspace is done."""
+
+    ok: bool
+    ready: bool
+
+
+# `from` is a Python keyword, and so cannot stand in a class
+FallbackReply = TypedDict("FallbackReply", {"from": str, "reason": str, "since": str})
+"""Which engine was left, why and since when."""
+
+
+class ReindexReply(TypedDict):
+    """What is left to do in the background."""
+
+    pendingFiles: int
+    pendingEmbeddings: int
+    generation: int
+
+
+class SyncReply(ReindexReply):
+    """`complete`: the wanted state was reached in time; `reason`: why it never will be as things are."""
+
+    complete: bool
+    reason: str | None
+
+
+class ReloadReply(TypedDict):
+    """What came of a reload; without `reloaded` the configuration of before holds, for these `problems`."""
+
+    reloaded: bool
+    changed: list[str]
+    needsRestart: list[str]
+    problems: list[str]
+    notices: list[str]
+
+
+class ServerEvent(TypedDict):
+    """`event` is one of wire.Event, or a later daemon's addition."""
+
+    event: str
+    data: dict[str, object]
 
 
 class LinesReply(TypedDict):
@@ -130,3 +179,144 @@ class SearchReply(TypedDict):
     health: SearchHealth
     tookMs: float
     explain: NotRequired[SearchExplanation]
+
+
+_From = TypedDict("_From", {"from": int})
+
+
+class FileReply(_From, TypedDict):
+    """Lines of a document from line `from` on, with their ends.
+
+    `lines` counts them; `truncated` says that the document goes on, at line `nextFrom`, or, if the last line was too
+    long for one reply, at character `nextColumn` of it.
+    """
+
+    path: str
+    text: str
+    lines: int
+    column: int
+    totalLines: int
+    sha256: str
+    truncated: bool
+    nextFrom: int | None
+    nextColumn: int | None
+    flags: list[str]
+
+
+Encode = Literal["text", "rsclaw", "openai", "anthropic", "gemini"]
+"""How a bundle is written: as text, or in the message shape of an API."""
+State = Literal["verified", "moved", "edited", "gone"]
+
+
+class EventTimeReply(TypedDict):
+    """Days, both included; null is open."""
+
+    start: str | None
+    end: str | None
+
+
+class MemorySourceReply(TypedDict):
+    """A line that states a memory."""
+
+    source: str
+    timestamp: str | None
+    eventTime: EventTimeReply | None
+    state: State
+
+
+class EvidenceReply(TypedDict):
+    """A memory that speaks for an opinion or against it."""
+
+    id: str
+    sources: list[str]
+    timestamp: str
+    label: str
+
+
+OpinionEvidenceReply = TypedDict("OpinionEvidenceReply", {"for": list[EvidenceReply], "against": list[EvidenceReply]})
+
+
+class RecallItemExplanation(TypedDict):
+    """Why an item stands where it stands."""
+
+    baseScore: float
+    lifts: dict[str, float]
+    relevance: float
+    wordsRank: int | None
+    vectorRank: int | None
+    cosine: float | None
+    terms: list[str]
+    because: str
+
+
+RecallItemReply = TypedDict(
+    "RecallItemReply",
+    {
+        "is": Literal["memory", "passage", "entity"],
+        "id": NotRequired[str],
+        "kind": NotRequired[str],
+        "type": NotRequired[str],
+        "timestamp": NotRequired[str],
+        "eventTime": NotRequired[EventTimeReply],
+        "entities": NotRequired[list[str]],
+        "name": NotRequired[str],
+        "path": NotRequired[str],
+        "startLine": NotRequired[int],
+        "endLine": NotRequired[int],
+        "focus": NotRequired[LinesReply],
+        "heading": NotRequired[str],
+        "content": str,
+        "source": NotRequired[str],
+        "citation": NotRequired[str],
+        "sources": NotRequired[list[MemorySourceReply]],
+        "memories": NotRequired[list[str]],
+        "scope": NotRequired[str],
+        "confidence": NotRequired[float],
+        "evidence": NotRequired[OpinionEvidenceReply],
+        "supersedes": NotRequired[list[str]],
+        "supersededBy": NotRequired[list[str]],
+        "copies": NotRequired[list[str]],
+        "tier": NotRequired[Literal["core", "working", "peripheral"]],
+        "score": NotRequired[float],
+        "verdict": NotRequired[Literal["answerable", "weak", "none"]],
+        "arms": NotRequired[list[str]],
+        "state": NotRequired[State],
+        "explain": NotRequired[RecallItemExplanation],
+    },
+)
+
+
+class ReceiptReply(TypedDict):
+    """What a part of a bundle costs."""
+
+    name: str
+    tokens: int
+    told: bool
+    cut: str | None
+
+
+class RecallExplanation(TypedDict):
+    """How the question was understood."""
+
+    terms: list[str]
+    floors: FloorsExplanation | None
+
+
+class RecallReply(TypedDict):
+    """What is recalled, best first, and what to think of it."""
+
+    results: list[RecallItemReply]
+    leftOut: NotRequired[list[RecallItemReply]]
+    bundle: NotRequired[str | dict[str, Any]]
+    etag: NotRequired[str]
+    notModified: NotRequired[bool]
+    receipt: NotRequired[list[ReceiptReply]]
+    tokens: NotRequired[int]
+    verdict: Literal["answerable", "weak", "none"]
+    reason: str | None
+    citations: Literal["on", "off"]
+    backend: Literal["builtin", "qmd"]
+    fallback: FallbackReply | None
+    health: SearchHealth
+    tookMs: float
+    explain: NotRequired[RecallExplanation]

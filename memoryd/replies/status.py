@@ -1,25 +1,249 @@
-"""The daemon and its agents."""
+"""The daemon and its agents.
+
+Who embeds and reranks, what leaves the machine, and what is still to be sent.
+
+One agent's index: what it reads, what it holds, what it leaves out.
+
+The index of an agent's conversations.
+"""
 
 from typing import TypedDict
 
-from memoryd.replies.conversation import ConversationsReply
-from memoryd.replies.daemon import FallbackReply
-from memoryd.replies.embedding import EmbedderReply, EmbeddingReply, RerankerReply, TextModelReply
-from memoryd.replies.index import (
-    CacheReply,
-    DatabaseReply,
-    FlaggedReply,
-    FtsReply,
-    LedgerReply,
-    MassRemovalReply,
-    MemoryCountsReply,
-    OutsideReply,
-    RootReply,
-    SkippedReply,
-    VectorReply,
-    WatcherReply,
-)
-from memoryd.replies.qa import QaStatsReply
+from memoryd.replies.conversations import QaStatsReply
+from memoryd.replies.search import FallbackReply
+
+
+class ProgressReply(TypedDict):
+    """How far a download is."""
+
+    doneBytes: int
+    totalBytes: int | None
+    step: str
+
+
+class WorkerReply(TypedDict):
+    """The child process that runs a model."""
+
+    phase: str
+    pid: int | None
+    rssBytes: int
+    restarts: int
+    lastError: str | None
+
+
+class OutstandingReply(TypedDict):
+    """`media` of the passages are pictures and sounds, of `mediaBytes` together; `tokens` are estimated."""
+
+    files: int
+    passages: int
+    tokens: int
+    media: int
+    mediaBytes: int
+
+
+class RemoteReply(TypedDict):
+    """A provider that text is sent to; `outstanding` is null while it only stands by."""
+
+    provider: str
+    model: str
+    destination: str
+    outstanding: OutstandingReply | None
+    sentToday: int
+    tokensPerDay: int | None
+
+
+class EmbeddingReply(TypedDict):
+    """Who embeds and why; `remote` is null if nothing leaves the machine."""
+
+    provider: str
+    rule: str
+    fallback: str | None
+    paused: bool
+    remote: RemoteReply | None
+
+
+class EmbedderReply(TypedDict):
+    """`state` is ready, warming, downloading, off or failed."""
+
+    state: str
+    reason: str | None
+    since: str
+    progress: ProgressReply | None
+    worker: WorkerReply | None
+
+
+class TextModelReply(TypedDict):
+    """`state` is ready, warming, downloading or failed; `destination` is null if no memory text leaves the machine."""
+
+    provider: str
+    model: str
+    state: str
+    reason: str | None
+    since: str
+    destination: str | None
+    callsToday: int | None
+    callsPerDay: int | None
+    worker: WorkerReply | None
+
+
+class RerankerReply(TypedDict):
+    """`state` is ready, warming, downloading or failed."""
+
+    state: str
+    reason: str | None
+    since: str
+    model: str
+    family: str | None
+    worker: WorkerReply | None
+
+
+class WatcherReply(TypedDict):
+    """`mode` is events, scan or off."""
+
+    mode: str
+    ok: bool
+    reason: str | None
+
+
+class VectorReply(TypedDict):
+    """What answers vector questions."""
+
+    enabled: bool
+    available: bool
+    engine: str
+    dimensions: int | None
+    reason: str | None
+
+
+class FtsReply(TypedDict):
+    """Keyword search."""
+
+    available: bool
+
+
+class CacheReply(TypedDict):
+    """Vectors in the store, and how many unused ones may stay."""
+
+    entries: int
+    maxEntries: int
+
+
+class DatabaseReply(TypedDict):
+    """The index file."""
+
+    path: str
+    bytes: int
+
+
+class HistoryReply(TypedDict):
+    """What the ledger keeps of the history of a workspace; beyond a bound the oldest goes."""
+
+    changes: int
+    maxChanges: int
+    changeBytes: int
+    maxChangeBytes: int
+    proposals: int
+    maxProposals: int
+    reflectRuns: int
+    maxReflectRuns: int
+
+
+class LedgerReply(TypedDict):
+    """The file of what is held for a while, and how much of it is this agent's."""
+
+    path: str
+    bytes: int
+    heldAnswers: int
+    heldBytes: int
+    maxHeldAnswers: int
+    maxHeldBytes: int
+    refusedAnswers: int
+    history: HistoryReply
+
+
+class MemoryCountsReply(TypedDict):
+    """What the retained lines of a workspace state; what several of them state counts once."""
+
+    memories: int
+    lines: int
+    pages: int
+
+
+class RootReply(TypedDict):
+    """A configured place to look."""
+
+    path: str
+    state: str
+    files: int
+    reason: str | None
+
+
+class SkippedReply(TypedDict):
+    """A document that is not indexed."""
+
+    path: str
+    reason: str
+
+
+class OutsideReply(TypedDict):
+    """Markdown files of the workspace where nobody looks; `more`: there are more than `files`."""
+
+    files: int
+    more: bool
+    hint: str
+
+
+class FlaggedReply(TypedDict):
+    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
+
+    path: str
+    flags: str
+
+
+class MassRemovalReply(TypedDict):
+    """More than half of the notes went at once; `left` stayed."""
+
+    at: str
+    files: int
+    left: int
+
+
+class TranscriptFolderReply(TypedDict):
+    """A folder of transcripts that is read for the agent."""
+
+    path: str
+    files: int
+    reason: str | None
+
+
+class TranscriptsReply(TypedDict):
+    """The transcripts that are read for the agent."""
+
+    folders: list[TranscriptFolderReply]
+    files: int
+    bytes: int
+    maxBytes: int
+    unknown: int
+    withheld: int
+
+
+class ConversationsReply(TypedDict):
+    """The index of the agent's conversations."""
+
+    path: str
+    bytes: int
+    conversations: int
+    parts: int
+    chunks: int
+    passages: int
+    pendingEmbeddings: int
+    reading: bool
+    lastReadAt: str | None
+    unreadable: int
+    skipped: list[SkippedReply]
+    reason: str | None
+    outstanding: OutstandingReply | None
+    transcripts: TranscriptsReply | None
 
 
 class DegradedReply(TypedDict):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from memoryd.client import Client
 from memoryd.errors import MemorydError
-from memoryd.replies.daemon import ServerEvent
+from memoryd.replies.search import ServerEvent
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.replies.index import LedgerReply
-from memoryd.replies.status import AgentStatus
+from memoryd.replies.status import AgentStatus, LedgerReply
 from memoryd.store.ledger.ledger import Ledger
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually

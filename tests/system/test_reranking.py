@@ -14,9 +14,8 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies.embedding import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
-from memoryd.replies.status import AgentStatus
+from memoryd.replies.status import AgentStatus, RerankerReply, WorkerReply
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually

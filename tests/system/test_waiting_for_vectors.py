@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies.daemon import SyncReply
+from memoryd.replies.search import SyncReply
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config

@@ -16,8 +16,7 @@ from memoryd import replies
 from memoryd.api import routes
 from memoryd.api.calls import search
 from memoryd.api.models import ErrorBody, ErrorReply, Reply
-from memoryd.replies.daemon import ServerEvent
-from memoryd.replies.search import ArmReply, HitReply
+from memoryd.replies.search import ArmReply, HitReply, ServerEvent
 
 assert routes, "all that is served is defined by it"
 RAISED = {ErrorBody, ErrorReply}
