@@ -8,7 +8,7 @@ import click
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import is_terminal, note
 from memoryd.errors import MemorydError
-from memoryd.mcp.token_bound import TOKENS, TOKENS_MAX, TOKENS_MIN
+from memoryd.mcp.answers import TOKENS, TOKENS_MAX, TOKENS_MIN
 from memoryd.wire import Exit
 
 
@@ -46,10 +46,9 @@ def command(invocation: Invocation, write: str | None, max_tokens: int, session_
 
     import anyio
 
-    from memoryd.mcp.reaching import Reaching
-    from memoryd.mcp.tool_caller import ToolCaller
-    from memoryd.mcp.tool_server import ToolServer, serve
-    from memoryd.mcp.tool_table import WriteLevel
+    from memoryd.mcp.caller import Reaching, ToolCaller
+    from memoryd.mcp.server import ToolServer, serve
+    from memoryd.mcp.table import WriteLevel
 
     # the models of the protocol live as long as the process: to collect them at its end takes a while
     gc.freeze()

@@ -1,9 +1,9 @@
 """Tools that write: each change is one of the journal, told with its number, and can be taken back."""
 
 from memoryd.errors import InvalidRequest
-from memoryd.mcp.tool_answers import WrittenAnswer
-from memoryd.mcp.tool_arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments
-from memoryd.mcp.tool_caller import ToolCaller
+from memoryd.mcp.answers import WrittenAnswer
+from memoryd.mcp.arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments
+from memoryd.mcp.caller import ToolCaller
 from memoryd.replies.memories import CoreEditReply, MemoryDocumentReply
 
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}

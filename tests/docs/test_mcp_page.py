@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.mcp.tool_table import WriteLevel, rows_of
+from memoryd.mcp.table import WriteLevel, rows_of
 from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import McpProgram
 

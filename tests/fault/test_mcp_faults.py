@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from memoryd.mcp.tool_table import WriteLevel, rows_of
+from memoryd.mcp.table import WriteLevel, rows_of
 from tests.contract.two_agents import DIRECT, MARKERS, prepare, socket_of
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.fault.faults import FaultyDaemon

@@ -4,8 +4,8 @@ import pytest
 from mcp_types import ErrorData, JSONRPCNotification, JSONRPCRequest
 
 from memoryd.errors import InvalidRequest
-from memoryd.mcp.stdio_wire import MESSAGE_BYTES_MAX, message_of
-from memoryd.mcp.tool_arguments import GetArguments, NoArguments, SearchArguments, read
+from memoryd.mcp.arguments import GetArguments, NoArguments, SearchArguments, read
+from memoryd.mcp.server import MESSAGE_BYTES_MAX, message_of
 
 
 def test_request_is_read() -> None:

@@ -4,9 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.mcp.token_bound import beginning, bounded
-from memoryd.mcp.tool_answers import FoundText
-from memoryd.mcp.tool_text import GUTTER, piece_told, shown, text_cost
+from memoryd.mcp.answers import GUTTER, FoundText, beginning, bounded, piece_told, shown, text_cost
 
 TEXTS = st.lists(st.text(max_size=400), max_size=12)
 

@@ -1,6 +1,15 @@
-"""Reaching the daemon: each question on a connection of its own, so that a restart breaks nothing."""
+"""Reaching the daemon: each question on a connection of its own, so that a restart breaks nothing.
 
+Blocking work beside the loop, in threads that nobody waits for at the end.
+
+Who calls the tools: the agent and session that the program was started for, and the room that an answer has.
+"""
+
+import asyncio
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -8,7 +17,6 @@ import anyio
 
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
-from memoryd.mcp.threads_aside import aside
 
 Answer = TypeVar("Answer")
 
@@ -65,3 +73,45 @@ class Reaching:
                 raise
         self._is_down = False
         return answer
+
+
+Outcome = TypeVar("Outcome")
+
+
+async def aside(work: Callable[[], Outcome]) -> Outcome:
+    """Do blocking work in a thread of its own; who is cancelled leaves it behind.
+
+    The thread is a daemon: a read that never returns must not keep the process from ending.
+    """
+    promised: Future[Outcome] = Future()
+    # from here on it cannot be cancelled, so that its outcome always finds its place
+    promised.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            outcome = work()
+        except BaseException as exc:
+            promised.set_exception(exc)
+        else:
+            promised.set_result(outcome)
+
+    threading.Thread(target=run, name="mcp", daemon=True).start()
+    return await asyncio.wrap_future(promised)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCaller:
+    """Who asks, as the daemon is told with every question; `max_tokens` bounds each answer."""
+
+    reaching: Reaching
+    agent: str | None
+    session_key: str | None
+    max_tokens: int
+
+    async def ask(self, question: Callable[[Client], Answer]) -> Answer:
+        """Return what the daemon answers; the question changes nothing."""
+        return await self.reaching.ask(question)
+
+    async def write(self, change: Callable[[Client], Answer]) -> Answer:
+        """Return what came of a change, which is never sent twice."""
+        return await self.reaching.ask(change, repeatable=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
-from memoryd.mcp import reading_places, reading_tools, writing_tools
-from memoryd.mcp.tool_answers import FoundTexts, ProposalTexts, ReadText, ToolContent, WrittenAnswer
-from memoryd.mcp.tool_arguments import (
+from memoryd.mcp import reading_tools, writing_tools
+from memoryd.mcp.answers import FoundTexts, ProposalTexts, ReadText, ToolContent, WrittenAnswer
+from memoryd.mcp.arguments import (
     AddArguments,
     CoreAddArguments,
     CoreEditArguments,
@@ -21,7 +21,7 @@ from memoryd.mcp.tool_arguments import (
     SearchArguments,
     ToolArguments,
 )
-from memoryd.mcp.tool_caller import ToolCaller
+from memoryd.mcp.caller import ToolCaller
 
 
 class WriteLevel(IntEnum):
@@ -73,7 +73,7 @@ TABLE: Final = (
         "Read lines of a note or of a conversation by its path or citation, or a memory by its id.",
         GetArguments,
         ReadText,
-        reading_places.memory_get,
+        reading_tools.memory_get,
     ),
     ToolRow(
         "recall",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memoryd.errors import InvalidRequest
-from memoryd.mcp.tool_answers import without_titles
+from memoryd.mcp.answers import without_titles
 from memoryd.wire import CORE_CHARS_MAX, LINES_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 
 RESULTS_AT_MOST: Final = 50
