@@ -3,20 +3,25 @@
 Whatever is wrong, the agent goes on as if there were no memory: one line on standard error says why. A prompt waits for
 `SECONDS` at most, from the start of the process on. What only tells the daemon something is left to a child that nobody
 waits for: the daemon gives a call up when its caller leaves.
+
+One call of the daemon with little more than a socket: the client of the package takes longer to load than to ask.
+
+Where the daemon listens, told without the room that knows all cases where the case is a plain one.
+
+How long this process is there already: Python's own start counts against what a prompt may wait.
 """
 
 import json
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from memoryd.hooks.calling import call
 from memoryd.hooks.claude_events import KEEPS, TELLS, Ask, command_in, keep, message, not_done, session_key, told
-from memoryd.hooks.plain_socket import usual_socket
-from memoryd.hooks.time_left import seconds_since_start
+from memoryd.wire import API, SOCKET_NAME
 
 SECONDS = 0.28
 """From the start of the process until a prompt goes on without memory; what is left of 0.3 s is for leaving."""
@@ -123,7 +128,7 @@ def _left_to_child(path: str, keeps: Callable[[Ask], object]) -> None:
 
 def _exchange(hook: dict[str, Any]) -> tuple[str, str]:
     # here, since only the child reads transcripts, and nobody waits for it
-    from memoryd.hooks.last_exchange import last_exchange
+    from memoryd.hooks.claude_events import last_exchange
 
     path = hook.get("transcript_path")
     return last_exchange(os.path.expanduser(path)) if isinstance(path, str) else ("", "")  # noqa: PTH111
@@ -143,3 +148,80 @@ def _late(_signal: int, _frame: object) -> NoReturn:
 def _complain(reason: str) -> None:
     line = " ".join(reason.split())[:200]
     os.write(2, f"memoryd: {line}\n".encode("utf-8", "backslashreplace"))
+
+
+_REPLY_BYTES = 4 * 1024 * 1024
+
+
+def call(path: str, target: str, body: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Send one request to the socket at `path` and return its reply.
+
+    Raises OSError where nobody answers within so many seconds of silence, ValueError for a refusal and for what is no
+    reply.
+    """
+    data = json.dumps(body).encode("ascii")
+    head = f"POST {API}{target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(seconds)
+        connection.connect(path)
+        connection.sendall(head.encode("ascii") + data)
+        answer = _all_of(connection)
+    return _reply(answer)
+
+
+def _all_of(connection: socket.socket) -> bytes:
+    parts, size = [], 0
+    while part := connection.recv(65_536):
+        parts.append(part)
+        size += len(part)
+        if size > _REPLY_BYTES:
+            raise ValueError("the reply is too long")
+    return b"".join(parts)
+
+
+def _reply(answer: bytes) -> dict[str, Any]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status = head.split(b"\r\n", 1)[0].split(b" ")
+    reply = json.loads(body)
+    if len(status) < 2 or not status[1].startswith(b"2") or not isinstance(reply, dict):
+        error = reply.get("error") if isinstance(reply, dict) else None
+        raise ValueError(error.get("message") if isinstance(error, dict) else "no reply of memoryd")
+    return reply
+
+
+_SHORT = 103
+"""Bytes that every system takes."""
+
+
+def usual_socket() -> str:
+    """Return the path of the socket; the same as `memoryd.config.paths.socket_path`."""
+    named, runtime = os.environ.get("MEMORYD_SOCKET", ""), os.environ.get("XDG_RUNTIME_DIR", "")
+    plain = named or (f"{runtime.rstrip('/')}/memoryd/{SOCKET_NAME}" if runtime else "")
+    if plain.startswith("/") and len(os.fsencode(plain)) <= _SHORT:
+        return plain
+    # here, since it takes longer to load than all the rest
+    from memoryd.config.paths import socket_path
+
+    return str(socket_path())
+
+
+_STARTED = 22
+"""The field of `/proc/self/stat` that has the start of the process, in ticks since the machine began: proc(5)."""
+_NAME_ENDS = b") "
+_FIELDS_BEFORE = 3
+"""Behind the name, which may hold blanks, the third field comes first."""
+
+
+def seconds_since_start() -> float:
+    """Return the age of this process, to a hundredth of a second; without /proc at least the time that it computed."""
+    try:
+        descriptor = os.open("/proc/self/stat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fields = os.read(descriptor, 4096).rpartition(_NAME_ENDS)[2].split()
+        finally:
+            os.close(descriptor)
+        started = int(fields[_STARTED - _FIELDS_BEFORE]) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return time.process_time()

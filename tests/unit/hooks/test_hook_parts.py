@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from memoryd.config.paths import socket_path
 from memoryd.domain.sessions.commands import command_of
 from memoryd.hooks.claude_events import command_in, keep
-from memoryd.hooks.hook_run import SECONDS
-from memoryd.hooks.plain_socket import usual_socket
-from memoryd.hooks.time_left import seconds_since_start
+from memoryd.hooks.hook_run import SECONDS, seconds_since_start, usual_socket
 from tests.waiting import eventually
 
 
