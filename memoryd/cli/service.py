@@ -16,8 +16,7 @@ from memoryd.errors import ConfigError, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.service.installing import changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
-from memoryd.service.service_state import ServiceState
-from memoryd.service.writing_steps import kept_copies
+from memoryd.service.steps import ServiceState, kept_copies
 from memoryd.wire import Exit
 
 dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.paths import cache_dir, config_file, state_dir
-from memoryd.service.service_state import ServiceState
-from memoryd.service.service_step import ServiceStep, StepKind
-from memoryd.service.systemd_units import DROP_IN, unit_folder
-from memoryd.service.writing_steps import KEPT
+from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind
+from memoryd.service.systemd import DROP_IN, unit_folder
 
 SHOWN: int = 6
 """Lines of a difference that are shown."""

@@ -11,14 +11,11 @@ from memoryd.cli.invocation import Invocation
 from memoryd.cli.service_lines import step_lines, step_row
 from memoryd.config.loading.load import load
 from memoryd.errors import AlreadyRunning, DaemonNotRunning, MemorydError
-from memoryd.service.carrying_out import WriteWhole, carry_out
 from memoryd.service.installing import Installation, installation_of
-from memoryd.service.launchd_manager import LaunchdManager
-from memoryd.service.managers import ServiceManager, manager_here
-from memoryd.service.no_manager import NoManager
-from memoryd.service.service_state import ServiceState
-from memoryd.service.service_step import ServiceStep
-from memoryd.service.systemd_manager import SystemdManager, why_no_namespaces
+from memoryd.service.launchd import LaunchdManager
+from memoryd.service.managers import NoManager, ServiceManager, manager_here
+from memoryd.service.steps import ServiceState, ServiceStep, WriteWhole, carry_out
+from memoryd.service.systemd import SystemdManager, why_no_namespaces
 from memoryd.wire import Exit
 
 

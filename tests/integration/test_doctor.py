@@ -28,7 +28,7 @@ from memoryd.cli.checks.table import CHECKS, DoctorCheck
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
 from memoryd.config.paths import state_dir, workspace_state_dir
-from memoryd.service.service_state import ServiceState
+from memoryd.service.steps import ServiceState
 from memoryd.store.connection import Connector
 from memoryd.store.ledger.database import LedgerDatabase
 from memoryd.wire import Exit

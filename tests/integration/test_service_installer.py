@@ -14,7 +14,7 @@ import pytest
 
 from memoryd.cli.service_lines import state_lines
 from memoryd.service.managers import manager_here
-from memoryd.service.systemd_units import MARK, SERVICE, unit_folder
+from memoryd.service.systemd import MARK, SERVICE, unit_folder
 from memoryd.wire import Exit
 from tests.integration.contract_server import serving
 from tests.service_programs import StandInManager

@@ -19,9 +19,8 @@ import pytest
 from memoryd.client import Client
 from memoryd.config.loading.load import load
 from memoryd.daemon.main import PERMANENT
-from memoryd.service.hardening import hardening_drop_in
-from memoryd.service.service_needs import ServiceNeeds, needs_of
-from memoryd.service.unit_files import service_unit, socket_unit
+from memoryd.service.needs import ServiceNeeds, needs_of
+from memoryd.service.systemd import hardening_drop_in, service_unit, socket_unit
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually

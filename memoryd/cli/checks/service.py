@@ -12,12 +12,10 @@ from memoryd.cli.checks.finding import Finding, Looks, Remedy
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.files.writing import replace_file
-from memoryd.service.carrying_out import carry_out
 from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
-from memoryd.service.service_state import ServiceState
-from memoryd.service.service_step import ServiceStep
-from memoryd.service.systemd_units import DROP_IN, MASKED
+from memoryd.service.steps import ServiceState, ServiceStep, carry_out
+from memoryd.service.systemd import DROP_IN, MASKED
 
 PART: Final = "service"
 _INSTALL: Final = "memoryctl service install"

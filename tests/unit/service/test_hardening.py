@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from memoryd.config.root import Config
-from memoryd.service.hardening import hardening_drop_in
-from memoryd.service.service_needs import ServiceNeeds, needs_of
-from memoryd.service.unit_templates import unit_template
+from memoryd.service.needs import ServiceNeeds, needs_of
+from memoryd.service.steps import unit_template
+from memoryd.service.systemd import hardening_drop_in
 
 TEMPLATE = unit_template("systemd/hardening.conf")
 WORDS_ONLY = {"provider": "none"}
@@ -124,7 +124,7 @@ def test_folders_that_links_lead_to_are_named(tmp_path: Path, monkeypatch: pytes
 def test_uv_gets_its_cache_where_it_fetches_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment that uv has made has no pip."""
     monkeypatch.setenv("HOME", "/home/ada")
-    monkeypatch.setattr("memoryd.service.service_needs.find_spec", lambda _name: None)
+    monkeypatch.setattr("memoryd.service.needs.find_spec", lambda _name: None)
     uv = Path("/home/ada/.cache/uv")
     assert uv in needs({"local": {"modelPath": "pypi:some-model==1"}}).writable
     assert uv not in needs({}).writable

@@ -12,12 +12,10 @@ from pydantic import BaseModel, ValidationError
 
 from memoryd.config.root import Config
 from memoryd.config.section import Section
-from memoryd.service.hardening import hardening_drop_in
-from memoryd.service.installing import installation_of
-from memoryd.service.named_places import on_the_way
-from memoryd.service.service_needs import needs_of
-from memoryd.service.service_program import program_places
-from memoryd.service.unit_templates import unit_template
+from memoryd.service.installing import installation_of, program_places
+from memoryd.service.needs import needs_of, on_the_way
+from memoryd.service.steps import unit_template
+from memoryd.service.systemd import hardening_drop_in
 
 PROBE = "/tmp/probe/one"
 SPELLINGS: tuple[object, ...] = (PROBE, {"file": PROBE}, [PROBE], {"X-Key": {"file": PROBE}})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.service.service_program import daemon_command, why_fleeting
+from memoryd.service.installing import daemon_command, why_fleeting
 
 
 def installed(folder: Path) -> Path:

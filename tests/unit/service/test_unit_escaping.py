@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.errors import InvalidRequest
-from memoryd.service.unit_escaping import argument_word, environment_word, path_word, program_word, whole_value
+from memoryd.service.systemd import argument_word, environment_word, path_word, program_word, whole_value
 
 
 def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:

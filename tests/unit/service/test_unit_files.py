@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import InvalidRequest
-from memoryd.service.plist import launch_agent
-from memoryd.service.unit_files import service_unit, socket_unit
-from memoryd.service.unit_templates import unit_template
+from memoryd.service.launchd import launch_agent
+from memoryd.service.steps import unit_template
+from memoryd.service.systemd import service_unit, socket_unit
 
 SERVICE = unit_template("systemd/memoryd.service")
 SOCKET = unit_template("systemd/memoryd.socket")

@@ -1,0 +1,280 @@
+"""Does the steps of an installation, one after the other.
+
+The programs of a service manager, asked as a user would ask them.
+
+How the service stands, in words that hold for every manager.
+
+What installing consists of: steps that can be shown before they are done.
+
+The files that units are made of; they come with the package, and stand beside it in a checkout.
+
+Steps over files that every manager has alike.
+"""
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Literal
+
+from memoryd.errors import MemorydError, NotPermitted
+from memoryd.service.installing import ServiceFiles
+
+SECONDS: Final = 120.0
+"""How long one of them may take: a restart waits for the daemon to stop, and to be ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerAnswer:
+    """What a program said, and whether it succeeded; a program that is missing or hangs has failed too."""
+
+    is_done: bool
+    output: str
+    error: str
+
+    @property
+    def reason(self) -> str:
+        """The last line of what it complained of."""
+        lines = [line for line in (*self.output.splitlines(), *self.error.splitlines()) if line.strip()]
+        return lines[-1].strip() if lines else "it failed without a word"
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """What `NAME=VALUE` lines say."""
+        pairs = (line.split("=", 1) for line in self.output.splitlines() if "=" in line)
+        return {name.strip(): value.strip() for name, value in pairs}
+
+
+def ask_program(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = SECONDS
+) -> ManagerAnswer:
+    """Run a program to its end, in the language C and without a terminal; never raises."""
+    given = {**(os.environ if environment is None else environment), "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            list(command), env=given, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return ManagerAnswer(False, "", f"{command[0]} did not end within {seconds:.0f} seconds")
+    except OSError as exc:
+        return ManagerAnswer(False, "", f"cannot run {command[0]}: {exc.strerror}")
+    output, error = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    return ManagerAnswer(done.returncode == 0, output, error)
+
+
+ManagerName = Literal["systemd", "launchd", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceState:
+    """What the manager says of memoryd; None where it cannot be told."""
+
+    manager: ManagerName
+    reason: str = ""
+    """Why there is no manager, or what the manager says is wrong; empty if nothing is."""
+    hint: str = ""
+    """What to do about it, in one sentence."""
+    files: tuple[Path, ...] = ()
+    """The unit files that are there."""
+    foreign: tuple[Path, ...] = ()
+    """Those of them that somebody else wrote."""
+    is_enabled: bool = False
+    """Whether it starts with the session."""
+    is_running: bool = False
+    pid: int | None = None
+    phase: str = ""
+    """The manager's own words, such as `active (running)`."""
+    lingers: bool | None = None
+    """Whether it goes on when its user logs out; None where that is no question."""
+
+    @property
+    def is_installed(self) -> bool:
+        return bool(self.files)
+
+
+class StepKind(StrEnum):
+    """What a step does."""
+
+    FOLDER = "folder"
+    """Makes a folder, mode 0700."""
+    WRITE = "write"
+    """Writes a file whole."""
+    KEEP = "keep"
+    """Copies a file of somebody else, so that nothing of it is lost."""
+    REMOVE = "remove"
+    """Removes a file, or a folder if nothing else is in it."""
+    RUN = "run"
+    """Runs a program of the manager."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceStep:
+    """One step: of files the path, of programs the command."""
+
+    kind: StepKind
+    why: str
+    path: Path | None = None
+    command: tuple[str, ...] = ()
+    text: str = ""
+    """What is written."""
+    target: Path | None = None
+    """Where the copy is kept."""
+    may_fail: bool = False
+    """Whether the rest is done all the same."""
+    tries: int = 1
+    """How often it is tried, a second apart, before it has failed."""
+
+    @property
+    def what(self) -> str:
+        """The step in one line."""
+        if self.kind is StepKind.RUN:
+            return shlex.join(self.command)
+        return f"{self.path} as {self.target}" if self.kind is StepKind.KEEP else str(self.path)
+
+
+PAUSE: Final = 1.0
+WriteWhole = Callable[[Path, bytes], object]
+
+
+def carry_out(
+    steps: Iterable[ServiceStep],
+    *,
+    write: WriteWhole,
+    environment: Mapping[str, str],
+    tell: Callable[[ServiceStep], None],
+) -> list[str]:
+    """Do the steps, telling of each that is done; return what those complained of that may fail.
+
+    `write` puts a file in its place whole. Raises MemorydError at the first step that fails and may not: what was
+    done before it stays, and doing all of it again goes on from there.
+    """
+    complaints = []
+    for step in steps:
+        problem = _problem(step, write, environment)
+        if problem and not step.may_fail:
+            raise MemorydError(f"{step.what}: {problem}", hint=_hint(step))
+        if problem:
+            complaints.append(f"{step.what}: {problem}")
+        else:
+            tell(step)
+    return complaints
+
+
+def _problem(step: ServiceStep, write: WriteWhole, environment: Mapping[str, str]) -> str:
+    """Do a step; return why it failed, empty if it did not."""
+    try:
+        if step.kind is StepKind.RUN:
+            return _run(step, environment)
+        _change(step, write)
+    except OSError as exc:
+        return exc.strerror or str(exc)
+    return ""
+
+
+def _change(step: ServiceStep, write: WriteWhole) -> None:
+    assert step.path is not None
+    match step.kind:
+        case StepKind.FOLDER:
+            step.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        case StepKind.WRITE:
+            write(step.path, step.text.encode())
+        case StepKind.KEEP:
+            assert step.target is not None
+            _keep(step.path, step.target, write)
+        case _ if step.path.is_dir() and not step.path.is_symlink():
+            step.path.rmdir()
+        case _:
+            step.path.unlink(missing_ok=True)
+
+
+def _keep(path: Path, target: Path, write: WriteWhole) -> None:
+    """Copy a file; of a link the link itself, which may lead nowhere."""
+    if path.is_symlink():
+        target.symlink_to(path.readlink())
+    else:
+        write(target, path.read_bytes())
+
+
+def _run(step: ServiceStep, environment: Mapping[str, str]) -> str:
+    for number in range(step.tries):
+        if number:
+            time.sleep(PAUSE)
+        answer = ask_program(step.command, environment)
+        if answer.is_done:
+            return ""
+    return answer.reason
+
+
+def _hint(step: ServiceStep) -> str:
+    if step.kind is not StepKind.RUN:
+        return "nothing after it was done; mend it and run the command again"
+    return "see why: memoryctl service logs; then run the command again"
+
+
+PLACES: Final = (Path(__file__).parent, Path(__file__).parents[2])
+
+
+def unit_template(name: str) -> str:
+    """Return a file such as `systemd/memoryd.service`; raises FileNotFoundError."""
+    for place in PLACES:
+        if (place / name).is_file():
+            return (place / name).read_text(encoding="utf-8")
+    raise FileNotFoundError(name)
+
+
+KEPT: Final = ".before-memoryd"
+"""How the copy of a file of somebody else ends."""
+
+
+def file_steps(
+    files: ServiceFiles, changed: Mapping[Path, list[str]], state: ServiceState, *, is_forced: bool
+) -> Iterator[ServiceStep]:
+    """Yield what brings the files to the disk; raises NotPermitted for one of somebody else unless forced."""
+    in_the_way = [path for path in changed if path in state.foreign]
+    if in_the_way and not is_forced:
+        raise NotPermitted(
+            f"not written by memoryctl: {', '.join(map(_told, in_the_way))}",
+            hint="look at it; `memoryctl service install --force` replaces it and keeps a copy",
+        )
+    parents = (path.parent for path in files.written)
+    for folder in dict.fromkeys((*parents, *files.folders)):
+        if not folder.is_dir():
+            yield ServiceStep(kind=StepKind.FOLDER, why="it is not there yet", path=folder)
+    for path in in_the_way:
+        yield ServiceStep(kind=StepKind.KEEP, why="somebody else wrote it", path=path, target=_unused(path))
+    for path in changed:
+        if path in files.written:
+            why = "it differs" if os.path.lexists(path) else "it is new"
+            yield ServiceStep(kind=StepKind.WRITE, why=why, path=path, text=files.written[path])
+        else:
+            yield ServiceStep(kind=StepKind.REMOVE, why="it is not wanted any more", path=path)
+
+
+def removal_steps(paths: Iterable[Path]) -> Iterator[ServiceStep]:
+    """Yield what removes files of ours."""
+    for path in paths:
+        yield ServiceStep(kind=StepKind.REMOVE, why="the installer wrote it", path=path)
+
+
+def run_step(why: str, *command: str, may_fail: bool = False, tries: int = 1) -> ServiceStep:
+    """Return a step that runs a program."""
+    return ServiceStep(kind=StepKind.RUN, why=why, command=command, may_fail=may_fail, tries=tries)
+
+
+def kept_copies(paths: Iterable[Path]) -> list[Path]:
+    """Return what an installation with force has kept of others' files beside ours."""
+    return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{KEPT}*"))]
+
+
+def _told(path: Path) -> str:
+    return f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path)
+
+
+def _unused(path: Path) -> Path:
+    """Return a name beside a file that nothing has yet; no manager reads files that end so."""
+    names = (path.with_name(f"{path.name}{KEPT}{number or ''}") for number in range(1000))
+    return next(name for name in names if not os.path.lexists(name))
