@@ -1,7 +1,15 @@
-"""Options that every command takes, before or after its name, and what commands share through them."""
+"""Options that every command takes, before or after its name, and what commands share through them.
+
+Texts that begin as a bullet does, `- W @Peter: …`: on a command line they are arguments, and no options.
+
+What commands that list things share: how many at most, how many more there are, and ids that fit on a line.
+
+Where a command may write a file that somebody named.
+"""
 
 import math
-from collections.abc import Callable, Iterable
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,8 +18,9 @@ import click
 from memoryd.cli import terminal
 from memoryd.client import Client
 from memoryd.domain.access import folded_id
-from memoryd.errors import UnknownAgent
+from memoryd.errors import InvalidRequest, UnknownAgent
 from memoryd.replies.status import AgentStatus, StatusReply
+from memoryd.wire import LISTED_MAX
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -124,3 +133,65 @@ agent_option = click.option(
 def shared(command: AnyCommand) -> AnyCommand:
     """Add `--json`, `--socket` and `--agent`."""
     return json_option(socket_option(agent_option(command)))
+
+
+_BULLET = "- "
+_MARK = "\0"
+"""Stands before such a text while options are looked for; no argument of a program can hold it."""
+
+
+class BulletCommand(click.Command):
+    """A command that takes texts which may be bullets."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; what begins with a dash and a blank is none of the options."""
+        return super().parse_args(ctx, [_MARK + one if one.startswith(_BULLET) else one for one in args])
+
+
+class BulletText(click.types.StringParamType):
+    """A text that may be a bullet."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text as it was given."""
+        return str(super().convert(value, param, ctx)).removeprefix(_MARK)
+
+
+SHORT_ID = 8
+"""Signs of an id that are shown; as many name it in a command."""
+limit_option = click.option(
+    "-k", "--k", "--limit", "limit", type=click.IntRange(1, LISTED_MAX), metavar="N", help="How many at most."
+)
+
+
+def rest_notes(shown: int, total: int, noun: str, *, option: str = "-k", most: int = LISTED_MAX) -> Iterator[str]:
+    """Yield that there is nothing, or how many are not `shown`, and the option that shows up to `most` of them."""
+    if not total:
+        yield f"there is no {noun}"
+    elif shown < total:
+        yield f"{total - shown:,} more: {option} {min(total, most)}"
+
+
+def undo_notes(changes: Iterable[int | None]) -> Iterator[str]:
+    """Yield the commands that take back what was written; None: that wrote nothing."""
+    for number in changes:
+        if number is not None:
+            yield f"to take it back: memoryctl undo {number}"
+
+
+def require_place(path: Path, *, is_forced: bool) -> None:
+    """Raise InvalidRequest where a new file must not stand: over another unless forced, and never over what is none.
+
+    A device, a pipe or a link would be gone for everybody who uses it by that name.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        # there is none, or who writes it says why it cannot be
+        return
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"
+        raise InvalidRequest(
+            f"{path} is {what}, and is left as it is", hint="name a file; - is standard output, for a pipe or a device"
+        )
+    if not is_forced:
+        raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")

@@ -59,8 +59,50 @@ COMMANDS = (
     "workspace",
     "version",
 )
-MODULES = {"import": "importing"}
-"""Modules of another name than their command: Python has the word for itself."""
+MODULES = {
+    "status": "memory.status",
+    "top": "memory.top",
+    "search": "memory.search",
+    "get": "memory.search",
+    "recall": "memory.recall",
+    "capture": "memory.retain",
+    "retain": "memory.retain",
+    "remember": "memory.retain",
+    "memories": "memory.memories",
+    "core": "memory.core",
+    "changes": "memory.changes",
+    "undo": "memory.changes",
+    "sync": "memory.index",
+    "reindex": "memory.index",
+    "index": "memory.index",
+    "forget": "memory.forget",
+    "verify": "memory.forget",
+    "opinions": "memory.opinions",
+    "entities": "memory.entities",
+    "qa": "memory.qa",
+    "sessions": "memory.sessions",
+    "reflect": "memory.reflect",
+    "proposals": "memory.reflect",
+    "mcp": "local.mcp",
+    "hooks": "local.hooks",
+    "models": "local.models",
+    "qmd": "local.models",
+    "http": "local.config",
+    "init": "local.init",
+    "config": "local.config",
+    "reload": "local.config",
+    "service": "local.service",
+    "logs": "local.logs",
+    "doctor": "local.doctor",
+    "completion": "local.completion",
+    "backup": "local.backup",
+    "restore": "local.backup",
+    "export": "memory.export",
+    "import": "memory.export",
+    "workspace": "local.workspace",
+    "version": "local.completion",
+}
+"""Where the function `<name>_command` of each stands."""
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -74,7 +116,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"memoryd.cli.{MODULES.get(cmd_name, cmd_name)}").command
+        command: click.Command = getattr(import_module(f"memoryd.cli.{MODULES[cmd_name]}"), f"{cmd_name}_command")
         return command
 
 

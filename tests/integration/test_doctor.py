@@ -18,12 +18,13 @@ from typing import Any
 import apsw
 import pytest
 
-from memoryd.cli.checks import clock, disk, index, inotify, queue, service, watcher
-from memoryd.cli.checks.examination import Examination, Extent
-from memoryd.cli.checks.finding import Finding
-from memoryd.cli.checks.permissions import may_be_listed
+from memoryd.cli.checks import daemon as queue
+from memoryd.cli.checks import daemon as watcher
+from memoryd.cli.checks import index, machine, service
+from memoryd.cli.checks.daemon import unreachable
+from memoryd.cli.checks.finding import Examination, Extent, Finding
+from memoryd.cli.checks.machine import may_be_listed
 from memoryd.cli.checks.running import examined, look_of
-from memoryd.cli.checks.socket import unreachable
 from memoryd.cli.checks.table import CHECKS, DoctorCheck
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
@@ -443,19 +444,19 @@ def examination(notes: Path, tmp_path: Path) -> Examination:
 
 def test_limits_of_file_events_are_held_against_the_folders(examination: Examination) -> None:
     limits = examination.proc / "sys/fs/inotify"
-    assert [one.state for one in inotify.watches(examination)] == ["off"]
+    assert [one.state for one in machine.watches(examination)] == ["off"]
     (limits / "max_user_watches").write_text("1\n")
     (limits / "max_user_instances").write_text("128\n")
-    (wrong,) = inotify.watches(examination)
+    (wrong,) = machine.watches(examination)
     assert wrong.state == "wrong"
     assert "sysctl -w fs.inotify.max_user_watches=524288" in wrong.hint
-    assert [one.state for one in inotify.instances(examination)] == ["ok"]
+    assert [one.state for one in machine.instances(examination)] == ["ok"]
     process = examination.proc / "4711" / "fd"
     process.mkdir(parents=True)
     for number in range(3):
         (process / str(number)).symlink_to("anon_inode:inotify")
     (limits / "max_user_instances").write_text("3\n")
-    (wrong,) = inotify.instances(examination)
+    (wrong,) = machine.instances(examination)
     assert wrong.state == "wrong"
     assert "3 instances in use" in wrong.message
 
@@ -468,7 +469,7 @@ def test_check_that_hangs_or_fails_is_one_finding(examination: Examination, monk
     def fails(_examination: Examination) -> Iterator[Finding]:
         raise KeyError("status")
 
-    monkeypatch.setattr(disk, "LOOKS", {"disk.hangs": hangs, "disk.fails": fails, "disk.space": disk.space})
+    monkeypatch.setattr(machine, "DISK_LOOKS", {"disk.hangs": hangs, "disk.fails": fails, "disk.space": machine.space})
     checks = [DoctorCheck(f"disk.{name}", name, "", "") for name in ("hangs", "fails", "space")]
     checks[0] = DoctorCheck("disk.hangs", "hangs", "", "", seconds=0.05)
     found = {one.check: one for one in examined(checks, examination)}
@@ -519,7 +520,7 @@ def test_what_is_wrong_always_says_what_to_do(examination: Examination, monkeypa
     def speechless(_examination: Examination) -> Iterator[Finding]:
         yield Finding("disk", "wrong", "it is broken")
 
-    monkeypatch.setattr(disk, "LOOKS", {"disk.space": speechless})
+    monkeypatch.setattr(machine, "DISK_LOOKS", {"disk.space": speechless})
     (check,) = (one for one in CHECKS if one.id == "disk.space")
     (found,) = examined([check], examination)
     assert found.hint == check.advice
@@ -553,7 +554,7 @@ def test_full_disk_is_told_and_one_without_inodes() -> None:
 
     def of(free: int, files: int) -> Finding:
         values = (block, block, 10**6, free, free, 10**6, files, files, root.f_flag, 255)
-        return disk.space_finding("state folder", os.statvfs_result(values))
+        return machine.space_finding("state folder", os.statvfs_result(values))
 
     assert [of(free, 10**5).state for free in (0, 10_000, 10**6)] == ["wrong", "look", "ok"]
     assert [of(10**6, files).state for files in (0, 10)] == ["wrong", "look"]
@@ -562,8 +563,8 @@ def test_full_disk_is_told_and_one_without_inodes() -> None:
 
 def test_time_zone_that_nobody_knows_is_told() -> None:
     now = datetime(2026, 11, 23, tzinfo=UTC)
-    assert clock.zone_finding("Europe/Nowhere", now).state == "look"
-    assert clock.zone_finding("", now).state == "ok"
+    assert machine.zone_finding("Europe/Nowhere", now).state == "look"
+    assert machine.zone_finding("", now).state == "ok"
 
 
 def test_notes_of_the_future_are_told(notes: Path, capsys: Captured) -> None:

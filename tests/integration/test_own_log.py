@@ -11,8 +11,7 @@ import pytest
 import structlog
 
 from memoryd import log
-from memoryd.cli.log_lines import LogFilter
-from memoryd.cli.log_sources import LogFiles
+from memoryd.cli.local.logs import LogFiles, LogFilter
 from memoryd.cli.main import run
 from memoryd.config.limits import LogSection
 from memoryd.daemon.log_output import LOG_NAME, MOST_BYTES, LogFile, OwnLog, standard_error

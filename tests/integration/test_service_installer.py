@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.cli.service_lines import state_lines
+from memoryd.cli.local.service import state_lines
 from memoryd.service.managers import manager_here
 from memoryd.service.systemd import MARK, SERVICE, unit_folder
 from memoryd.wire import Exit

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from memoryd.cli.main import run
-from memoryd.cli.status_screen import is_degraded, screen_view
+from memoryd.cli.memory.status_screen import is_degraded, screen_view
 from memoryd.replies.status import StatusReply
 from memoryd.wire import Exit
 from tests.integration.contract_server import Body, Contract, agent, serving, status
@@ -197,7 +197,7 @@ def test_whatever_falls_short_is_told_and_counts_as_degraded(part: str) -> None:
 
 
 def test_daemon_that_hangs_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr("memoryd.cli.status.SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr("memoryd.cli.memory.status.SILENCE_SECONDS", 0.2)
     monkeypatch.setenv("MEMORYD_SOCKET", os.fspath(tmp_path / "s"))
     with closing(socket.socket(socket.AF_UNIX)) as mute:
         mute.bind(os.fspath(tmp_path / "s"))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from memoryd.cli.import_lines import BATCH, LINE_BYTES_MAX, expected_changes
 from memoryd.cli.main import INTERRUPTED
+from memoryd.cli.memory.export import BATCH, LINE_BYTES_MAX, expected_changes
 from memoryd.domain.memories.kinds import CHANGES_MAX
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon

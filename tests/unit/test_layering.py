@@ -16,36 +16,27 @@ ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}
 """An exception carries its wire code."""
 REACHES_MODELS = {
-    "cli/models.py": {"embed", "log", "models"},
-    "cli/model_check.py": {"embed", "models"},
-    "cli/doctor.py": {"log"},
-    "cli/checks/qmd.py": {"qmd"},
-    "cli/checks/embedder.py": {"embed", "models"},
-    "cli/checks/notes.py": {"files"},
-    "cli/checks/memories.py": {"files"},
-    "cli/checks/clock.py": {"files"},
-    "cli/checks/inotify.py": {"files"},
+    "cli/checks/daemon.py": {"files"},
     "cli/checks/index.py": {"files", "store"},
-    "cli/checks/ledger.py": {"store"},
-    "cli/checks/permissions.py": {"store"},
+    "cli/checks/machine.py": {"files", "store"},
+    "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
+    "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
-    "cli/checks/http.py": {"files"},
-    "cli/http.py": {"files"},
-    "cli/service.py": {"files"},
-    "cli/checks/model_here.py": {"embed", "models"},
-    "cli/checks/reranker.py": {"models"},
-    "cli/checks/llm.py": {"llm", "models"},
-    "cli/claude_settings_file.py": {"files"},
+    "cli/local/backup.py": {"daemon", "files", "moving", "store"},
+    "cli/local/config.py": {"files"},
+    "cli/local/doctor.py": {"log"},
+    "cli/local/hooks.py": {"files"},
+    "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
+    "cli/local/init_survey.py": {"embed", "files", "models"},
+    "cli/local/model_check.py": {"embed", "models"},
+    "cli/local/models.py": {"embed", "log", "models"},
+    "cli/local/service.py": {"files"},
+    "cli/local/workspace.py": {"daemon", "files", "moving"},
+    "cli/memory/export.py": {"files"},
     "cli/written_file.py": {"files"},
-    "cli/backup.py": {"files", "moving"},
-    "cli/export.py": {"files"},
-    "cli/restore.py": {"daemon", "moving", "store"},
-    "cli/init_survey.py": {"embed", "files", "models"},
-    "cli/workspace.py": {"daemon", "files", "moving"},
-    "cli/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
 }
 """Commands that work without a daemon; nothing else of the command line loads these."""
-MAKES_TASKS = {"cli/model_check.py"}
+MAKES_TASKS = {"cli/local/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 FACES = {"fastapi", "pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}

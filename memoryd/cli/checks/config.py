@@ -1,4 +1,7 @@
-"""The part of `memoryctl doctor` about the configuration: every problem of it, and whether the daemon knows it."""
+"""The part of `memoryctl doctor` about the configuration: every problem of it, and whether the daemon knows it.
+
+The part of `memoryctl doctor` about the log below the state folder: it has a bound, which nothing may pass.
+"""
 
 import re
 import time
@@ -7,11 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.examination import Examination
-from memoryd.cli.checks.finding import Finding, Looks, Remedy
-from memoryd.cli.terminal import duration
+from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
-from memoryd.config.paths import config_file
+from memoryd.config.paths import config_file, state_dir
 from memoryd.replies.status import ConfigReply, StatusReply
 
 PART: Final = "configuration"
@@ -104,10 +106,31 @@ def _loaded_at(status: StatusReply) -> float:
     return datetime.fromisoformat(told).timestamp() if told else time.time() - status["uptimeSeconds"]
 
 
-LOOKS: Looks = {
+CONFIG_LOOKS: Looks = {
     "config.valid": valid,
     "config.notices": notices,
     "config.masked": masked,
     "config.exposure": exposure,
     "config.loaded": loaded,
 }
+
+
+MOST_BYTES: Final = 21 * 10**6
+"""What memoryd keeps there, and a line that may come before the next one is rotated."""
+
+
+def log_size(_examination: Examination) -> Iterator[Finding]:
+    """Add up what lies there."""
+    folder = state_dir() / "log"
+    if not folder.is_dir():
+        yield Finding("log", "off", f"there is no {folder}: the log goes to standard error, or to the journal")
+        return
+    taken = sum(one.lstat().st_size for one in folder.iterdir() if one.is_file())
+    found = f"{size(taken)} in {folder}"
+    if taken > MOST_BYTES:
+        yield Finding("log", "look", found, "delete what memoryd did not put there, or all of it while it is stopped")
+    else:
+        yield Finding("log", "ok", found)
+
+
+LOG_LOOKS: Looks = {"log.size": log_size}

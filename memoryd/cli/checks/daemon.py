@@ -1,13 +1,33 @@
-"""The part of `memoryctl doctor` about the process: who holds the lock of the state folder, and does it get on."""
+"""The part of `memoryctl doctor` about the process: who holds the lock of the state folder, and does it get on.
 
+The part of `memoryctl doctor` about the loopback port: is it on, and can its token file be trusted. Asks nobody.
+
+The part of `memoryctl doctor` about what waits in the daemon, and whether it becomes less.
+
+The part of `memoryctl doctor` about the socket: is it there, is it ours, does memoryd answer, and which one.
+
+The part of `memoryctl doctor` about noticing changes: events, and scans. Both are the daemon's own word.
+"""
+
+import errno
+import os
+import socket as sockets
+import stat
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.examination import Examination
-from memoryd.cli.checks.finding import Finding, Looks
-from memoryd.cli.checks.lock import lock_holder, lock_path
-from memoryd.cli.terminal import count, duration
+from memoryd import __version__
+from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy, lock_holder, lock_path
+from memoryd.cli.terminal import ago, count, duration
+from memoryd.config.paths import SOCKET_PATH_MAX, socket_path
+from memoryd.config.root import Config
+from memoryd.errors import DaemonNotRunning, MemorydError, StoreUnavailable
+from memoryd.files.token_file import TokenFile
+from memoryd.replies.status import AgentStatus
 
 _NOTE_BYTES: Final = 512
 
@@ -54,4 +74,265 @@ def _note(path: Path) -> tuple[str, str]:
     return pid or "unknown", socket
 
 
-LOOKS: Looks = {"daemon.lock": lock, "daemon.heartbeats": heartbeats}
+DAEMON_LOOKS: Looks = {"daemon.lock": lock, "daemon.heartbeats": heartbeats}
+
+
+LOOPBACK_PART: Final = "loopback port"
+
+
+def port(examination: Examination) -> Iterator[Finding]:
+    """Look at the token file of a port that is on. Tells no token."""
+    if examination.config.http.enabled:
+        yield _look(examination.config)
+    else:
+        yield Finding(LOOPBACK_PART, "off", "http.enabled is false")
+
+
+def _look(config: Config) -> Finding:
+    http = config.http
+    file, where = TokenFile(http.token_path()), f"port {http.port} of {http.host}"
+    try:
+        file.read()
+    except StoreUnavailable:
+        return Finding(LOOPBACK_PART, "ok", f"{where}; the token file {file.path} is made when memoryd starts")
+    except MemorydError as exc:
+        return Finding(LOOPBACK_PART, "wrong", f"{where} stays closed: {exc}", exc.hint)
+    return Finding(LOOPBACK_PART, "ok", f"{where}, token in {file.path}")
+
+
+HTTP_LOOKS: Looks = {"http.token": port}
+
+
+PAUSE_SECONDS: Final = 3.0
+"""Between the two looks. A small one: what is slow is no fault, and said to be slow."""
+
+
+def moving(examination: Examination) -> Iterator[Finding]:
+    """Look twice, if anything waits."""
+    before = examination.status
+    if before is None:
+        return
+    if not any(_waiting(agent) for agent in before["agents"]):
+        yield Finding("queue", "ok", "nothing waits")
+        return
+    time.sleep(PAUSE_SECONDS)
+    with examination.invocation.client() as client:
+        after = {agent["id"]: agent for agent in client.status()["agents"]}
+    for agent in before["agents"]:
+        if agent["id"] in after:
+            yield queue_finding(agent, after[agent["id"]])
+
+
+def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
+    """Judge what waited at two moments."""
+    part, waits = f"queue of {after['id']}", _told(after)
+    embedder = after["embedder"]
+    if not _waiting(after):
+        return Finding(part, "ok", "nothing waits")
+    if _waiting(after) != _waiting(before):
+        return Finding(part, "ok", f"{waits} to go, and it moves")
+    if after["pendingEmbeddings"] and embedder["state"] == "failed":
+        why = embedder["reason"] or "nobody makes vectors"
+        return Finding(part, "wrong", f"{waits} to go, which do not move: {why}", "memoryctl doctor --section embedder")
+    if (embedding := after.get("embedding")) and embedding["paused"]:
+        return Finding(part, "look", f"{waits} to go, when you ask for it", "memoryctl index")
+    if embedder["state"] in ("warming", "downloading"):
+        return Finding(part, "ok", f"{waits} to go, when the model is ready")
+    message = f"{waits} to go, and none was done in {PAUSE_SECONDS:g} s"
+    return Finding(part, "look", message, "watch it: memoryctl status --watch; it says what is degraded")
+
+
+def _waiting(agent: AgentStatus) -> tuple[int, ...]:
+    waits = (agent["pendingFiles"], agent["pendingEmbeddings"], agent["pendingCaptures"])
+    return waits if any(waits) else ()
+
+
+def _told(agent: AgentStatus) -> str:
+    waits = (
+        (agent["pendingFiles"], "file"),
+        (agent["pendingEmbeddings"], "passage"),
+        (agent["pendingCaptures"], "message"),
+    )
+    return ", ".join(count(number, noun) for number, noun in waits if number)
+
+
+QUEUE_LOOKS: Looks = {"queue.moving": moving}
+
+
+SOCKET_PART: Final = "socket"
+_PROBE_SECONDS: Final = 2.0
+
+
+def answers(examination: Examination) -> Iterator[Finding]:
+    """Tell who answers; where nobody does, what lies in the way."""
+    status, path = examination.status, _path(examination)
+    if status is not None:
+        up = duration(status["uptimeSeconds"])
+        yield Finding("daemon", "ok", f"memoryd {status['version']}, pid {status['pid']}, up {up}, at {path}")
+        return
+    found = _lstat(path)
+    if found is not None and (trouble := _in_the_way(path, found)) is not None:
+        yield trouble
+    elif isinstance(examination.silence, DaemonNotRunning):
+        yield Finding("daemon", "look", "memoryd is not running", examination.silence.hint)
+        if found is not None and is_refused(path):
+            yield Finding(
+                SOCKET_PART,
+                "look",
+                f"{path} is left from a daemon that is gone",
+                "the next start removes it: nothing need be done",
+                Remedy(f"remove the dead socket {path}", partial(_remove, path, examination)),
+            )
+    else:
+        hint = examination.silence.hint if examination.silence else ""
+        message = f"memoryd does not answer at {path}: {examination.silence}"
+        yield Finding("daemon", "wrong", message, hint or "see its log, then restart it")
+
+
+def access(examination: Examination) -> Iterator[Finding]:
+    """Look at owner and mode of the socket, and of the folder that it lies in."""
+    path = _path(examination)
+    for one, wanted in ((path, 0o600), (path.parent, 0o700)):
+        found = _lstat(one)
+        if found is None or (one is path and (not stat.S_ISSOCK(found.st_mode) or is_refused(path))):
+            # what lies in the way, or is left behind, is told as such
+            continue
+        if found.st_uid != os.geteuid():
+            hint = "name a socket in a folder of your own in MEMORYD_SOCKET"
+            yield Finding(SOCKET_PART, "wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
+        elif stat.S_IMODE(found.st_mode) & 0o077:
+            message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
+            remedy = Remedy(f"chmod {wanted:o} {one}", partial(_closed, one, wanted))
+            yield Finding(SOCKET_PART, "wrong", message, f"chmod {wanted:o} {one}", remedy)
+
+
+def length(examination: Examination) -> Iterator[Finding]:
+    """Tell a path that does not fit, or that another one stands in for."""
+    path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
+    if len(os.fsencode(path)) > SOCKET_PATH_MAX:
+        message = f"{path} has {len(os.fsencode(path))} bytes, of {SOCKET_PATH_MAX} that the system allows"
+        yield Finding(SOCKET_PART, "wrong", message, "name a shorter one in MEMORYD_SOCKET")
+    elif examination.invocation.socket is None and len(os.fsencode(named)) > SOCKET_PATH_MAX:
+        message = f"the path in MEMORYD_SOCKET is longer than the system allows, and {path} stands in for it"
+        yield Finding(SOCKET_PART, "look", message, "name a shorter one, if another program looks for it there")
+
+
+def version(examination: Examination) -> Iterator[Finding]:
+    """Compare the version that answers with the one that asks."""
+    if examination.status is not None and examination.status["version"] != __version__:
+        message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
+        yield Finding("daemon", "look", message, "restart memoryd after an update; else update the older of the two")
+
+
+def unreachable(examination: Examination) -> Iterator[Finding]:
+    """Tell which sockets of the daemon lead elsewhere, as it says itself."""
+    for one in examination.status.get("unreachable", ()) if examination.status else ():
+        yield Finding(
+            SOCKET_PART, "wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd"
+        )
+
+
+def is_refused(path: Path) -> bool:
+    """Tell whether nobody listens: only a plain refusal says so, a full backlog is somebody."""
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
+        probe.settimeout(_PROBE_SECONDS)
+        return probe.connect_ex(str(path)) == errno.ECONNREFUSED
+
+
+def owner_of(found: os.stat_result) -> str:
+    """Name the owner of a file: root, or a number."""
+    return "root" if found.st_uid == 0 else f"uid {found.st_uid}"
+
+
+def _path(examination: Examination) -> Path:
+    return examination.invocation.socket or socket_path()
+
+
+def _lstat(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as exc:
+        if exc.errno == errno.ENAMETOOLONG:
+            return None
+        raise
+
+
+def _in_the_way(path: Path, found: os.stat_result) -> Finding | None:
+    if not stat.S_ISSOCK(found.st_mode):
+        return Finding(
+            SOCKET_PART, "wrong", f"{path} is in the way: it is not a socket", "move it away, and start memoryd"
+        )
+    if found.st_uid != os.geteuid():
+        hint = "nothing was deleted: ask its owner, or name another path in MEMORYD_SOCKET"
+        return Finding(SOCKET_PART, "wrong", f"the socket {path} was put there by {owner_of(found)}", hint)
+    return None
+
+
+def _remove(path: Path, examination: Examination) -> str:
+    # once more: a daemon may have been started since
+    found = _lstat(path)
+    if found is None or _in_the_way(path, found) is not None or examination.is_in_use or not is_refused(path):
+        raise MemorydError(f"{path} is left as it is: it is in use now")
+    path.unlink()
+    return f"removed {path}"
+
+
+def _closed(path: Path, mode: int) -> str:
+    path.chmod(mode)
+    return f"{path} has the mode {mode:04o}"
+
+
+SOCKET_LOOKS: Looks = {
+    "socket.answers": answers,
+    "socket.access": access,
+    "socket.path": length,
+    "socket.version": version,
+    "socket.unreachable": unreachable,
+}
+
+
+LATE: Final = 4
+"""So many times its interval, and half a minute, a scan may take to come: a large workspace takes long."""
+_GRACE_SECONDS: Final = 30.0
+
+
+def alive(examination: Examination) -> Iterator[Finding]:
+    """Tell whether the daemon hears of changes."""
+    for agent in examination.status["agents"] if examination.status else ():
+        watcher, part = agent["watcher"], f"watcher of {agent['id']}"
+        if watcher["mode"] == "off":
+            yield Finding(part, "look", "changes are noticed by scans alone", "sync.watch: true has events followed")
+        elif watcher["ok"]:
+            yield Finding(part, "ok", f"follows {watcher['mode']}")
+        else:
+            hint = "the folder is scanned meanwhile; see the checks about file events, then restart memoryd"
+            yield Finding(part, "wrong", watcher.get("reason") or "it hears nothing", hint)
+
+
+def scanned(examination: Examination) -> Iterator[Finding]:
+    """Hold the time of the last scan against how often there is one."""
+    if examination.status is None:
+        return
+    wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.config.resolved_agents()}
+    for agent in examination.status["agents"]:
+        yield scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
+
+
+def scan_finding(agent: AgentStatus, every_seconds: float, now: datetime) -> Finding:
+    """Judge the age of a scan; 0 seconds: there is none by the clock."""
+    part, at = f"scanner of {agent['id']}", agent["lastScanAt"]
+    told = f"last scan {ago(at, now)}"
+    hint = "memoryctl sync asks for one; if that does not end, restart memoryd"
+    if at is None:
+        return Finding(part, "look", "the folder was not looked at yet", hint)
+    age = (now - datetime.fromisoformat(at)).total_seconds()
+    if age < -_GRACE_SECONDS:
+        return Finding(part, "look", "the last scan was in the future: the clock was set back", "memoryctl sync")
+    if every_seconds and age > LATE * every_seconds + _GRACE_SECONDS:
+        return Finding(part, "wrong", f"{told}, though there is to be one every {every_seconds:g} s", hint)
+    return Finding(part, "ok", told)
+
+
+WATCHER_LOOKS: Looks = {"watcher.alive": alive, "watcher.scan": scanned}

@@ -1,9 +1,16 @@
 """The part of `memoryctl doctor` about the index: is its file sound, and does it hold what is on disk.
 
 Beside a daemon the file is read as one of its readers does, and never written.
+
+The part of `memoryctl doctor` about the ledger: is it sound, ours, and of a version that this memoryd knows.
+
+The part of `memoryctl doctor` about what a restore has replaced: copies that nobody removes but their owner.
 """
 
+import os
 import random
+import shlex
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,16 +18,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.examination import Examination
-from memoryd.cli.checks.finding import Finding, Looks, Remedy
-from memoryd.cli.terminal import count
+from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
-from memoryd.config.paths import state_dir
+from memoryd.config.paths import replaced_dir, state_dir
 from memoryd.domain.documents import RelativePath, printable_name
-from memoryd.errors import NotNow
+from memoryd.errors import ForeignDatabase, NotNow, StoreError
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
-from memoryd.store.examining import IndexFile
+from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
 
 SAMPLED: Final = 50
@@ -195,4 +201,77 @@ def _named(paths: tuple[str, ...]) -> str:
     return shown + (f" and {len(paths) - MOST_SHOWN:,} more" if len(paths) > MOST_SHOWN else "")
 
 
-LOOKS: Looks = {"index.sound": sound, "index.disk": on_disk}
+INDEX_LOOKS: Looks = {"index.sound": sound, "index.disk": on_disk}
+
+
+LARGE_BYTES = 256 * 2**20
+"""What is held has bounds of its own; so much is never needed."""
+
+
+def ledger(examination: Examination) -> Iterator[Finding]:
+    """Look at the ledger of each agent, shared ones once."""
+    for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
+        part = f"ledger of {agent.id}"
+        if agent.ledger_path.exists():
+            yield from _of(agent.ledger_path, part, is_used=examination.is_in_use)
+        else:
+            yield Finding(
+                part,
+                "off",
+                f"{agent.ledger_path} is not made yet",
+                "memoryd makes it when something is first kept in it",
+            )
+
+
+def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:
+    try:
+        state = ledger_state(path, is_used=is_used)
+    except ForeignDatabase as exc:
+        yield Finding(part, "wrong", str(exc), exc.hint)
+        return
+    except StoreError as exc:
+        hint = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
+        yield Finding(part, "wrong", f"{path}: {exc}", hint)
+        return
+    if state.problems:
+        hint = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
+        yield Finding(part, "wrong", f"{path} is damaged: {'; '.join(state.problems)}", hint)
+    elif state.version > state.newest:
+        message = f"{path} is of a newer memoryd (version {state.version}; this one knows {state.newest})"
+        yield Finding(part, "wrong", message, "run the memoryd that wrote it, or a newer one; nothing was changed")
+    elif state.version < state.newest:
+        message = f"{path} is of version {state.version}, of {state.newest}"
+        yield Finding(part, "look", message, "the next start brings it up to date, and keeps a copy")
+    elif state.bytes > LARGE_BYTES:
+        yield Finding(part, "look", f"{path} takes {size(state.bytes)}", "see what it holds: memoryctl status")
+    else:
+        yield Finding(part, "ok", f"version {state.version}, {size(state.bytes)}: {path}")
+    for old in state.set_aside:
+        yield Finding(part, "look", f"a damaged ledger lies at {old}", "look at it, then delete it")
+
+
+LEDGER_LOOKS: Looks = {"ledger.sound": ledger}
+
+
+def kept(_examination: Examination) -> Iterator[Finding]:
+    """Tell how much lies there, since when, and how it is removed."""
+    folder = replaced_dir()
+    copies = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+    if not copies:
+        yield Finding("replaced", "off", "no restore has left anything behind")
+        return
+    oldest = duration(max(0.0, time.time() - min(one.stat().st_mtime for one in copies)))
+    message = (
+        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(_bytes(folder))}, "
+        f"the oldest {oldest} old; text that was forgotten since may be in them"
+    )
+    hint = f"memoryctl restore --undo takes the last one back; if all is well: rm -r {shlex.quote(str(folder))}"
+    yield Finding("replaced", "look", message, hint)
+
+
+def _bytes(folder: Path) -> int:
+    inside = (Path(here) / name for here, _, names in os.walk(folder) for name in names)
+    return sum(path.lstat().st_size for path in inside)
+
+
+REPLACED_LOOKS: Looks = {"replaced.kept": kept}

@@ -1,16 +1,51 @@
-"""Running checks side by side: each has its time, and one that fails or hangs is one finding and not the end."""
+"""Running checks side by side: each has its time, and one that fails or hangs is one finding and not the end.
 
+What `memoryctl doctor --fix` does: one remedy after the other, each told; one that fails keeps no other.
+
+What `memoryctl doctor` prints: what is well in a line for each section, all else with what to do.
+"""
+
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from threading import Thread
+from typing import Final
 
-from memoryd.cli.checks.examination import Examination
-from memoryd.cli.checks.finding import Finding, Looks
+import click
+
+from memoryd.cli.checks.finding import Examination, Finding, FindingState, Looks, Remedy
 from memoryd.cli.checks.table import DoctorCheck
+from memoryd.cli.terminal import count, harmless_line, is_terminal, styled
 from memoryd.errors import MemorydError
+
+MODULES = {
+    "clock": "machine",
+    "config": "config",
+    "daemon": "daemon",
+    "disk": "machine",
+    "embedder": "models",
+    "hooks": "service",
+    "http": "daemon",
+    "index": "index",
+    "inotify": "machine",
+    "ledger": "index",
+    "llm": "models",
+    "log": "config",
+    "memories": "notes",
+    "notes": "notes",
+    "permissions": "machine",
+    "qmd": "models",
+    "queue": "daemon",
+    "replaced": "index",
+    "reranker": "models",
+    "service": "service",
+    "socket": "daemon",
+    "watcher": "daemon",
+}
+"""Where each section stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +57,10 @@ class _Started:
 
 
 def look_of(check: DoctorCheck) -> Callable[[Examination], Iterable[Finding]]:
-    """Import what does a check: `LOOKS` of `memoryd.cli.checks.<section>`, which other commands do without."""
-    looks: Looks = import_module(f"memoryd.cli.checks.{check.section}").LOOKS
+    """Import what does a check: `<SECTION>_LOOKS` of its module, which other commands do without."""
+    looks: Looks = getattr(
+        import_module(f"memoryd.cli.checks.{MODULES[check.section]}"), f"{check.section.upper()}_LOOKS"
+    )
     return looks[check.id]
 
 
@@ -77,3 +114,124 @@ def _found(one: _Started) -> list[Finding]:
 
 def _failed(check: DoctorCheck, message: str, hint: str) -> Finding:
     return Finding(check.title, "wrong", message, hint)
+
+
+_WOULD: Final = "would "
+Agreed = Callable[[Remedy], bool]
+"""Asks somebody whether what costs traffic may be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedied:
+    """What became of a remedy: `told` is what was done, or why it was not."""
+
+    check: str
+    fix: str
+    done: bool
+    told: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as `--json` has it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        word = "done: " if self.done else "" if self.told.startswith(_WOULD) else "not done: "
+        return harmless_line(f"{word}{self.told}")
+
+
+def mended(found: Sequence[Finding], *, is_dry_run: bool, agreed: Agreed) -> Iterator[Remedied]:
+    """Yield what was done about each finding that can be mended, or in a dry run what would be; equal ones once."""
+    seen = set()
+    for one in found:
+        remedy = one.remedy
+        if remedy is not None and remedy.does not in seen:
+            seen.add(remedy.does)
+            yield Remedied(one.check, remedy.does, *_act(remedy, is_dry_run=is_dry_run, agreed=agreed))
+
+
+def agreed_by_person(remedy: Remedy) -> bool:
+    """Ask at the terminal; nobody there agrees to nothing."""
+    return is_terminal(sys.stdin) and click.confirm(f"{remedy.does[0].upper()}{remedy.does[1:]}?", err=True)
+
+
+def _act(remedy: Remedy, *, is_dry_run: bool, agreed: Agreed) -> tuple[bool, str]:
+    if is_dry_run:
+        return False, f"{_WOULD}{remedy.does}"
+    if remedy.asks and not agreed(remedy):
+        return False, f"{remedy.does}: --yes agrees to that"
+    try:
+        return True, remedy.act()
+    except (MemorydError, OSError) as exc:
+        return False, f"{remedy.does}: {exc}"
+
+
+MARKS: Final[Mapping[FindingState, tuple[str, str]]] = {
+    "ok": ("green", "ok"),
+    "off": ("white", "off"),
+    "open": ("yellow", "open"),
+    "look": ("yellow", "look"),
+    "wrong": ("red", "wrong"),
+}
+
+
+def section_lines(section: str, found: Sequence[Finding], *, is_verbose: bool) -> Iterator[str]:
+    """Yield the lines of one section; what is well is one line unless there is something else to tell."""
+    troubles = [one for one in found if not one.is_well]
+    if is_verbose or troubles:
+        for one in found if is_verbose else troubles:
+            yield from _lines(one)
+    elif len(found) == 1:
+        yield from _lines(found[0], with_hint=found[0].state == "off")
+    elif found:
+        well = sum(one.state == "ok" for one in found)
+        yield _line("ok", section, f"{count(well, 'thing')} looked at, all well")
+
+
+def is_unused(found: Sequence[Finding]) -> bool:
+    """Tell whether a section is about what is not in use, and has nothing to advise."""
+    return all(one.state == "off" for one in found) and (len(found) > 1 or not found[0].hint)
+
+
+def unused_line(sections: Sequence[str]) -> str:
+    """Return the line about sections that are not in use."""
+    return _line("off", "not in use", ", ".join(sections))
+
+
+def summary(found: Sequence[Finding]) -> str:
+    """Return how many are how, and whether something can be mended."""
+    numbers = counts(found)
+    told = [f"{numbers['wrong']} wrong"] if numbers["wrong"] else []
+    told += [f"{numbers['open']} open to others"] if numbers["open"] else []
+    told += [f"{numbers['look']} to look at"] if numbers["look"] else []
+    told += [f"{numbers['ok']} well"]
+    mendable = sum(one.remedy is not None for one in found)
+    hint = f"; memoryctl doctor --fix mends {mendable} of them" if mendable else ""
+    return f"{', '.join(told)}{hint}"
+
+
+def counts(found: Sequence[Finding]) -> dict[str, int]:
+    """Return how many findings are in each state."""
+    return {state: sum(one.state == state for one in found) for state in MARKS}
+
+
+def finding_json(one: Finding) -> dict[str, object]:
+    """Return a finding as `--json` has it."""
+    return {
+        "check": one.check,
+        "part": one.part,
+        "state": one.state,
+        "message": one.message,
+        "hint": one.hint,
+        "fix": one.remedy.does if one.remedy else None,
+    }
+
+
+def _lines(one: Finding, *, with_hint: bool = True) -> Iterator[str]:
+    yield _line(one.state, one.part, one.message)
+    if one.hint and with_hint:
+        yield f"       {harmless_line(one.hint)}"
+
+
+def _line(state: FindingState, part: str, message: str) -> str:
+    colour, word = MARKS[state]
+    return f"{styled(f'{word:<5}', colour=colour)}  {part}: {harmless_line(message)}"

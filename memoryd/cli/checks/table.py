@@ -1,6 +1,6 @@
 """All checks of `memoryctl doctor`: what each looks at, and what to do where it is not well.
 
-Whatever does a check is `LOOKS[id]` of `memoryd.cli.checks.<section>`. The page of checks is made of this table.
+Whatever does a check is `<SECTION>_LOOKS[id]` of its module. The page of checks is made of this table.
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoryd.cli.log_lines import LogFilter, log_line, shown_line, since_time
+from memoryd.cli.local.logs import LogFilter, log_line, shown_line, since_time
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 

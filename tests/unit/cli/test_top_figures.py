@@ -1,6 +1,6 @@
 """What happened between two looks at metrics."""
 
-from memoryd.cli.top_figures import figures_between, look_of
+from memoryd.cli.memory.top import figures_between, look_of
 
 BEFORE = """
 # TYPE memoryd_uptime_seconds gauge

@@ -1,0 +1,296 @@
+"""The part of `memoryctl doctor` about time: notes and scans of the future, and the zone that days are counted in.
+
+The part of `memoryctl doctor` about disks: room for bytes, and for files.
+
+The part of `memoryctl doctor` about file events of Linux: whether the kernel's limits fit the folders.
+
+The part of `memoryctl doctor` about rights: what others can read of ours, and where we may not write.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy, lock_path
+from memoryd.cli.terminal import count, size
+from memoryd.config.paths import cache_dir, state_dir
+from memoryd.domain.documents import printable_name
+from memoryd.files.roots import roots_and_rules
+from memoryd.files.scanner import scan
+from memoryd.store.index.schema import APPLICATION_ID
+from memoryd.store.ledger.file import LEDGER
+from memoryd.store.opening import read_header
+
+EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""Before this version was made: a clock without a battery begins in 1970, or when its system was built."""
+AHEAD_SECONDS: Final = 120.0
+"""A file of another machine may be a little ahead."""
+_ZONES: Final = Path("/usr/share/zoneinfo")
+
+
+def sane(examination: Examination) -> Iterator[Finding]:
+    """Hold the clock against what is dated, and look at the zone."""
+    now = datetime.now(UTC)
+    if now < EARLIEST:
+        yield Finding("clock", "wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
+        return
+    yield from _of_the_future(examination, now)
+    yield zone_finding(os.environ.get("TZ", ""), now)
+
+
+def _of_the_future(examination: Examination, now: datetime) -> Iterator[Finding]:
+    for agent in examination.config.resolved_agents():
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        files, limit = scan(roots, rules).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
+        ahead = sorted(path for path, found in files.items() if found.mtime_ns > limit)
+        if ahead:
+            message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
+            hint = "if the clock is right, touch them; they count as newer than all others"
+            yield Finding("clock", "look", message, hint)
+
+
+def zone_finding(named: str, now: datetime) -> Finding:
+    """Judge the time zone: days of notes and of memories begin and end in it."""
+    zone = named.removeprefix(":")
+    if zone and "/" in zone and _ZONES.is_dir() and not (_ZONES / zone).exists():
+        message = f"TZ names {zone}, which this system does not know, and UTC holds"
+        return Finding("clock", "look", message, "name one of /usr/share/zoneinfo, or take TZ away")
+    local = now.astimezone()
+    return Finding("clock", "ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
+
+
+CLOCK_LOOKS: Looks = {"clock.sane": sane}
+
+
+FULL_BYTES: Final = 16 * 2**20
+"""Less than this, and an index cannot be brought up to date."""
+TIGHT_BYTES: Final = 512 * 2**20
+TIGHT_FILES: Final = 1000
+_HINT: Final = "make room there; memoryctl models list shows models that can be fetched again"
+
+
+def space(examination: Examination) -> Iterator[Finding]:
+    """Look at each disk once, by what of ours lies on it."""
+    config = examination.config
+    places = {state_dir(): "state folder", cache_dir(): "cache"}
+    for agent in config.resolved_agents():
+        places.setdefault(agent.index_path.parent, "index")
+        places.setdefault(agent.workspace, "workspace")
+    seen: dict[int, str] = {}
+    for path, what in places.items():
+        there = next((one for one in (path, *path.parents) if one.exists()), Path("/"))
+        device = there.stat().st_dev
+        if device not in seen:
+            seen[device] = what
+            yield space_finding(f"{what} {there}", os.statvfs(there))
+
+
+def space_finding(where: str, found: os.statvfs_result) -> Finding:
+    """Judge a disk; a file system that counts no inodes says 0 of 0."""
+    free, files = found.f_bavail * found.f_frsize, found.f_favail
+    if free < FULL_BYTES:
+        return Finding("disk", "wrong", f"the disk of the {where} is full: {size(free)} free", _HINT)
+    if found.f_files and not files:
+        return Finding("disk", "wrong", f"the disk of the {where} takes no more files: no inode is free", _HINT)
+    if free < TIGHT_BYTES:
+        return Finding("disk", "look", f"{size(free)} free on the disk of the {where}", _HINT)
+    if found.f_files and files < TIGHT_FILES:
+        return Finding("disk", "look", f"room for {count(files, 'file')} on the disk of the {where}", _HINT)
+    return Finding("disk", "ok", f"{size(free)} free on the disk of the {where}")
+
+
+DISK_LOOKS: Looks = {"disk.space": space}
+
+
+EVENTS_PART: Final = "file events"
+_WATCHES: Final = "max_user_watches"
+_INSTANCES: Final = "max_user_instances"
+ROOM: Final = 0.8
+"""Other programs of the user share the limit: an editor may take thousands."""
+
+
+def watches(examination: Examination) -> Iterator[Finding]:
+    """Compare the limit of watches with the folders that have to be watched."""
+    limit = _limit(examination.proc, _WATCHES)
+    if limit is None:
+        yield Finding(EVENTS_PART, "off", f"{sys.platform} has no such limit")
+        return
+    needed = _folders(examination)
+    found = f"{count(needed, 'folder')} to watch, of {limit:,} that the system allows"
+    if needed > limit:
+        yield Finding(EVENTS_PART, "wrong", found, _sysctl(_WATCHES, max(524_288, 2 * needed)))
+    elif needed > ROOM * limit:
+        yield Finding(EVENTS_PART, "look", found, _sysctl(_WATCHES, max(524_288, 2 * needed)))
+    else:
+        yield Finding(EVENTS_PART, "ok", found)
+
+
+def instances(examination: Examination) -> Iterator[Finding]:
+    """Compare the limit of instances with those that processes of the same user have open."""
+    limit = _limit(examination.proc, _INSTANCES)
+    if limit is None:
+        return
+    used = _instances_in_use(examination.proc)
+    found = f"{count(used, 'instance')} in use, of {limit:,} that the system allows"
+    if used >= limit:
+        yield Finding(EVENTS_PART, "wrong", found, _sysctl(_INSTANCES, 2 * limit))
+    elif used > ROOM * limit:
+        yield Finding(EVENTS_PART, "look", found, _sysctl(_INSTANCES, 2 * limit))
+    else:
+        yield Finding(EVENTS_PART, "ok", found)
+
+
+def _limit(proc: Path, name: str) -> int | None:
+    try:
+        return int((proc / "sys/fs/inotify" / name).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _folders(examination: Examination) -> int:
+    folders: set[str] = set()
+    for agent in examination.config.resolved_agents():
+        if agent.memory_search.sync.watch:
+            roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+            seen = scan(roots, rules)
+            folders |= {*seen.folders, *seen.above}
+    return len(folders)
+
+
+def _instances_in_use(proc: Path) -> int:
+    return sum(_instances_of(process) for process in proc.iterdir() if process.name.isdecimal())
+
+
+def _instances_of(process: Path) -> int:
+    try:
+        if process.stat().st_uid != os.geteuid():
+            return 0
+        return sum(_leads_to(one) == "anon_inode:inotify" for one in (process / "fd").iterdir())
+    except OSError:
+        # it ended, or does not let itself be looked at
+        return 0
+
+
+def _leads_to(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
+def _sysctl(name: str, value: int) -> str:
+    line = f"fs.inotify.{name}={value}"
+    return f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
+
+
+INOTIFY_LOOKS: Looks = {"inotify.watches": watches, "inotify.instances": instances}
+
+
+PERMISSIONS_PART: Final = "permissions"
+_OTHERS: Final = 0o077
+
+
+def ours(examination: Examination) -> Iterator[Finding]:
+    """Look at what is ours alone: the state folder, and indexes and ledgers that lie elsewhere."""
+    state = state_dir()
+    open_to_others = [path for path in (state, *_elsewhere(examination, state)) if _is_open(path)]
+    for path in open_to_others:
+        hint = f"chmod go-rwx {path}"
+        message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
+        is_ours = path != state or _is_state_of_ours(state)
+        yield Finding(PERMISSIONS_PART, "open", message, hint, Remedy(hint, partial(_close, path)) if is_ours else None)
+    if not open_to_others and state.exists():
+        yield Finding(PERMISSIONS_PART, "ok", f"{state} is yours alone")
+
+
+def workspace(examination: Examination) -> Iterator[Finding]:
+    """Tell whether others reach the notes, through all folders above them."""
+    for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
+        if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
+            message = f"other users of this machine can read the notes in {path}"
+            yield Finding(PERMISSIONS_PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
+
+
+def writable(examination: Examination) -> Iterator[Finding]:
+    """Tell where we cannot write though memoryd has to."""
+    config = examination.config
+    wanted = {state_dir(): "state folder", cache_dir(): "cache"}
+    for agent in config.resolved_agents():
+        wanted.setdefault(agent.index_path.parent, "folder of the index")
+        if not agent.memory.read_only:
+            wanted.setdefault(agent.workspace, "workspace")
+    for path, what in wanted.items():
+        there = next((one for one in (path, *path.parents) if one.exists()), path)
+        if not os.access(there, os.W_OK | os.X_OK):
+            whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
+            hint = f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {there}" if whose else ""
+            yield Finding(
+                PERMISSIONS_PART,
+                "wrong",
+                f"the {what} {there} may not be written{whose}",
+                hint or f"chmod u+rwx {there}",
+            )
+
+
+def may_be_listed(mode: int, above: Iterable[int]) -> bool:
+    """Tell whether somebody who is neither owner nor of the group lists a folder, by its mode and those above it."""
+    listing = stat.S_IROTH | stat.S_IXOTH
+    return mode & listing == listing and all(one & stat.S_IXOTH for one in above)
+
+
+def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
+    """Yield files of ours outside of the state folder that others get to."""
+    for agent in examination.config.resolved_agents() if examination.loaded else ():
+        for path in (agent.index_path, agent.ledger_path, agent.conversations_path):
+            if (
+                _is_database_of_ours(path)
+                and not path.is_relative_to(state)
+                and all(one & stat.S_IXOTH for one in _modes_above(path))
+            ):
+                yield path
+
+
+def _is_state_of_ours(state: Path) -> bool:
+    """Tell whether a folder was made for us: one that others share, such as /tmp, is closed by no remedy."""
+    is_shared = bool(state.stat().st_mode & stat.S_ISVTX)
+    return not is_shared and (lock_path().exists() or (state / "workspaces").is_dir())
+
+
+def _is_database_of_ours(path: Path) -> bool:
+    """Tell whether a file bears our mark; a key may name one of somebody else by mistake."""
+    try:
+        header = read_header(path)
+    except (OSError, ValueError):
+        return False
+    return header is not None and header.application in (APPLICATION_ID, LEDGER.application)
+
+
+def _modes_above(path: Path) -> list[int]:
+    return [above.stat().st_mode for above in path.resolve().parents]
+
+
+def _is_open(path: Path) -> bool:
+    """Tell whether a file or folder of ours gives others any right; what goes meanwhile does not."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    is_ours = found.st_uid == os.geteuid() and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
+    return is_ours and bool(stat.S_IMODE(found.st_mode) & _OTHERS)
+
+
+def _close(path: Path) -> str:
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+    return f"{path} is yours alone"
+
+
+PERMISSIONS_LOOKS: Looks = {
+    "permissions.ours": ours,
+    "permissions.workspace": workspace,
+    "permissions.writable": writable,
+}

@@ -1,0 +1,355 @@
+"""The part of `memoryctl doctor` about the provider of embeddings: is it there, how fast, and does it tell texts apart.
+
+Asks the provider itself, with sentences of its own; no note is sent. One that is not on this machine may cost
+something, and is asked by who agrees to that.
+
+The part of `memoryctl doctor` about the text model: is its file here and whole, or its key. Asks nobody.
+
+Whether the file of a model that only reads or writes text is here and whole, as doctor tells it. Loads nothing.
+
+The part of `memoryctl doctor` about qmd: is it there, is it one that can be used, and does it open its database.
+
+The part of `memoryctl doctor` about the reranker: is its file here, whole, and one that ranks. Loads nothing.
+"""
+
+import asyncio
+import os
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.config.agents import Agent
+from memoryd.config.loading.exposure import is_here
+from memoryd.config.providers import LlmSection
+from memoryd.config.root import Config
+from memoryd.embed.choice import EmbedderPlan, plan_for
+from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
+from memoryd.embed.protocol import Embedder
+from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of
+from memoryd.embed.verify import verify
+from memoryd.errors import ConfigError, MemorydError, SidecarError
+from memoryd.llm.access import TextKeys, access_of
+from memoryd.models.families import (
+    RERANKING,
+    WRITING,
+    ChatModel,
+    Reranker,
+    inspect,
+    inspect_chat_model,
+    inspect_reranker,
+)
+from memoryd.models.gguf import content_hash, hash_file
+from memoryd.models.source import UrlSource, parse
+from memoryd.models.store import ModelStore
+from memoryd.qmd.program import QmdHome, QmdInstallation
+from memoryd.qmd.query import first_error
+
+QUESTIONS: Final = ("where is the key?", "who was at the meeting?", "what does the cat eat?")
+FETCH_AGAIN: Final = "fetch it again: memoryctl models remove, then memoryctl models pull"
+SLOW_MS: Final = 1500.0
+"""Half of the time that a question's vector has."""
+
+
+def provider(examination: Examination) -> Iterator[Finding]:
+    """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
+    seen = set()
+    for plan, store in _plans(examination.config):
+        if plan not in seen:
+            seen.add(plan)
+            yield Finding("embeddings", "ok" if plan.first else "off", plan.choice.rule)
+            yield from _of_plan(plan, examination, store)
+
+
+def model_files(examination: Examination) -> Iterator[Finding]:
+    """Look at the files of local models, equal ones once; `--deep` has each read whole and tried."""
+    local = {
+        (settings.spec, store.folder): (settings, store)
+        for plan, store in _plans(examination.config)
+        for settings in (plan.first, plan.second)
+        if isinstance(settings, LocalSettings)
+    }
+    if not local:
+        yield Finding("model", "off", "no local model makes vectors")
+    for settings, store in local.values():
+        yield from _of_file(settings, store, examination)
+
+
+def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
+    for agent in config.resolved_agents():
+        store = ModelStore.configured(agent.memory_search.local, os.environ)
+        yield plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home()), store
+
+
+def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Iterator[Finding]:
+    for part, settings in (("provider", plan.first), ("fallback", plan.second)):
+        if isinstance(settings, LocalSettings):
+            yield _of_local(part, settings, store)
+        elif settings is not None:
+            keys = KeySources(examination.config.models, os.environ, plan.profiles)
+            is_asked = examination.extent.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
+            yield from asyncio.run(_of_remote(part, settings, keys)) if is_asked else _unasked(part, settings, keys)
+
+
+def _unasked(part: str, settings: RemoteSettings, keys: KeySources) -> Iterator[Finding]:
+    name = f"{settings.provider} at {settings.destination}"
+    try:
+        credentials_of(settings, keys)
+    except (MemorydError, OSError) as exc:
+        hint = exc.hint if isinstance(exc, MemorydError) else ""
+        yield Finding(part, "wrong", f"{name}: {exc}", hint or _advice(settings))
+        return
+    hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
+    yield Finding(part, "off", f"{name}: not asked, since it is not on this machine", hint)
+
+
+def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Iterator[Finding]:
+    try:
+        path = store.locate(model_file(settings.spec))
+        if path is None:
+            yield Finding("model", "off", f"the model {settings.spec} is not here")
+            return
+        found = inspect(path)
+        changed = _why_changed(path, settings, store) if examination.extent.is_deep else ""
+    except MemorydError as exc:
+        yield Finding("model", "wrong", str(exc), exc.hint or FETCH_AGAIN, _fetched_again(settings, store))
+        return
+    if changed:
+        yield Finding("model", "wrong", f"{path} {changed}", FETCH_AGAIN, _fetched_again(settings, store))
+        return
+    yield Finding("model", "ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
+    if examination.extent.is_deep and find_spec("llama_cpp") is not None:
+        yield _tried(path, examination)
+
+
+def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
+    """Hold the bytes of a file against every hash of it that is known; empty if none differs."""
+    real, source = path.resolve(), parse(model_file(settings.spec))
+    digest = hash_file(real)
+    if isinstance(source, UrlSource) and source.sha256 and digest != source.sha256:
+        return f"has the hash {digest}, not the one in {store.key}"
+    # the blobs of the shared cache of Hugging Face are named by their hashes
+    if re.fullmatch("[0-9a-f]{64}", real.name) and digest != real.name:
+        return f"has the hash {digest}, not that of its name"
+    if digest != content_hash(real, cache_dir=store.folder):
+        return "has other bytes than when it was first used, though its time did not change: the disk did that"
+    return ""
+
+
+def _tried(path: Path, examination: Examination) -> Finding:
+    # this pulls in numpy and the worker
+    from memoryd.cli.local.model_check import check
+
+    local = examination.config.resolved_agents()[0].memory_search.local
+    verification = check(path, local)
+    hint = "" if verification.ok else "choose another model: docs/how-to/models.md"
+    return Finding("model sense", "ok" if verification.ok else "wrong", verification.reason, hint)
+
+
+def _fetched_again(settings: LocalSettings, store: ModelStore) -> Remedy | None:
+    spec = model_file(settings.spec)
+    if not any(model.spec == spec for model in store.list()):
+        return None
+
+    def act() -> str:
+        store.remove(spec)
+        return f"fetched {asyncio.run(store.fetch(spec, lambda _progress: None))}"
+
+    return Remedy(f"delete the model {spec} and fetch it again", act, asks=True)
+
+
+def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Finding:
+    try:
+        path = store.locate(model_file(settings.spec))
+    except MemorydError as exc:
+        return Finding(part, "wrong", str(exc), exc.hint)
+    if find_spec("llama_cpp") is None:
+        return Finding(part, "wrong", NO_LLAMA)
+    if path is None:
+        return Finding(part, "wrong", f"the model {settings.spec} is not here", "fetch it: memoryctl models pull")
+    return Finding(part, "ok", f"local model {path}", "try it: memoryctl models verify")
+
+
+async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
+    # httpx takes 70 ms to import, and a local model needs none
+    from memoryd.embed.remote.endpoint import open_remote
+
+    name = f"{settings.provider} at {settings.destination}"
+    try:
+        embedder = await open_remote(settings, credentials_of(settings, keys), EndpointGate())
+    except (MemorydError, OSError) as exc:
+        advice = exc.hint if isinstance(exc, MemorydError) else ""
+        return [Finding(part, "wrong", f"{name}: {exc}", advice or _advice(settings))]
+    try:
+        return [await _speed(part, name, embedder), await _sense(part, name, embedder)]
+    except MemorydError as exc:
+        return [Finding(part, "wrong", f"{name}: {exc}", exc.hint or _advice(settings))]
+    finally:
+        await embedder.aclose()
+
+
+async def _speed(part: str, name: str, embedder: Embedder) -> Finding:
+    took = []
+    for question in QUESTIONS:
+        began = time.monotonic()
+        await embedder.embed_query(question)
+        took.append((time.monotonic() - began) * 1000)
+    identity, median = embedder.identity, statistics.median(took)
+    message = f"{name}: {identity.model}, {identity.dimensions} dimensions, {median:.0f} ms a question"
+    if median > SLOW_MS:
+        return Finding(
+            part, "wrong", message, "too slow to answer in time: choose a nearer endpoint or a smaller model"
+        )
+    return Finding(part, "ok", message)
+
+
+async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
+    verification = await verify(embedder)
+    message = f"{name}: {verification.reason}"
+    if verification.ok:
+        return Finding(f"{part} sense", "ok", message)
+    return Finding(
+        f"{part} sense", "wrong", message, "check memorySearch.model and the instructions, or choose another"
+    )
+
+
+def _advice(settings: RemoteSettings) -> str:
+    if settings.provider == "ollama":
+        return f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
+    return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
+
+
+EMBEDDER_LOOKS: Looks = {"embedder.provider": provider, "embedder.file": model_files}
+
+
+TEXT_MODEL_PART: Final = "text model"
+
+
+def text_model(examination: Examination) -> Iterator[Finding]:
+    """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
+    llm = examination.config.memory.llm
+    if llm.provider == "none":
+        yield Finding(TEXT_MODEL_PART, "off", "memory.llm names nobody")
+        return
+    look = _local if llm.provider == "local" else _endpoint
+    yield look(llm, examination.config)
+
+
+def _local(llm: LlmSection, config: Config) -> Finding:
+    # all agents share it: the folder of the first one's models holds it
+    local = config.resolved_agents()[0].memory_search.local
+    store = ModelStore.configured(local, os.environ, use=WRITING)
+
+    return model_finding(TEXT_MODEL_PART, store, llm.model or "", inspect_chat_model, _describe_chat_model)
+
+
+def _describe_chat_model(found: ChatModel) -> str:
+    form = "" if found.has_template else ", without a chat template"
+    return f"{found.name} ({found.architecture}), {found.context} tokens{form}"
+
+
+def _endpoint(llm: LlmSection, config: Config) -> Finding:
+    access = access_of(llm, config.models)
+    try:
+        has_key = bool(TextKeys(config.models, os.environ).open(access).api_key)
+    except ConfigError as exc:
+        return Finding(TEXT_MODEL_PART, "wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
+    key = "with a key" if has_key else "without a key"
+    return Finding(
+        TEXT_MODEL_PART, "ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there"
+    )
+
+
+LLM_LOOKS: Looks = {"llm.access": text_model}
+
+
+Inspected = TypeVar("Inspected")
+
+
+def model_finding(
+    part: str, store: ModelStore, source: str, inspect: Callable[[Path], Inspected], told: Callable[[Inspected], str]
+) -> Finding:
+    """Say what is wrong with the file that `source` names, or what `told` says of what `inspect` finds in it."""
+    try:
+        path = store.locate(model_file(source, key=store.key))
+        if path is None:
+            hint = f"correct {store.key}, or fetch the model: memoryctl models pull"
+            return Finding(part, "wrong", f"the model {source} is not here", hint)
+        found = inspect(path)
+    except MemorydError as exc:
+        return Finding(part, "wrong", str(exc), exc.hint)
+    if find_spec("llama_cpp") is None:
+        return Finding(part, "wrong", NO_LLAMA)
+    return Finding(part, "ok", f"{told(found)}: {path}")
+
+
+SECONDS = 30.0
+
+
+def qmd(examination: Examination) -> Sequence[Finding]:
+    """Look at the configured qmd; with the builtin backend there is nothing to look at."""
+    config = examination.config
+    if config.memory.backend != "qmd":
+        return [Finding("qmd", "off", "memory.backend is builtin")]
+    with tempfile.TemporaryDirectory(prefix="memoryd-doctor-") as folder:
+        home = QmdHome(Path(folder))
+        return asyncio.run(
+            _qmd_findings(QmdInstallation(command=config.memory.qmd.command, home=home, query_seconds=4))
+        )
+
+
+async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
+    try:
+        program = await installation.resolve()
+    except SidecarError as exc:
+        return [Finding("qmd", "wrong", str(exc), exc.hint)]
+    found = Finding("qmd", "ok", f"{program.version} at {program.path}, run as {' '.join(program.command)}")
+    installation.home.prepare()
+    try:
+        outcome = await installation.run("status", seconds=SECONDS)
+    except SidecarError as exc:
+        return [found, Finding("qmd database", "wrong", str(exc))]
+    if outcome.code != 0:
+        why = first_error(outcome.stderr) or outcome.ending
+        hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
+        return [found, Finding("qmd database", "wrong", f"qmd status failed: {why}", hint)]
+    return [found, Finding("qmd database", "ok", "can be made and opened")]
+
+
+QMD_LOOKS: Looks = {"qmd.usable": qmd}
+
+
+RERANKER_PART: Final = "reranker"
+
+
+def reranker(examination: Examination) -> Iterator[Finding]:
+    """Look at the file of every reranker that is configured; equal ones once."""
+    wanted = {
+        agent.memory_search.query.rerank.model_path: agent
+        for agent in examination.config.resolved_agents()
+        if agent.memory_search.query.rerank.model_path is not None and agent.memory_search.enabled
+    }
+    if not wanted:
+        yield Finding(RERANKER_PART, "off", "query.rerank.modelPath names no model")
+    for source, agent in wanted.items():
+        yield _reranker_finding(str(source), agent)
+
+
+def _reranker_finding(source: str, agent: Agent) -> Finding:
+    store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
+
+    return model_finding(RERANKER_PART, store, source, inspect_reranker, _describe_reranker)
+
+
+def _describe_reranker(found: Reranker) -> str:
+    return f"{found.name} ({found.family}), {found.context} tokens"
+
+
+RERANKER_LOOKS: Looks = {"reranker.file": reranker}

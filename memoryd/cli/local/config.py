@@ -1,0 +1,254 @@
+"""memoryctl config: what a file says, what is wrong with it, and what holds. Works without a daemon.
+
+memoryctl http: the token of the loopback port.
+
+memoryctl reload: have the daemon read its configuration again.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from memoryd.cli import terminal
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import count, encoded, harmless_line, note, styled
+from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
+from memoryd.config.loading.load import Checked, Remark, checked, load
+from memoryd.config.paths import config_file
+from memoryd.config.root import json_schema
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.files.token_file import TokenFile
+from memoryd.replies.search import ReloadReply
+from memoryd.wire import Exit
+
+_PROBE_SECONDS = 5.0
+
+
+@click.group("config", context_settings=HELP)
+def config_command() -> None:
+    """Check the configuration, show what holds, or write its schema for an editor (works without memoryd)."""
+
+
+@config_command.command("check", context_settings=HELP)
+@click.argument(
+    "file",
+    cls=Argument,
+    required=False,
+    type=click.Path(path_type=Path),
+    help="The file to check (else $MEMORYD_CONFIG, else ~/.config/memoryd/config.json5).",
+)
+@shared
+@click.pass_obj
+def check(invocation: Invocation, file: Path | None) -> Exit:
+    """Tell everything that is wrong with a file, and what is worth knowing, before memoryd starts with it.
+
+    Of the usual file a running memoryd says what a reload would change.
+
+    Exit code 0: memoryd would take it; 1: memoryd would refuse it.
+    """
+    found = checked(file)
+    told: dict[str, object] = {
+        "file": str(found.source) if found.source else None,
+        "ok": found.loaded is not None,
+        "problems": [_remark_json(one) for one in found.problems],
+        "notices": [_remark_json(one) for one in found.notices],
+    }
+    prospective = _prospective(invocation, found.source) if file is None and found.loaded else None
+    lines = prospect(prospective) if prospective is not None else ()
+    told |= {"reload": prospective and {key: prospective[key] for key in ("changed", "needsRestart", "problems")}}
+    invocation.show(told, (*_check_lines(found), *lines))
+    return Exit.DONE if found.loaded is not None else Exit.ERROR
+
+
+def _prospective(invocation: Invocation, source: Path | None) -> ReloadReply | None:
+    """Ask the running daemon what a reload would do; None if there is none, or it cannot say, or has another file."""
+    try:
+        with invocation.client(_PROBE_SECONDS) as client:
+            if client.status()["config"]["source"] != (str(source) if source else None):
+                return None
+            reply = client.reload(is_dry=True)
+    except MemorydError:
+        return None
+    return None if reply["problems"] else reply
+
+
+@config_command.command("show", context_settings=HELP)
+@click.argument(
+    "key",
+    cls=Argument,
+    required=False,
+    help="A key such as memory.qa or log.level, with what stands in it; with --agent as in its entry: "
+    "memorySearch.provider.",
+)
+@click.option("--all", "is_whole", is_flag=True, help="Also what nobody said, which is as by default.")
+@shared
+@click.pass_obj
+def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
+    """Show the values that hold, and where each came from: a line of the file, a variable, or the default.
+
+    With --agent: what holds for that agent, the defaults of all agents counted in. Secrets are never shown.
+    """
+    try:
+        source, found = shown_settings(invocation.agent, key or "")
+    except NoSuchKeyError as exc:
+        raise InvalidRequest(str(exc), hint=exc.hint) from exc
+    usual = [one for one in found if one.origin is Origin.DEFAULT]
+    chosen = found if is_whole or key else [one for one in found if one.origin is not Origin.DEFAULT]
+    told = {
+        "file": str(source) if source else None,
+        "agent": invocation.agent,
+        "values": [_setting_json(one) for one in chosen],
+    }
+    rest = () if is_whole or key else (f"{count(len(usual), 'key')} more as by default: --all",)
+    where = (f"the file is {source}" if source else f"there is no file {config_file()}: the defaults hold",)
+    invocation.show(told, _setting_lines(chosen), (*where, *rest))
+    return Exit.DONE
+
+
+@config_command.command("schema", context_settings=HELP)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write it there, not to the screen."
+)
+@shared
+@click.pass_obj
+def schema(invocation: Invocation, out: Path | None) -> Exit:
+    """Print the JSON Schema of the file; an editor that knows it completes keys and marks what is wrong."""
+    text = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    if out is None:
+        click.echo(text, nl=False)
+        return Exit.DONE
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as exc:
+        raise MemorydError(f"{out} cannot be written: {exc.strerror or exc}") from exc
+    if invocation.is_json:
+        invocation.print_json({"file": str(out)})
+    else:
+        click.echo(f"written: {harmless_line(str(out))}")
+        note(f'for an editor, put "$schema": {json.dumps(str(out.absolute()))} first into the configuration')
+    return Exit.DONE
+
+
+def _check_lines(found: Checked) -> Iterator[str]:
+    where = str(found.source) if found.source else ""
+    for kind, colour, remarks in (("error", "red", found.problems), ("notice", "yellow", found.notices)):
+        for one in remarks:
+            place = f"{where}:{one.place.line}:{one.place.column}" if one.place else where
+            # what stands in no file is of the environment
+            start = f"{harmless_line(place)}: " if place else ""
+            yield f"{start}{styled(kind, colour=colour)}: {harmless_line(one.message)}"
+    if found.loaded is None:
+        yield f"{count(len(found.problems), 'problem')}: memoryd would not start, nor take it at a reload"
+        return
+    if found.source is None:
+        yield f"there is no file {harmless_line(str(config_file()))}: the defaults hold"
+    yield styled("ok", colour="green") + ": memoryd would take it" + _agents_told(found)
+
+
+def _agents_told(found: Checked) -> str:
+    agents = found.loaded.config.resolved_agents() if found.loaded else []
+    named = [f"agent {agent.id} on {agent.workspace}" for agent in agents]
+    return f", with {harmless_line(', '.join(named))}"
+
+
+def _setting_lines(found: Iterable[Setting]) -> Iterator[str]:
+    for one in found:
+        written = f", which says {encoded(one.written, indent=None)}" if one.written is not None else ""
+        origin = styled(f"  // {_origin(one)}{written}", dim=True)
+        yield f"{harmless_line(one.key)}: {encoded(one.value, indent=None)}{origin}"
+
+
+def _origin(one: Setting) -> str:
+    if one.place is not None:
+        return f"line {one.place.line}"
+    return f"${one.variable}" if one.variable else str(one.origin)
+
+
+def _remark_json(one: Remark) -> dict[str, object]:
+    place = one.place
+    return {
+        "message": one.message,
+        "key": one.key or None,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+    }
+
+
+def _setting_json(one: Setting) -> dict[str, object]:
+    return {
+        "key": one.key,
+        "value": one.value,
+        "origin": str(one.origin),
+        "line": one.place.line if one.place else None,
+        "variable": one.variable or None,
+        "written": one.written,
+    }
+
+
+@click.group("http", context_settings=HELP)
+def http_command() -> None:
+    """Look after the port on loopback (http.enabled)."""
+
+
+@http_command.command("token", context_settings=HELP)
+@click.option("--rotate", "is_rotating", is_flag=True, help="Make a new token; the one before holds no more, at once.")
+@shared
+@click.pass_obj
+def token(invocation: Invocation, is_rotating: bool) -> Exit:
+    """Print the token and the file that holds it; it is made if there is none.
+
+    Works without a daemon. Whoever has the token may ask as you.
+    """
+    file = TokenFile(load().config.http.token_path())
+    secret = file.rotate() if is_rotating else file.ensure()
+    if invocation.is_json:
+        invocation.print_json({"tokenFile": str(file.path), "token": secret})
+    else:
+        click.echo(f"{file.path}\n{secret}")
+    return Exit.DONE
+
+
+@click.command("reload", context_settings=HELP)
+@click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
+@shared
+@click.pass_obj
+def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
+    """Read the configuration again, without an end to anything that runs.
+
+    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
+    """
+    with invocation.client() as client:
+        reply = client.reload(is_dry)
+    is_well = is_dry and not reply["problems"]
+    invocation.show(reply, prospect(reply) if is_well else _lines(reply), reply["notices"])
+    return Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
+
+
+def prospect(reply: ReloadReply) -> Iterator[str]:
+    """Yield what a reload would change, as a daemon says that was asked for no more."""
+    changed, owed = reply["changed"], reply["needsRestart"]
+    yield "A reload would change:" if changed else "A reload would change nothing."
+    late = set(owed)
+    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in late else ''}" for key in changed)
+    if waiting := [key for key in owed if key not in changed]:
+        yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
+
+
+def _lines(reply: ReloadReply) -> Iterator[str]:
+    if not reply["reloaded"]:
+        yield "Nothing was reloaded; what held before holds on:"
+        yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])
+        yield "Mend this, and run `memoryctl reload` again."
+        return
+    changed, owed = reply["changed"], reply["needsRestart"]
+    now = [key for key in changed if key not in owed]
+    if now:
+        yield "Reloaded. These keys hold from now on:"
+        yield from (f"  {terminal.harmless(key)}" for key in now)
+    else:
+        yield "Reloaded. Nothing changed." if not owed else "Reloaded."
+    if owed:
+        yield "These take effect when memoryd is started again:"
+        yield from (f"  {terminal.harmless(key)}" for key in owed)

@@ -1,0 +1,263 @@
+"""memoryctl hooks: let an agent program ask memoryd at its own events.
+
+The settings file of Claude Code: where it lies, and changes of it that lose nothing of anybody's.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Final, Literal, NoReturn
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import harmless
+from memoryd.domain.claude_settings import EVENTS, is_nothing, our_commands, with_hooks, without_hooks
+from memoryd.domain.documents import FileStat
+from memoryd.errors import InvalidRequest, MemorydError, NotNow
+from memoryd.files.reading import NotReadableError, TornReadError, read_octets
+from memoryd.files.writing import FileChangedError, remove_file, replace_file
+from memoryd.hooks import hook_run
+from memoryd.wire import Exit
+
+PROGRAMS = ("claude-code",)
+_PROBE_SECONDS = 2.0
+_program = click.argument(
+    "program", cls=Argument, type=click.Choice(PROGRAMS), help="The agent program whose settings are meant."
+)
+_user = click.option("--user", "is_users", is_flag=True, help="The settings of the user, for all projects (default).")
+_project = click.option(
+    "--project",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="The settings of one project that are not shared with others: DIR/.claude/settings.local.json.",
+)
+_dry_run = click.option("--dry-run", is_flag=True, help="Show the change, and change nothing.")
+
+
+@click.group("hooks", context_settings=HELP)
+def hooks_command() -> None:
+    """Let an agent program ask memoryd at its own events, such as a new session or a prompt."""
+
+
+@hooks_command.command("install")
+@_program
+@_user
+@_project
+@_dry_run
+@shared
+@click.pass_obj
+def install(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
+    """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
+    before = _settings(is_users, project)
+    text = before.installed(_commands(invocation))
+    return _change(invocation, before, text, is_dry_run=dry_run, is_removal=False)
+
+
+@hooks_command.command("remove")
+@_program
+@_user
+@_project
+@_dry_run
+@shared
+@click.pass_obj
+def remove(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
+    """Take our hooks out of the settings of PROGRAM."""
+    before = _settings(is_users, project)
+    return _change(invocation, before, before.removed(), is_dry_run=dry_run, is_removal=True)
+
+
+@hooks_command.command("status")
+@_program
+@_user
+@_project
+@shared
+@click.pass_obj
+def status(invocation: Invocation, program: str, is_users: bool, project: Path | None) -> Exit:
+    """Tell whether our hooks stand in the settings of PROGRAM, and what they run."""
+    found = _settings(is_users, project)
+    commands = found.commands()
+    if invocation.is_json:
+        invocation.print_json({"path": str(found.path), "installed": _installed(commands), "commands": commands})
+    else:
+        click.echo(f"{_installed(commands)}  {harmless(str(found.path))}")
+        for event, told in commands.items():
+            click.echo(f"  {event}: {harmless(told)}")
+    return Exit.DONE if commands else Exit.NOTHING_FOUND
+
+
+@hooks_command.command("run", context_settings=HELP)
+@click.argument("event", cls=Argument, type=click.Choice(EVENTS), help="The event, as Claude Code names it.")
+@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
+@shared
+@click.pass_obj
+def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
+    """Run a hook: JSON on standard input, what the agent is told on standard output, and always exit code 0."""
+    options = {"--agent": invocation.agent, "--socket": invocation.socket, "--seconds": seconds}
+    hook_run.main([event, *(str(one) for pair in options.items() if pair[1] is not None for one in pair)])
+
+
+def _settings(is_users: bool, project: Path | None) -> "SettingsFile":
+    # here, since a hook that runs needs no room that touches files
+
+    if is_users and project is not None:
+        raise click.UsageError("--user and --project: one of them")
+    return read_settings(settings_path(project))
+
+
+def _commands(invocation: Invocation) -> dict[str, str]:
+    """Return what runs at each event: Python itself, for memoryctl takes longer to load than an answer to come."""
+    options = {"--agent": _agent(invocation), "--socket": invocation.socket and invocation.socket.absolute()}
+    given = [str(one) for pair in options.items() if pair[1] for one in pair]
+    # -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose
+    # a PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie
+    return {event: shlex.join([sys.executable, "-P", "-m", "memoryd.hooks", event, *given]) for event in EVENTS}
+
+
+def _agent(invocation: Invocation) -> str | None:
+    """Return the agent that is named, else the only one there is, else none: then the daemon asks its default one."""
+    if invocation.agent is not None:
+        return invocation.agent
+    try:
+        with invocation.client(_PROBE_SECONDS) as client:
+            agents = client.status()["agents"]
+    except MemorydError:
+        return None
+    return agents[0]["id"] if len(agents) == 1 else None
+
+
+def _installed(commands: Mapping[str, str]) -> str:
+    if not commands:
+        return "not installed"
+    return "installed" if commands.keys() == set(EVENTS) else "installed in part"
+
+
+def _change(invocation: Invocation, before: "SettingsFile", text: str, *, is_dry_run: bool, is_removal: bool) -> Exit:
+    is_changed = text != before.text
+    if is_changed and not is_dry_run:
+        # here, as above
+
+        write_settings(before, text, is_removal=is_removal)
+    if invocation.is_json:
+        told = {"path": str(before.path), "changed": is_changed, "dryRun": is_dry_run}
+        invocation.print_json(told | {"installed": not is_removal})
+    elif is_dry_run:
+        old, new = (one.splitlines(keepends=True) for one in (before.text, text))
+        click.echo(harmless("".join(unified_diff(old, new, str(before.path), str(before.path)))), nl=False)
+    else:
+        click.echo(f"{_done(is_changed, is_removal)}: {harmless(str(before.path))}")
+    return Exit.DONE
+
+
+def _done(is_changed: bool, is_removal: bool) -> str:
+    if is_removal:
+        return "removed" if is_changed else "there was nothing of memoryd"
+    return "installed" if is_changed else "installed already"
+
+
+_MAX_BYTES: Final = 4 * 1024 * 1024
+_BACKUP: Final = ".before-memoryd"
+_FOLDER: Final = ".claude"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A settings file as it was read; `stat` is None where there is none."""
+
+    path: Path
+    text: str
+    stat: FileStat | None
+
+    @property
+    def backup(self) -> Path:
+        return self.path.with_name(self.path.name + _BACKUP)
+
+    def installed(self, commands: dict[str, str]) -> str:
+        """Return its text with our hooks; raises InvalidRequest for what is no settings file."""
+        try:
+            return with_hooks(self.text, commands)
+        except (ValueError, RecursionError) as exc:
+            raise self._refused(exc) from exc
+
+    def removed(self) -> str:
+        """Return its text without our hooks: as it was before where nobody else has changed it since."""
+        try:
+            commands = our_commands(self.text)
+            if not commands:
+                return self.text
+            before = _read(self.backup)
+            if before.stat is not None and with_hooks(before.text, commands) == self.text:
+                return before.text
+            return without_hooks(self.text)
+        except (ValueError, RecursionError) as exc:
+            raise self._refused(exc) from exc
+
+    def commands(self) -> dict[str, str]:
+        """Return the commands in it that are ours, by event."""
+        try:
+            return our_commands(self.text)
+        except (ValueError, RecursionError) as exc:
+            raise self._refused(exc) from exc
+
+    def _refused(self, error: Exception) -> InvalidRequest:
+        return InvalidRequest(f"{self.path} is left as it is: {error}", hint="mend it by hand, and try again")
+
+
+def settings_path(project: Path | None) -> Path:
+    """Tell where the settings lie: of the user, or those of a project that are not shared with others.
+
+    They hold a path of this machine, so the `settings.json` of a project, which is committed, is no place for them.
+    """
+    if project is not None:
+        return _followed(project / _FOLDER / "settings.local.json")
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    return _followed((Path(folder) if folder else Path.home() / _FOLDER) / "settings.json")
+
+
+def read_settings(path: Path) -> SettingsFile:
+    """Read a settings file; raises InvalidRequest for one that cannot be read as text."""
+    try:
+        return _read(path)
+    except (UnicodeDecodeError, NotReadableError) as exc:
+        raise InvalidRequest(f"{path} is left as it is: it is no text file", hint=str(exc)) from exc
+    except (OSError, TornReadError) as exc:
+        raise MemorydError(f"{path} cannot be read: {exc}") from exc
+
+
+def write_settings(before: SettingsFile, text: str, *, is_removal: bool = False) -> None:
+    """Write the text in place of what was read; raises NotNow where somebody changed the file meanwhile.
+
+    What was there before our hooks is kept beside it until they are removed.
+    """
+    expected: FileStat | Literal["absent"] = "absent" if before.stat is None else before.stat
+    try:
+        before.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_removal and before.stat is not None and not before.commands():
+            replace_file(before.backup, before.text.encode("utf-8"), is_durable=True)
+        if is_removal and is_nothing(text) and before.stat is not None and not before.backup.exists():
+            remove_file(before.path, before.stat)  # it was made for our hooks
+        else:
+            replace_file(before.path, text.encode("utf-8"), expected=expected, is_durable=True)
+        if is_removal:
+            before.backup.unlink(missing_ok=True)
+    except FileChangedError as exc:
+        raise NotNow(f"{before.path} was changed meanwhile, and is left as it is", hint="try again") from exc
+    except OSError as exc:
+        raise MemorydError(f"{before.path} cannot be written: {exc}") from exc
+
+
+def _read(path: Path) -> SettingsFile:
+    try:
+        read = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
+    except FileNotFoundError:
+        return SettingsFile(path, "", None)
+    return SettingsFile(path, read.data.decode("utf-8"), read.stat)
+
+
+def _followed(path: Path) -> Path:
+    """Return the file itself where the path is a link, which stays one."""
+    return Path(os.path.realpath(path))

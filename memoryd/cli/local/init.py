@@ -1,0 +1,237 @@
+"""memoryctl init: from nothing to a configuration that memoryd starts with. Works without a daemon.
+
+What somebody does after `memoryctl init`: commands that fit what is there.
+
+Whether memoryd is to be started with the session, and having it so: `memoryctl service install`.
+"""
+
+import contextlib
+import io
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.local.init_choices import (
+    AgentTold,
+    FirstPlan,
+    InitOptions,
+    InitSurvey,
+    agents_told,
+    carry_out,
+    is_what_is_there,
+    notices_of,
+    planned,
+)
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
+from memoryd.client import Client
+from memoryd.config.loading.load import checked
+from memoryd.config.paths import config_file
+from memoryd.domain.embedding import BY_KEY, LOCAL, NONE
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.service.managers import manager_here
+from memoryd.wire import Exit
+
+_PROBE_SECONDS = 2.0
+
+
+def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
+    """Return commands, each with what it does; `is_started`: with the new file, just now."""
+    steps = [] if is_started else [_start()]
+    steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
+    if shutil.which("claude") or (Path.home() / ".claude").is_dir():
+        steps.append(("memoryctl hooks install claude-code", "have Claude Code remember"))
+    steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
+    return [*steps, ("memoryctl doctor", "if something seems wrong")]
+
+
+def _start() -> tuple[str, str]:
+    if _is_running():
+        return "memoryctl reload", "memoryd runs: have it take the new file"
+    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
+
+
+def _is_running() -> bool:
+    try:
+        with Client(timeout=_PROBE_SECONDS) as client:
+            client.health()
+    except MemorydError:
+        return False
+    return True
+
+
+def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
+    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
+    if said is not None or not is_asking:
+        return bool(said)
+    name = manager_here().name
+    return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOutcome:
+    """What came of it: what `memoryctl service install --json` answers, or why there is none."""
+
+    reply: object = None
+    why_not: str = ""
+    is_done: bool = False
+
+
+NO_SERVICE: Final = ServiceOutcome()
+"""Nobody wanted one."""
+
+
+def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
+    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
+
+    A failure is told and not raised: the configuration is written, and memoryd can be started without.
+    """
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
+            context.invoke(import_module("memoryd.cli.local.service").install)
+    except MemorydError as exc:
+        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
+    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)
+
+
+MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
+
+
+@click.command("init", context_settings=HELP)
+@click.argument(
+    "folder",
+    cls=Argument,
+    metavar="[DIR]",
+    required=False,
+    type=click.Path(path_type=Path),
+    help="The folder with your notes (else those of OpenClaw and Claude Code are looked for).",
+)
+@click.option(
+    "--workspace",
+    "workspaces",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The same; several times for several agents, a folder each.",
+)
+@click.option(
+    "--all/--no-all", "is_whole", default=None, help="Every Markdown file of the folder, or MEMORY.md, memory/ … alone."
+)
+@click.option(
+    "--model", type=click.Choice(MODELS), help="Who makes vectors; to all but local, none and ollama notes are sent."
+)
+@click.option(
+    "--openclaw/--no-openclaw", "uses_openclaw", default=None, help="Use OpenClaw's configuration, by a link to it."
+)
+@click.option("--service/--no-service", "has_service", default=None, help="Have memoryd started with your session.")
+@click.option("--yes", "-y", "is_agreed", is_flag=True, help="Ask nothing: what is proposed is meant.")
+@click.option("--force", is_flag=True, help="Replace a configuration; a copy is kept beside it.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Show what would be written, and write nothing.")
+@shared
+@click.pass_obj
+def init_command(
+    invocation: Invocation,
+    folder: Path | None,
+    workspaces: tuple[Path, ...],
+    is_whole: bool | None,
+    model: str | None,
+    uses_openclaw: bool | None,
+    has_service: bool | None,
+    is_agreed: bool,
+    force: bool,
+    is_dry: bool,
+) -> Exit:
+    """Write a first configuration, and say what comes next.
+
+    On a terminal it asks for what no option says; elsewhere, with --yes or with --json, it never does. What is there
+    already is shown, and stays as it is. Nobody that notes would be sent to is chosen without being named.
+    """
+    is_asking = is_terminal(sys.stdin) and not is_agreed and not invocation.is_json
+    folders = (*(() if folder is None else (folder,)), *workspaces)
+    options = InitOptions(folders, is_whole, model, uses_openclaw, is_asking, is_agreed)
+    path = config_file()
+    if (path.is_symlink() or path.exists()) and not force:
+        return _left(invocation, path, options)
+    plan = planned(options, path, _survey())
+    if not is_dry and is_asking:
+        _show_text(plan)
+        click.confirm(f"Write this to {harmless_line(str(path))}?", default=True, abort=True, err=True)
+    wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
+    kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
+    service = installed_service(click.get_current_context(), invocation) if wants_service else NO_SERVICE
+    _tell(invocation, plan, kept, is_dry=is_dry, service=service)
+    return Exit.ERROR if service.why_not else Exit.DONE
+
+
+def _survey() -> InitSurvey:
+    # here: it reaches rooms that no other command needs
+    from memoryd.cli.local import init_survey
+
+    return init_survey
+
+
+def _left(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
+    """Say what is there, and change nothing. Raises InvalidRequest if the options want something else."""
+    found, here = checked(), _survey()
+    if options.says_something and not is_what_is_there(options, path, here):
+        raise InvalidRequest(
+            f"there is another configuration already: {path}; nothing was changed",
+            hint="memoryctl config show says what holds; --force replaces it, and keeps a copy",
+        )
+    agents = agents_told(found.loaded.config.resolved_agents(), here) if found.loaded else []
+    told = {"path": str(path), "written": False, "problems": [one.message for one in found.problems], "agents": agents}
+    notes = ["nothing was changed; --force replaces it, and keeps a copy"]
+    if found.problems:
+        notes.append(f"memoryd would refuse it, for {count(len(found.problems), 'problem')}: memoryctl config check")
+    invocation.show(told, (f"there is a configuration: {harmless_line(str(path))}", *_agent_lines(agents)), notes)
+    return Exit.DONE if found.loaded else Exit.ERROR
+
+
+def _show_text(plan: FirstPlan) -> None:
+    told = f"a link to {plan.linked}\n" if plan.linked else plan.text
+    click.echo(harmless(told), nl=False, err=True)
+
+
+def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome) -> None:
+    resolved, model = plan.loaded.config.resolved_agents(), plan.choices.model
+    agents, provider = agents_told(resolved, _survey()), resolved[0].memory_search.provider
+    steps = next_steps(is_started=service.is_done)
+    notes = [*notices_of(plan.choices), *plan.loaded.notices]
+    if service.why_not:
+        notes.append(f"no service was installed: {service.why_not}")
+    told = {
+        "path": str(plan.path),
+        "written": not is_dry,
+        "kept": str(kept) if kept else None,
+        "text": plan.text or None,
+        "link": str(plan.linked) if plan.linked else None,
+        "agents": agents,
+        "provider": provider,
+        "reason": model.reason if model else "",
+        "service": service.reply,
+        "notices": notes,
+        "next": [step for step, _ in steps],
+    }
+    done = f"{'would be written' if is_dry else 'written'}: {harmless_line(str(plan.path))}"
+    lines = [done, *_agent_lines(agents)]
+    if is_dry:
+        lines += [f"  {line}" for line in harmless(plan.text or f"a link to {plan.linked}").splitlines()]
+    lines.append(f"vectors: {provider}{f', {model.reason}' if model and model.reason else ''}")
+    width = max(len(step) for step, _ in steps)
+    lines += ["next:", *(f"  {step:<{width}}  {what}" for step, what in steps)]
+    invocation.show(told, lines, [f"what was there before is kept: {kept}", *notes] if kept else notes)
+
+
+def _agent_lines(agents: Sequence[AgentTold]) -> Iterator[str]:
+    for one in agents:
+        files = count(one["files"], "Markdown file")
+        yield f"agent {one['id']}: {files} in {harmless_line(one['workspace'])}"

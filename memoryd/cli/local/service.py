@@ -1,0 +1,361 @@
+"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that.
+
+What a person is shown of the service: its steps, how it stands, and what is left of it.
+
+One invocation of memoryctl service: how the service stood before, and the steps that are done or shown.
+"""
+
+import getpass
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
+from memoryd.cli.terminal import harmless_line, styled
+from memoryd.config.loading.load import load
+from memoryd.config.paths import cache_dir, config_file, state_dir
+from memoryd.errors import AlreadyRunning, ConfigError, DaemonNotRunning, MemorydError
+from memoryd.files.writing import replace_file
+from memoryd.service.installing import Installation, changed_lines, installation_of
+from memoryd.service.launchd import LaunchdManager
+from memoryd.service.managers import NoManager, ServiceManager, manager_here
+from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, WriteWhole, carry_out, kept_copies
+from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
+from memoryd.wire import Exit
+
+SHOWN: int = 6
+"""Lines of a difference that are shown."""
+
+
+def step_lines(step: ServiceStep) -> Iterator[str]:
+    """Yield a step, and the text that it would write."""
+    yield f"{step.kind:<7} {harmless_line(step.what)}  ({step.why})"
+    if step.kind is StepKind.WRITE:
+        yield from (f"        {harmless_line(line)}".rstrip() for line in step.text.expandtabs(4).splitlines())
+
+
+def step_row(step: ServiceStep) -> dict[str, object]:
+    """Return a step as JSON has it."""
+    row: dict[str, object] = {"kind": str(step.kind), "what": step.what, "why": step.why}
+    if step.kind is StepKind.WRITE:
+        row["text"] = step.text
+    return row
+
+
+def state_row(state: ServiceState) -> dict[str, object]:
+    """Return how the service stands as JSON has it."""
+    return {
+        "manager": state.manager,
+        "isInstalled": state.is_installed,
+        "isEnabled": state.is_enabled,
+        "isRunning": state.is_running,
+        "pid": state.pid,
+        "phase": state.phase,
+        "lingers": state.lingers,
+        "files": [str(path) for path in state.files],
+        "foreign": [str(path) for path in state.foreign],
+        "reason": state.reason,
+        "hint": state.hint,
+    }
+
+
+def state_lines(state: ServiceState) -> Iterator[str]:
+    """Yield how the service stands."""
+    colour, word = ("green", "running") if state.is_running else ("red", "not running")
+    if not state.is_installed:
+        colour, word = "yellow", "not installed"
+    pid = f", process {state.pid}" if state.pid else ""
+    yield f"memoryd is {styled(word, colour=colour)}{pid}"
+    if state.is_installed and state.manager == "none":
+        yield "  its files are there, and nobody reads them now; to remove them: memoryctl service uninstall"
+        yield from (f"  {path}" for path in state.files)
+    elif state.is_installed:
+        yield f"  {state.manager}: {state.phase or 'unknown'}, {'' if state.is_enabled else 'not '}started at login"
+        yield from (f"  {path}{' (not ours)' if path in state.foreign else ''}" for path in state.files)
+    elif state.manager != "none":
+        yield "  install it: memoryctl service install"
+    if state.reason:
+        yield f"  {harmless_line(state.reason)}"
+        yield f"  {state.hint}"
+
+
+def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield which files are older than the configuration, and in what."""
+    for path, lines in changes.items():
+        said = [line for line in lines if not line[1:].startswith("#")]
+        more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+        yield (
+            f"{path} does not fit the configuration, the environment or this version any more "
+            f"({'; '.join(said[:SHOWN])}{more}): memoryctl service install"
+        )
+
+
+def linger_note(state: ServiceState) -> Iterator[str]:
+    """Yield that it ends at logout, with the command that changes that."""
+    if state.manager == "systemd" and not state.lingers:
+        yield (
+            "it stops when you log out and does not start before you log in; to change that: "
+            f"loginctl enable-linger {shlex.quote(_user())}"
+        )
+
+
+def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
+    """Yield what an uninstall leaves, and how to remove it; `kept` is what an installation with force has kept."""
+    drop_ins = (unit_folder(os.environ) / DROP_IN).parent
+    places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}
+    places["drop-ins that are not of memoryctl"] = drop_ins
+    there = {what: path for what, path in places.items() if path.exists()}
+    yield "left as they are: your notes" + ("" if not there else ", and")
+    yield from (f"  {path}  ({what})" for what, path in there.items())
+    if there:
+        yield f"to remove these too, for good: rm -r {shlex.join(map(str, there.values()))}"
+    for copy in kept:
+        was = str(copy).partition(KEPT)[0]
+        yield f"what stood there before `install --force` lies in {harmless_line(str(copy))}; to have it back:"
+        yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(Path.home().name)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceWork:
+    """One invocation over one manager, and how the service stood before it."""
+
+    invocation: Invocation
+    manager: ServiceManager
+    state: ServiceState
+    is_dry: bool
+    write: WriteWhole
+    """Puts a file in its place whole."""
+    why_no_manager: str = ""
+
+    @classmethod
+    def here(cls, invocation: Invocation, *, is_dry: bool, write: WriteWhole) -> "ServiceWork":
+        """Look at the manager; where there is none, a dry run shows what systemd, or launchd, would be given."""
+        manager = manager_here()
+        reason = manager.why if isinstance(manager, NoManager) else ""
+        if reason and is_dry:
+            manager = LaunchdManager(os.environ) if sys.platform == "darwin" else SystemdManager(os.environ)
+        return cls(invocation, manager, manager.state(), is_dry, write, reason)
+
+    def installed(self) -> "ServiceWork":
+        """Return the same; raises MemorydError if there is nothing to start or to stop."""
+        if not self.state.is_installed and self.state.manager != "none":
+            raise MemorydError("memoryd is not installed as a service", hint="memoryctl service install")
+        return self
+
+    def installation(self, hardened: bool | None) -> Installation:
+        """Return what this configuration wants; raises ConfigError: a service that cannot start is not installed."""
+        loaded = load()
+        is_hardened = is_hardened_now(self.state) if hardened is None else hardened
+        return installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
+
+    def do(
+        self,
+        steps: list[ServiceStep],
+        *,
+        nothing: str,
+        notes: Iterable[str] = (),
+        left: Iterable[str] = (),
+        starts: bool = False,
+    ) -> Exit:
+        """Do or show the steps, and say what came of it."""
+        told = [*notes]
+        if self.why_no_manager:
+            known = "this is what one would be told" if self.is_dry else "nobody could be told of it"
+            told.append(f"there is no service manager here: {self.why_no_manager}; {known}")
+        if steps and not self.is_dry:
+            if starts:
+                self._refuse_second()
+            told += carry_out(steps, write=self.write, environment=os.environ, tell=self._tell)
+        lines = [] if not self.is_dry else [line for step in steps for line in step_lines(step)]
+        if self.is_dry and steps:
+            lines.append("nothing was done: this is a dry run")
+        reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
+        after = [] if self.is_dry or not steps else [*left]
+        self.invocation.show({**reply, "notes": told}, [*lines, *([] if steps else [nothing]), *after], told)
+        return Exit.DONE
+
+    def _tell(self, step: ServiceStep) -> None:
+        if not self.invocation.is_json:
+            click.echo(f"{step.kind:<7} {step.what}  ({step.why})")
+
+    def _refuse_second(self) -> None:
+        """Raise AlreadyRunning if a memoryd answers that the manager does not run: two would fight for the socket."""
+        if self.state.is_running:
+            return
+        try:
+            with self.invocation.client(timeout=5) as client:
+                pid = client.status()["pid"]
+        except (DaemonNotRunning, MemorydError):
+            return
+        if self.manager.state().pid != pid:
+            raise AlreadyRunning(
+                f"a memoryd runs already, process {pid}, and not as this service", hint=f"stop it first: kill {pid}"
+            )
+
+
+def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
+    """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
+    if not wanted.is_hardened:
+        return
+    if work.manager.name == "launchd":
+        yield "--hardened is systemd's; launchd has nothing like it"
+    elif reason := why_no_namespaces():
+        if not work.is_dry:
+            raise MemorydError(reason, hint="memoryctl service install --no-hardened")
+        yield reason
+
+
+def is_hardened_now(state: ServiceState) -> bool:
+    """Tell whether the drop-in of ours is there."""
+    return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)
+
+
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
+force_option = click.option(
+    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
+)
+
+
+@click.group("service", context_settings=HELP)
+def service_command() -> None:
+    """Have systemd or launchd run memoryd for you: from login to logout, and again when it fails."""
+
+
+@service_command.command("install", context_settings=HELP)
+@dry_option
+@click.option(
+    "--hardened/--no-hardened",
+    "hardened",
+    default=None,
+    help="Whether systemd shows it a read-only system but for its own folders and the workspaces; unset: as before, "
+    "at first not.",
+)
+@force_option
+@shared
+@click.pass_obj
+def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forced: bool) -> Exit:
+    """Write the unit files for this configuration, enable them and start; again after it has changed.
+
+    Says each step. What is as it should be is left alone.
+    """
+    work = _work(invocation, is_dry=is_dry)
+    wanted = work.installation(hardened)
+    steps = list(work.manager.install(work.manager.files(wanted), work.state, is_forced=is_forced))
+    notes = [*wanted.notes, *hardening_notes(wanted, work), *linger_note(work.state)]
+    return work.do(steps, nothing="memoryd is installed and running as it should", notes=notes, starts=True)
+
+
+@service_command.command("uninstall", context_settings=HELP)
+@dry_option
+@force_option
+@shared
+@click.pass_obj
+def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
+    """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
+    work = _work(invocation, is_dry=is_dry)
+    steps = list(work.manager.uninstall(work.state, is_forced=is_forced))
+    kept = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
+    return work.do(
+        steps, nothing="no service is installed", notes=kept, left=left_lines(kept_copies(work.manager.places))
+    )
+
+
+@service_command.command("start", context_settings=HELP)
+@dry_option
+@shared
+@click.pass_obj
+def start(invocation: Invocation, is_dry: bool) -> Exit:
+    """Start the service."""
+    work = _work(invocation, is_dry=is_dry).installed()
+    steps = [] if work.state.is_running else list(work.manager.start(work.state))
+    return work.do(steps, nothing="memoryd is running", starts=True)
+
+
+@service_command.command("stop", context_settings=HELP)
+@dry_option
+@shared
+@click.pass_obj
+def stop(invocation: Invocation, is_dry: bool) -> Exit:
+    """Stop the service until it is started, or you log in again."""
+    work = _work(invocation, is_dry=is_dry).installed()
+    return work.do(list(work.manager.stop(work.state)), nothing="memoryd is not running")
+
+
+@service_command.command("restart", context_settings=HELP)
+@dry_option
+@shared
+@click.pass_obj
+def restart(invocation: Invocation, is_dry: bool) -> Exit:
+    """Stop the service in order and start it anew; who asks meanwhile waits."""
+    work = _work(invocation, is_dry=is_dry).installed()
+    return work.do(list(work.manager.restart(work.state)), nothing="", starts=True)
+
+
+@service_command.command("status", context_settings=HELP)
+@shared
+@click.pass_obj
+def status(invocation: Invocation) -> Exit:
+    """Say whether the service is installed and runs, and whether its files still fit the configuration.
+
+    Exit code 0 if it runs, 69 if not, 1 where there is no service manager.
+    """
+    manager = manager_here()
+    state = manager.state()
+    changes, notes = _differences(manager, state)
+    invocation.show({**state_row(state), "outdated": changes}, state_lines(state), notes)
+    if state.manager == "none":
+        return Exit.ERROR
+    return Exit.DONE if state.is_running else Exit.NOT_RUNNING
+
+
+@service_command.command("logs", context_settings=HELP)
+@click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what comes, until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
+@shared
+@click.pass_obj
+def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
+    """Print what the service manager and memoryd said, a start that failed included.
+
+    `memoryctl logs` has what memoryd said alone, wherever it runs.
+    """
+    manager = manager_here()
+    words = manager.log_command(follow=is_following, lines=lines)
+    if not words or shutil.which(words[0]) is None:
+        reason = manager.state().reason or f"there is no {words[0]}"
+        raise MemorydError(f"no service manager keeps a log here: {reason}", hint="memoryctl logs")
+    if manager.name != "systemd":
+        os.execvp(words[0], words)
+    everything = LogFilter(LEVELS, None)
+    print_log(invocation, JournalLog(), everything, lines=lines, is_following=is_following)
+    return Exit.DONE
+
+
+def _work(invocation: Invocation, *, is_dry: bool) -> ServiceWork:
+    return ServiceWork.here(invocation, is_dry=is_dry, write=replace_file)
+
+
+def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str, list[str]], list[str]]:
+    """Return what an install would change now, and what to say of it."""
+    if not state.is_installed or state.manager == "none":
+        return {}, []
+    try:
+        loaded = load()
+        wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened_now(state))
+        changes = {str(path): lines for path, lines in changed_lines(manager.files(wanted)).items()}
+    except ConfigError as exc:
+        return {}, [f"{exc}; so it is not known whether the unit files fit"]
+    return changes, [*difference_notes(changes), *linger_note(state)]

@@ -1,0 +1,203 @@
+"""memoryctl workspace: which workspaces there are, and take one to another folder with all that is kept of it."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import count, harmless_line, note, size, styled
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.masking import FolderNaming, namings, renamed
+from memoryd.config.paths import socket_path, state_dir
+from memoryd.daemon.lock import DaemonLock
+from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
+from memoryd.files.reading import file_stat
+from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.moving.replacing import lying_still
+from memoryd.moving.workspace_move import KnownWorkspace, MovePlan, carry_out, known_workspaces, move_plan
+from memoryd.wire import Exit
+
+folder_type = click.Path(path_type=Path)
+
+
+@click.group("workspace", context_settings=HELP)
+def workspace_command() -> None:
+    """Show workspaces, and move one with its pins, history and what is forgotten."""
+
+
+@workspace_command.command("list", context_settings=HELP)
+@shared
+@click.pass_obj
+def listing(invocation: Invocation) -> Exit:
+    """List workspaces: those of the configuration, and those that something is kept of."""
+    found = known_workspaces(load().config.resolved_agents(), state_dir())
+    rows = [one.row() for one in found]
+    lines = [
+        f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
+        f"{_place_word(one)}  {size(one.bytes)} kept"
+        for one in found
+    ]
+    gone = [note for one in found for note in _elsewhere(one)]
+    invocation.show({"workspaces": rows}, lines, gone)
+    return Exit.DONE
+
+
+def _place_word(one: KnownWorkspace) -> str:
+    if one.leads_to:
+        return f"  (a link to {one.leads_to} by now)"
+    return "" if one.is_there else "  (no such folder)"
+
+
+def _elsewhere(one: KnownWorkspace) -> Iterator[str]:
+    if one.leads_to and one.is_there:
+        yield f"to have its history follow the link: {_command(one.path, one.leads_to)}"
+    elif not one.is_there:
+        yield f"moved elsewhere? {_command(one.path)} NEW"
+
+
+def _command(*paths: Path) -> str:
+    return shlex.join(["memoryctl", "workspace", "move", *map(str, paths)])
+
+
+@workspace_command.command("move", context_settings=HELP)
+@click.argument("old", cls=Argument, type=folder_type, help="The folder that it is, or was.")
+@click.argument("new", cls=Argument, type=folder_type, help="The folder that it is to be, or is by now.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--state-only", "only_state", is_flag=True, help="Leave both folders as they are.")
+@click.option("--write-config", "writes_config", is_flag=True, help="Also name the new folder in the configuration.")
+@click.option(
+    "--set-aside", is_flag=True, help="Put aside what is kept of the new folder, if it has a history of its own."
+)
+@shared
+@click.pass_obj
+def move(
+    invocation: Invocation,
+    old: Path,
+    new: Path,
+    dry_run: bool,
+    only_state: bool,
+    writes_config: bool,
+    set_aside: bool,
+) -> Exit:
+    """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.
+
+    Pins, history, what is forgotten, how memories are used and the steps of opinions go along. Memoryd must be
+    stopped. To take it back: move it back.
+    """
+    loaded, state = load(), state_dir()
+    with lying_still(DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}") as notes:
+        for one in notes:
+            note(one)
+        plan = move_plan(old, new, loaded.config.resolved_agents(), only_state=only_state)
+        _check(plan, set_aside=set_aside)
+        # before the folder moves: links on the way lead to it now
+        lines = _config_lines(loaded, plan)
+        aside, stays = (None, False) if dry_run else carry_out(plan)
+        written = writes_config and not dry_run and _written(loaded, lines)
+    done = _Move(plan=plan, loaded=loaded, lines=lines, aside=aside, stays=stays, written=written, is_dry=dry_run)
+    _show(invocation, done)
+    return Exit.DONE
+
+
+def _check(plan: MovePlan, *, set_aside: bool) -> None:
+    if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
+        raise NotFound(
+            f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
+        )
+    if plan.has_own_history and not set_aside:
+        raise InvalidRequest(
+            f"{plan.new} has a history of its own in {plan.new_state}",
+            hint="nothing was changed; --set-aside puts that history aside, and this one in its place",
+        )
+
+
+def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
+    if loaded.source is None:
+        return []
+    return namings(loaded.source.read_text("utf-8-sig"), loaded.source, plan.old, plan.new)
+
+
+def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
+    if loaded.source is None or not lines:
+        return False
+    path = Path(os.path.realpath(loaded.source))
+    before = file_stat(path.stat())
+    try:
+        replace_file(path, renamed(path.read_text("utf-8"), lines).encode(), expected=before, is_durable=True)
+    except (OSError, FileChangedError) as exc:
+        raise StoreUnavailable(f"{path} cannot be written: {exc}", hint="name the new folder in it yourself") from exc
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Move:
+    """What was done, or with `is_dry` would be: `lines` of the configuration name the old folder."""
+
+    plan: MovePlan
+    loaded: Loaded
+    lines: list[FolderNaming]
+    aside: Path | None
+    """What was kept of the new folder before."""
+    stays: bool
+    """The old folder does, on another disk."""
+    written: bool
+    """The lines of the configuration are."""
+    is_dry: bool
+
+
+def _show(invocation: Invocation, done: _Move) -> None:
+    plan = done.plan
+    reply = {
+        "old": str(plan.old),
+        "new": str(plan.new),
+        "dryRun": done.is_dry,
+        "movedFolder": plan.moves_folder,
+        "rows": plan.rows,
+        "state": str(plan.new_state),
+        "setAside": str(done.aside) if done.aside else None,
+        "oldStays": done.stays,
+        "configWritten": done.written,
+        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in done.lines],
+    }
+    moved = "would be moved" if done.is_dry else "moved"
+    folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
+    line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
+    invocation.show(reply, [harmless_line(line)], _notes(done))
+
+
+def _notes(done: _Move) -> Iterator[str]:
+    plan, lines, loaded = done.plan, done.lines, done.loaded
+    if done.stays:
+        yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"
+    if done.aside:
+        yield f"what was kept of {plan.new} before lies in {done.aside}"
+    for one in lines:
+        says = "now says" if done.written else "is to say"
+        yield f"{loaded.source}:{one.line}: {one.key} {says} {one.instead}" + (
+            "" if done.written else f" instead of {one.said}"
+        )
+    if lines and not done.written and not done.is_dry:
+        yield "change that before memoryd starts; the same command with --write-config does it"
+    if not lines and _is_unnamed(loaded, plan):
+        yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
+    if os.environ.get("MEMORYD_WORKSPACE"):
+        yield "MEMORYD_WORKSPACE is set and goes before the configuration: see that it names the new folder"
+    yield "nothing was changed" if done.is_dry else f"to take it back: {_way_back(plan, stays=done.stays)}"
+
+
+def _way_back(plan: MovePlan, *, stays: bool) -> str:
+    """Say what takes a move back; what stands in the old place by then must not be in the way."""
+    back = _command(plan.new, plan.old)
+    if plan.old.is_symlink():
+        return f"remove the link {plan.old}, then {back}"
+    if stays:
+        return f"{back} (once one of the two has changed, delete {plan.old} before)"
+    return f"{back} --state-only" if plan.old.is_dir() else back
+
+
+def _is_unnamed(loaded: Loaded, plan: MovePlan) -> bool:
+    return any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents())

@@ -1,0 +1,132 @@
+"""memoryctl changes: list what was written into the workspace, by whom.
+
+How changes are shown.
+
+memoryctl undo: take back what was written.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import click
+
+from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.terminal import count, harmless_line, styled
+from memoryd.domain.citations import is_conversation
+from memoryd.replies.memories import ChangeReply, ChangesReply, WrittenSessionReply
+from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
+
+
+@click.command("changes", context_settings=HELP)
+@click.option("--since", metavar="DATE", help="Only those of this date or later: 2026-11-18, or 7d for as long ago.")
+@click.option("--by", metavar="WRITER", help="Only those by retain, core, reflect, …, by agent or agent:ID; or qa.")
+@click.option("--path", metavar="FILE", help="Only those of this file.")
+@click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
+@click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
+@click.option("--lines", is_flag=True, help="Also show the lines that went and came; else no text of a note is told.")
+@shared
+@click.pass_obj
+def changes_command(
+    invocation: Invocation,
+    since: str | None,
+    by: str | None,
+    path: str | None,
+    run: str | None,
+    limit: int | None,
+    lines: bool,
+) -> Exit:
+    """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
+
+    `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` takes out.
+    """
+    with invocation.client() as memory:
+        reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, lines=lines, agent=invocation.agent)
+    is_found = bool(reply["changes"] or reply["sessions"])
+    # of one writer or one act, the newest change listed need not be the newest of its file
+    told = _lines(reply, is_whole=not (by or run))
+    invocation.show(reply, told, [*reply["trouble"], *["nothing was written"] * (not is_found)])
+    return Exit.DONE if is_found else Exit.NOTHING_FOUND
+
+
+def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
+    for change in reply["changes"]:
+        yield from change_lines(change)
+        if is_whole and is_foreign(change, reply["changes"]):
+            yield f"    {harmless_line(change['path'])} was written by somebody else since"
+    yield from map(session_line, reply["sessions"])
+
+
+SHOWN_HASH = 12
+SHOWN_LINES = 3
+"""Of each change, those that came and those that went."""
+
+
+def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[str]:
+    """Yield a change: its number, when, by whom, where, the hash of the file, then lines that went and came."""
+    moment = datetime.fromisoformat(change["at"]).astimezone()
+    who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
+    told = [styled(str(change["id"]), bold=True), f"{moment:%Y-%m-%d %H:%M}", who, harmless_line(change["path"])]
+    if change["state"] != "done":
+        told.append(change["state"])
+    if not change["undoable"]:
+        told.append("cannot be undone")
+    told.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
+    yield "  ".join([*told, harmless_line(change["why"])])
+    signed = [
+        f"{sign} {harmless_line(line)}"
+        for one in change["lines"]
+        for sign, lines in (("-", one["removed"]), ("+", one["added"]))
+        for line in lines
+        if line.strip()
+    ]
+    yield from (f"    {line}" for line in signed[:most])
+    if len(signed) > most:
+        yield f"    … {len(signed) - most} more"
+
+
+def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
+    """Tell whether a change is the newest of its file, and the file is another one now: somebody else wrote it."""
+    newest = next(one for one in listed if one["path"] == change["path"])
+    return newest["id"] == change["id"] and change["standing"] is False
+
+
+def session_line(session: WrittenSessionReply) -> str:
+    """Return a session of questions and answers: its name, when it was written, how long it is, and what undoes it."""
+    moment = datetime.fromisoformat(session["at"]).astimezone()
+    name, undo = harmless_line(session["session"]), harmless_line(session["undo"])
+    told = [styled(name, bold=True), f"{moment:%Y-%m-%d %H:%M}", "qa", count(session["turns"], "turn")]
+    return "  ".join([*told, f"to take it out: memoryctl {undo}"])
+
+
+class _ChangeNumber(click.IntRange):
+    """The number of a change; a session is none, and is taken out otherwise."""
+
+    def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; raises BadParameter."""
+        if is_conversation(str(value)):
+            self.fail(f"a conversation is no change: memoryctl sessions forget {value}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@click.command("undo", context_settings=HELP)
+@click.argument(
+    "change", cls=Argument, type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change."
+)
+@click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
+@click.option("--dry-run", is_flag=True, help="Say only what would be taken back.")
+@shared
+@click.pass_obj
+def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
+    """Take back a change where its lines still stand; that is a change too, and can be taken back.
+
+    `memoryctl changes` lists the numbers.
+    """
+    if (change is None) == (run is None):
+        raise click.UsageError("give the number of a change, or --run")
+    with invocation.client() as memory:
+        reply = memory.undo(change, run=run, dry_run=dry_run, agent=invocation.agent)
+    lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize))
+    again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
+    invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
+    return Exit.DONE

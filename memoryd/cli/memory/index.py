@@ -1,0 +1,182 @@
+"""memoryctl index: give every note its words and its vector now; or say first what that would send, and to whom.
+
+memoryctl reindex: read all files again, and if asked compute all vectors again.
+
+memoryctl sync: wait until what is on disk now can be found.
+"""
+
+from importlib import import_module
+from typing import TypedDict, get_args
+
+import click
+
+from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.terminal import cost, count, harmless_line, note, size
+from memoryd.cli.waiting import reach, report, tell, timeout_option
+from memoryd.errors import DaemonNotRunning
+from memoryd.replies.status import AgentStatus, ConversationsReply, OutstandingReply
+from memoryd.wire import Exit, SyncGoal
+
+
+class SpokenProspect(TypedDict):
+    """What is to be embedded of conversations; `files` and `bytes` are those of transcripts, read or not."""
+
+    files: int
+    bytes: int
+    passages: int | None
+    tokens: int | None
+
+
+class Prospect(TypedDict):
+    """What indexing would do for one agent; `destination` and `model` are null if nothing leaves the machine."""
+
+    id: str
+    provider: str
+    rule: str
+    destination: str | None
+    model: str | None
+    files: int | None
+    passages: int
+    tokens: int | None
+    media: int | None
+    mediaBytes: int | None
+    conversations: SpokenProspect | None
+    paused: bool
+
+
+@click.command("index", context_settings=HELP)
+@click.option(
+    "--dry-run", "is_dry", is_flag=True, help="Only say what would be sent, and where to; works without memoryd."
+)
+@timeout_option
+@shared
+@click.pass_obj
+def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
+    """Index all notes, vectors included, and wait for it; also while memorySearch.sync.paused is true."""
+    if not is_dry:
+        return report(invocation, "embedded", reach(invocation, "embedded", timeout))
+    prospects = _prospects(invocation)
+    if invocation.is_json:
+        invocation.print_json({"agents": prospects})
+    else:
+        for prospect in prospects:
+            click.echo(harmless_line(_sentence(prospect)))
+            if prospect["conversations"] is not None:
+                click.echo(f"  {harmless_line(_spoken(prospect, prospect['conversations']))}")
+            click.echo(harmless_line(f"  {prospect['rule']}"))
+    return Exit.DONE
+
+
+def _prospects(invocation: Invocation) -> list[Prospect]:
+    try:
+        with invocation.client() as client:
+            client.sync("indexed", agent=invocation.agent)
+            return [_of_status(agent) for agent in invocation.chosen_agents(client.status())]
+    except DaemonNotRunning:
+        note("memoryd is not running: counted on disk, as if nothing were embedded yet")
+        # this pulls in the reading and cutting of notes, which nothing else here needs
+        prospects: list[Prospect] = import_module("memoryd.cli.local.index_estimate").prospects(invocation)
+        return prospects
+
+
+def _of_status(agent: AgentStatus) -> Prospect:
+    embedding = agent.get("embedding")
+    remote = embedding and embedding["remote"]
+    outstanding = remote and remote["outstanding"]
+    return {
+        "id": agent["id"],
+        "provider": embedding["provider"] if embedding else agent["provider"],
+        "rule": embedding["rule"] if embedding else "",
+        "destination": remote["destination"] if remote and outstanding else None,
+        "model": remote["model"] if remote and outstanding else None,
+        "files": outstanding["files"] if outstanding else None,
+        "passages": outstanding["passages"] if outstanding else agent["pendingEmbeddings"],
+        "tokens": outstanding["tokens"] if outstanding else None,
+        "media": outstanding.get("media", 0) if outstanding else None,
+        "mediaBytes": outstanding.get("mediaBytes", 0) if outstanding else None,
+        "conversations": _spoken_of(agent.get("sessions")),
+        "paused": bool(embedding and embedding["paused"]),
+    }
+
+
+def _spoken_of(sessions: ConversationsReply | None) -> SpokenProspect | None:
+    if sessions is None:
+        return None
+    transcripts, outstanding = sessions["transcripts"], sessions["outstanding"]
+    passages = outstanding["passages"] if outstanding else sessions["pendingEmbeddings"]
+    if transcripts is None and not passages:
+        return None
+    return {
+        "files": transcripts["files"] if transcripts else 0,
+        "bytes": transcripts["bytes"] if transcripts else 0,
+        "passages": passages,
+        "tokens": outstanding["tokens"] if outstanding else None,
+    }
+
+
+def _spoken(prospect: Prospect, spoken: SpokenProspect) -> str:
+    files = f"{count(spoken['files'], 'transcript')} of {size(spoken['bytes'])}" if spoken["files"] else ""
+    passages = "" if spoken["passages"] is None else f"{count(spoken['passages'], 'passage')} to embed"
+    tokens = "" if spoken["tokens"] is None else f"about {count(spoken['tokens'], 'token')}"
+    if prospect["provider"] == "none":
+        where = "words only, nothing is embedded"
+    elif prospect["destination"] is None:
+        where = "nothing leaves the machine"
+    else:
+        where = f"to {prospect['destination']}"
+    return ", ".join(filter(None, [f"conversations: {files}" if files else "conversations", passages, tokens, where]))
+
+
+def _sentence(prospect: Prospect) -> str:
+    who = f"agent {prospect['id']}: "
+    if prospect["provider"] == "none":
+        return f"{who}words only, nothing is embedded"
+    if prospect["destination"] is None:
+        return f"{who}{count(prospect['passages'], 'passage')} to embed here; nothing leaves the machine"
+    if not prospect["passages"]:
+        return f"{who}nothing to send to {prospect['destination']}"
+    held = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
+    outstanding: OutstandingReply = {
+        "files": prospect["files"] or 0,
+        "passages": prospect["passages"],
+        "tokens": prospect["tokens"] or 0,
+        "media": prospect["media"] or 0,
+        "mediaBytes": prospect["mediaBytes"] or 0,
+    }
+    model = f"{prospect['provider']}, {prospect['model']}"
+    return f"{who}would send {cost(outstanding)} to {prospect['destination']} ({model}){held}"
+
+
+@click.command("reindex", context_settings=HELP)
+@click.option("--force", is_flag=True, help="Read and chunk every file again, changed or not.")
+@click.option("--embeddings", is_flag=True, help="Drop all vectors and compute them again.")
+@click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
+@timeout_option
+@shared
+@click.pass_obj
+def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_waiting: bool, timeout: float) -> Exit:
+    """Bring the index in step with the disk, from the ground up if asked."""
+    with invocation.client() as client:
+        pending = client.reindex(force=force, embeddings=embeddings, agent=invocation.agent)
+    if not is_waiting:
+        tell(invocation, "none", pending, is_done=True)
+        return Exit.DONE
+    goal: SyncGoal = "embedded" if embeddings else "indexed"
+    return report(invocation, goal, reach(invocation, goal, timeout))
+
+
+@click.command("sync", context_settings=HELP)
+@click.option(
+    "--wait",
+    "goal",
+    type=click.Choice(get_args(SyncGoal)),
+    default="indexed",
+    show_default=True,
+    help="What to wait for: nothing, until it is found by words, or by words and meaning.",
+)
+@timeout_option
+@shared
+@click.pass_obj
+def sync_command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit:
+    """Read what changed on disk and wait until it is indexed."""
+    return report(invocation, goal, reach(invocation, goal, timeout))

@@ -1,0 +1,102 @@
+"""memoryctl opinions: what is thought, how firmly, and why."""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, limit_option, rest_notes, shared
+from memoryd.cli.memory.qa import key_option
+from memoryd.cli.terminal import count, harmless_line, styled
+from memoryd.replies.knowledge import OpinionReplayReply, OpinionReply, OpinionStepReply, OpinionWhyReply
+from memoryd.wire import Exit
+
+_RULES = {"supports": "its line says so", "contradicts": "its line says so", "restated": "says the same"}
+
+
+@click.group("opinions", context_settings=HELP)
+def opinions_command() -> None:
+    """Show opinions with their confidence, and why they are held."""
+
+
+@opinions_command.command("list", context_settings=HELP)
+@click.option("--entity", metavar="NAME", help="Only opinions about this entity, or an alias of it.")
+@limit_option
+@key_option
+@shared
+@click.pass_obj
+def listing(invocation: Invocation, entity: str | None, limit: int | None, key: str | None) -> Exit:
+    """List opinions, the firmest first: confidence, what is thought, evidence for and against, id."""
+    with invocation.client() as client:
+        reply = client.opinions(entity=entity, limit=limit, session_key=key, agent=invocation.agent)
+    rest = rest_notes(len(reply["opinions"]), reply["total"], "opinion")
+    invocation.show(reply, map(opinion_line, reply["opinions"]), rest)
+    return Exit.DONE if reply["opinions"] else Exit.NOTHING_FOUND
+
+
+@opinions_command.command("why", context_settings=HELP)
+@click.argument("opinion", cls=Argument, metavar="ID", help="The opinion, by its id or the first signs of it.")
+@key_option
+@shared
+@click.pass_obj
+def why(invocation: Invocation, opinion: str, key: str | None) -> Exit:
+    """Say why an opinion is held: each step with its evidence, and the confidence before and after it."""
+    with invocation.client() as client:
+        reply = client.why_opinion(opinion, session_key=key, agent=invocation.agent)
+    invocation.show(reply, _why_lines(reply))
+    return Exit.DONE
+
+
+@opinions_command.command("replay", context_settings=HELP)
+@key_option
+@shared
+@click.pass_obj
+def replay(invocation: Invocation, key: str | None) -> Exit:
+    """Compute every confidence anew from lines and ledger, and compare them, bit for bit; exit 1 if any differs."""
+    with invocation.client() as client:
+        reply = client.replay_opinions(session_key=key, agent=invocation.agent)
+    invocation.show(reply, _replay_lines(reply))
+    return Exit.DONE if reply["equal"] else Exit.ERROR
+
+
+def opinion_line(one: OpinionReply) -> str:
+    """Return an opinion on one line."""
+    evidence = f"+{one['supporting']} -{one['opposing']}"
+    told = [f"{one['confidence']:.2f}", _about(one), evidence, one["id"][:SHORT_ID], harmless_line(one["source"])]
+    return "  ".join(told)
+
+
+def _about(one: OpinionReply) -> str:
+    names = " ".join(f"@{harmless_line(name)}" for name in one["entities"])
+    statement = styled(harmless_line(one["statement"]), bold=True)
+    return f"{names}: {statement}" if names else statement
+
+
+def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
+    for one in reply["differing"]:
+        recorded = f"{one['before']!r} -> {one['after']!r}"
+        computed = f"{one['computedBefore']!r} -> {one['computedAfter']!r}"
+        yield f"{one['id']}  {harmless_line(one['statement'])}"
+        yield f"  {one['evidence'][:SHORT_ID]}  recorded {recorded}, computed {computed}"
+    told = f"{count(reply['opinions'], 'opinion')}, {count(reply['steps'], 'step')}"
+    yield f"{told}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}"
+
+
+def _why_lines(reply: OpinionWhyReply) -> Iterator[str]:
+    """Yield what is thought, what its lines say, then the steps, those that count no more last."""
+    yield f"{_about(reply)}  {reply['id']}"
+    yield f"  {reply['base']:.2f}  by its own lines  {harmless_line(reply['source'])}"
+    yield from _step_lines(reply["steps"])
+    yield f"  {reply['confidence']:.2f}  now"
+    if reply["setAside"]:
+        yield "  set aside, since its lines give another confidence:"
+        yield from _step_lines(reply["setAside"])
+
+
+def _step_lines(steps: Sequence[OpinionStepReply]) -> Iterator[str]:
+    for step in steps:
+        rule = _RULES.get(step["labelledBy"], harmless_line(step["labelledBy"]))
+        cited = ", ".join(map(harmless_line, step["citations"])) or "its line is gone"
+        moved = f"{step['before']:.2f} -> {step['after']:.2f}"
+        yield f"  {moved}  {step['label']} ({rule})  {step['day']}  {step['evidence'][:SHORT_ID]}  {cited}"
+        if step["content"]:
+            yield f"    {harmless_line(step['content'])}"

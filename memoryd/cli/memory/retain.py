@@ -1,0 +1,152 @@
+"""memoryctl retain: state a memory in today's log.
+
+memoryctl capture: what of a message becomes a memory, and why or why not.
+
+What the commands that state memories share: their options, and how what came of it is shown.
+
+memoryctl remember: note something that is to be remembered.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import click
+
+from memoryd.cli.invocation import (
+    HELP,
+    SHORT_ID,
+    Argument,
+    BulletCommand,
+    BulletText,
+    Invocation,
+    Number,
+    shared,
+    undo_notes,
+)
+from memoryd.cli.memory.qa import given_text
+from memoryd.cli.terminal import harmless_line, styled
+from memoryd.replies.conversations import CaptureReply
+from memoryd.replies.memories import RetainedReply, RetainReply
+from memoryd.wire import Exit
+
+
+@click.command("capture", context_settings=HELP)
+@click.argument("text", cls=Argument, help="What is said to the agent; - reads standard input.")
+@click.option("--dry-run", is_flag=True, help="Say only what would be kept, by which form, and why not the rest.")
+@click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
+@shared
+@click.pass_obj
+def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: str | None) -> Exit:
+    """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
+    with invocation.client() as memory:
+        reply = memory.capture(given_text(text), answer=answer, dry_run=dry_run, agent=invocation.agent)
+    is_unmarked = not reply["gate"] and not reply["dropped"]
+    invocation.show(reply, _lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
+    return Exit.DONE if reply["kept"] else Exit.NOTHING_FOUND
+
+
+def _lines(reply: CaptureReply) -> Iterator[str]:
+    word = "would keep" if reply["dryRun"] else "kept"
+    for item in reply["kept"]:
+        pinned = ", pinned" if item["pinned"] else ""
+        told = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
+        yield harmless_line(f"{word} ({told}): {item['text']}")
+    for citation in reply["citations"]:
+        yield f"  {harmless_line(citation)}"
+    for one in reply["dropped"]:
+        form = f" (form {one['form']!r})" if one["form"] else ""
+        yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")
+
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
+
+
+def statement_options(command: AnyFunction) -> AnyFunction:
+    """Add what may be said of a memory beside its text."""
+    for add in (
+        click.option("--at", metavar="DATE", help="When it was so: 2026-11-18, 2026-11 or 2026-11-18..2026-11-20."),
+        click.option(
+            "--entity", "-e", "entities", metavar="NAME", multiple=True, help="What it is about; may be repeated."
+        ),
+        click.option(
+            "--scope", metavar="SCOPE", help="Whom it is for: agent:ID, agent:ID:CHANNEL or global (default: all here)."
+        ),
+        click.option("--importance", "-i", type=Number(0, 1), metavar="0..1", help="How important it is."),
+    ):
+        command = add(command)
+    return command
+
+
+def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
+    """Print where memories stand, and to stderr what is to be known of them."""
+    unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
+    notes = [*undo_notes([reply["change"]]), *unsearchable, *reply["notes"]]
+    invocation.show(reply, map(_line, reply["memories"]), notes)
+    return Exit.DONE
+
+
+def _line(one: RetainedReply) -> str:
+    told = "retained" if one["created"] else "stands there already"
+    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
+
+
+@click.command("retain", cls=BulletCommand, context_settings=HELP)
+@click.argument(
+    "text", cls=Argument, type=BulletText(), help='A bullet, "W @Peter: …", or plain text; - reads standard input.'
+)
+@click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
+@statement_options
+@shared
+@click.pass_obj
+def retain_command(
+    invocation: Invocation,
+    text: str,
+    kind: str | None,
+    importance: float | None,
+    scope: str | None,
+    entities: tuple[str, ...],
+    at: str | None,
+) -> Exit:
+    """State a memory: it becomes a bullet below the Retain heading of today's log.
+
+    From standard input every bullet is a memory of its own, and all are written at once.
+    """
+    with invocation.client() as memory:
+        reply = memory.retain(
+            given_text(text),
+            each=text == "-",
+            kind=kind,
+            importance=importance,
+            scope=scope,
+            entities=list(entities),
+            at=at,
+            agent=invocation.agent,
+        )
+    return print_retained(invocation, reply)
+
+
+@click.command("remember", cls=BulletCommand, context_settings=HELP)
+@click.argument("text", cls=Argument, type=BulletText(), help="What is to be remembered; - reads standard input.")
+@statement_options
+@shared
+@click.pass_obj
+def remember_command(
+    invocation: Invocation,
+    text: str,
+    importance: float | None,
+    scope: str | None,
+    entities: tuple[str, ...],
+    at: str | None,
+) -> Exit:
+    """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
+    with invocation.client() as memory:
+        reply = memory.retain(
+            given_text(text),
+            remember=True,
+            importance=importance,
+            scope=scope,
+            entities=list(entities),
+            at=at,
+            agent=invocation.agent,
+        )
+    return print_retained(invocation, reply)

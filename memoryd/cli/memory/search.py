@@ -1,0 +1,336 @@
+"""memoryctl search: cited hits for a question.
+
+memoryctl get: the text of a document or of cited lines, these among their neighbours.
+
+Hits as a person sees them: cited, with the lines marked that answer best.
+"""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, repeat
+from itertools import count as count_from
+
+import click
+
+from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option
+from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
+from memoryd.cli.terminal import behind_gutter, count, harmless, harmless_line, is_terminal, note, styled
+from memoryd.domain.citations import Citation, cited, conversation_cited, one_line, parse
+from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
+from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
+
+NEAR_MISSES = "beyond --max-results or below --min-score:"
+
+
+@click.command("search", context_settings=HELP)
+@click.argument(
+    "words",
+    nargs=-1,
+    cls=Argument,
+    metavar="QUERY…",
+    help='The question, in one word or several; "-": read it from standard input.',
+)
+@click.option("--query", metavar="TEXT", help="The question as one text, instead of the words.")
+@click.option(
+    "-k",
+    "--k",
+    "--limit",
+    "--max-results",
+    "max_results",
+    type=click.IntRange(1, RESULTS_MAX),
+    help="How many hits at most (else query.maxResults).",
+)
+@click.option(
+    "--min-score",
+    type=Number(0, 1),
+    help="Leave out hits with a lower score that hold no word of the question (else query.minScore).",
+)
+@click.option("--since", metavar="DATE", help="Only what is of this date or later: 2026-10-01, or 30d for as long ago.")
+@click.option(
+    "--until", metavar="DATE", help="Only what is of this date or earlier: 2026-10-01, or 30d for as long ago."
+)
+@click.option(
+    "--path",
+    "--paths",
+    "paths",
+    multiple=True,
+    metavar="GLOB",
+    help="Only these documents: a glob, a file or a folder; repeatable.",
+)
+@click.option(
+    "--source",
+    "--sources",
+    "sources",
+    multiple=True,
+    type=click.Choice(["memory", "sessions"]),
+    help="Ask notes (memory), conversations (sessions), or both; repeatable (else memorySearch.sources).",
+)
+@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
+@click.option(
+    "--deadline-ms",
+    type=click.IntRange(1, DEADLINE_MS_MAX),
+    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
+)
+@click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
+@strict_option
+@shared
+@click.pass_obj
+def search_command(
+    invocation: Invocation,
+    words: tuple[str, ...],
+    query: str | None,
+    max_results: int | None,
+    min_score: float | None,
+    since: str | None,
+    until: str | None,
+    paths: tuple[str, ...],
+    sources: tuple[str, ...],
+    session_key: str | None,
+    deadline_ms: int | None,
+    explain: bool,
+    strict: bool,
+) -> Exit:
+    """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
+    question = _question(words, query)
+    with invocation.client() as client:
+        reply = client.search(
+            question,
+            agent=invocation.agent,
+            max_results=max_results,
+            min_score=min_score,
+            session_key=session_key,
+            sources=list(sources) or None,
+            since=since,
+            until=until,
+            paths=list(paths) or None,
+            deadline_ms=deadline_ms,
+            explain=explain,
+        )
+    if invocation.is_json:
+        invocation.print_json(reply)
+    else:
+        _print_hits(reply, explain)
+    return _worth(reply).exit_code(is_strict=strict)
+
+
+def _question(words: tuple[str, ...], query: str | None) -> str:
+    if words and query is not None:
+        raise click.UsageError("give the question as words or with --query, not both")
+    text = sys.stdin.read() if words == ("-",) else " ".join(words) if query is None else query
+    if not text.strip():
+        raise click.UsageError('no question: memoryctl search "which port does the gateway use"')
+    return text.strip()
+
+
+def _worth(reply: SearchReply) -> AnswerWorth:
+    is_found, took_part = bool(reply["results"]), reply["mode"] != "none"
+    return AnswerWorth(reply["verdict"], reply.get("reason"), reply["health"], is_found, took_part)
+
+
+def _print_hits(reply: SearchReply, is_explained: bool) -> None:
+    for number, hit in enumerate(reply["results"], start=1):
+        click.echo(("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained)))
+    misses = reply.get("misses") or []
+    if misses:
+        click.echo(f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES)
+    for miss in misses:
+        click.echo("\n" + "\n".join(hit_lines("-", miss, is_explained)))
+    for line in _worth(reply).notes("note"):
+        note(line)
+    for line in _health_notes(reply, reply["health"]):
+        note(line)
+
+
+def _engine(reply: SearchReply, left: str) -> str:
+    """Say who answered in the place of `left`: the other backend, or the same one with another provider's vectors."""
+    return reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
+
+
+def _health_notes(reply: SearchReply, health: SearchHealth) -> Iterator[str]:
+    fallback = reply.get("fallback")
+    if fallback:
+        yield f"answered by {_engine(reply, str(dict(fallback).get('from', 'qmd')))}: {fallback['reason']}"
+    yield from lacking(health)
+
+
+NEIGHBOURS = 3
+"""Lines before and after those of a citation, on a terminal."""
+
+
+@click.command("get", context_settings=HELP)
+@click.argument(
+    "path",
+    cls=Argument,
+    metavar="PATH[#L10-L20]",
+    help="The document as search cites it, relative to the workspace; with lines, those alone.",
+)
+@click.option(
+    "--from", "start", type=click.IntRange(1, POSITION_MAX), metavar="LINE", help="First line, counted from 1."
+)
+@click.option("--lines", type=click.IntRange(1, LINES_MAX), metavar="N", help="How many lines at most.")
+@click.option(
+    "--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line, counted from 1."
+)
+@click.option(
+    "-C",
+    "--context",
+    "around",
+    type=click.IntRange(0, LINES_MAX),
+    metavar="N",
+    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
+)
+@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
+@shared
+@click.pass_obj
+def get_command(
+    invocation: Invocation,
+    path: str,
+    start: int | None,
+    lines: int | None,
+    column: int | None,
+    around: int | None,
+    session_key: str | None,
+) -> Exit:
+    """Print a document of the memory, or the lines of a citation, exactly.
+
+    On a terminal cited lines stand among their neighbours, and are marked.
+    """
+    cited = _citation(path)
+    if cited.start_line is not None and (start or lines):
+        raise click.UsageError("give the lines in the citation or with --from and --lines, not both")
+    if cited.start_line is None and around is not None:
+        raise click.UsageError("--context is for cited lines: memoryctl get MEMORY.md#L3-L4 --context 5")
+    if cited.start_line is not None:
+        start = cited.start_line
+        lines = (cited.end_line or start) - start + 1
+    with invocation.client() as client:
+        read = partial(client.get, cited.path, agent=invocation.agent, session_key=session_key)
+        reply = read(start=start, lines=lines, column=column)
+        is_marked = cited.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
+        around = around if around is not None else NEIGHBOURS if is_marked else 0
+        shown = _among_neighbours(read, reply, around) if reply["lines"] == lines else reply
+    if invocation.is_json:
+        invocation.print_json(shown)
+    else:
+        _print_file(shown, cited if is_marked else None)
+        _note_rest(reply, start or 1, lines)
+        _note_end(reply["totalLines"], start, cited.end_line)
+    return Exit.NOTHING_FOUND if start is not None and start > reply["totalLines"] else Exit.DONE
+
+
+def _citation(text: str) -> Citation:
+    if not text.strip():
+        raise click.UsageError("no document: memoryctl get MEMORY.md")
+    if conversation_cited(text) is not None:
+        raise click.UsageError(f"{text} is of a conversation: memoryctl sessions show {shlex.quote(text)}")
+    if "#L" not in text:
+        return Citation(text)  # a file name may hold a #
+    try:
+        cited = parse(text)
+    except ValueError as exc:
+        raise click.UsageError(str(exc)) from exc
+    if (cited.end_line or 0) - (cited.start_line or 0) >= LINES_MAX:
+        raise click.UsageError(
+            f"not a line range: L{cited.start_line}-L{cited.end_line} (at most {LINES_MAX:,} lines at once)"
+        )
+    return cited
+
+
+def _among_neighbours(read: Callable[..., FileReply], cited: FileReply, around: int) -> FileReply:
+    """Return cited lines with so many around them, or alone where these would take their room in the reply."""
+    if not around or cited.get("nextColumn"):
+        return cited
+    first = max(1, cited["from"] - around)
+    behind = cited["from"] + cited["lines"]
+    found = read(start=first, lines=min(LINES_MAX, behind + around - first))
+    whole = found["lines"] - (1 if found.get("nextColumn") else 0)
+    return found if first + whole >= behind else cited
+
+
+def _note_end(total: int, start: int | None, end: int | None) -> None:
+    """Say so if lines were asked for that lie behind the end of the document."""
+    if start is not None and start > total:
+        note(f"there is no line {start:,}, the document has {count(total, 'line')}")
+    elif end is not None and end > total:
+        note(f"the document ends at line {total:,}")
+
+
+def _print_file(reply: FileReply, marked: Citation | None) -> None:
+    text = reply["text"]
+    if marked is not None and marked.start_line is not None:
+        wanted = range(marked.start_line, (marked.end_line or marked.start_line) + 1)
+        lines = text.removesuffix("\n").split("\n") if text else []
+        for number, line in enumerate(lines, start=reply["from"]):
+            click.echo(behind_gutter(line, is_marked=number in wanted))
+    elif is_terminal(sys.stdout):
+        click.echo(harmless(text), nl=bool(text) and not text.endswith("\n"))
+    else:
+        # bytes: click would take escape sequences out of text, and the locale could change letters
+        click.echo(text.encode(errors="surrogatepass"), nl=False)
+
+
+def _note_rest(reply: FileReply, start: int, asked: int | None) -> None:
+    """Say where to go on if not all that was asked for had room in the reply."""
+    if column := reply.get("nextColumn"):
+        line = start + reply["lines"] - 1
+        note(f"line {line} is too long for one reply; its rest: --from {line} --column {column}")
+    elif reply.get("truncated") and (asked is None or reply["lines"] < asked):
+        following = reply.get("nextFrom")
+        more = f"; go on with --from {following}" if following else ""
+        note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")
+
+
+INDENT = "   "
+
+
+def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
+    """Yield a hit line by line: `mark`, citation, score and heading, then its snippet, and why it is there."""
+    focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
+    citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
+    heading = harmless_line(hit.get("heading") or "")
+    score = styled(f"{hit['score']:.2f}", colour="green")
+    copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
+    worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}"
+    yield f"{head}  {styled(heading, dim=True)}" if heading else head
+    yield from _snippet_lines(hit)
+    if is_explained and (why := _explanation(hit)):
+        yield f"{INDENT}{styled(why, dim=True)}"
+
+
+def _snippet_lines(hit: HitReply) -> Iterator[str]:
+    """Yield the lines of the snippet, those of the focus marked and bold."""
+    focus, lines = hit.get("focus"), hit["snippet"].rstrip("\n").split("\n")
+    # behind those of the document stands the footer
+    numbers = chain(hit.get("snippetLines") or count_from(hit.get("snippetStartLine", 1)), repeat(0))
+    # line by line: an escape sequence that does not end would else take the lines behind it away
+    for number, line in zip(numbers, lines, strict=False):
+        is_focus = focus is not None and focus["startLine"] <= number <= focus["endLine"]
+        yield behind_gutter(line, is_marked=is_focus)
+
+
+def _explanation(hit: HitReply) -> str:
+    scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
+    given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
+    given += [hit["verdict"]] if hit.get("verdict") else []
+    explained = hit.get("explain")
+    if explained is None:
+        return " · ".join(given)
+    because = harmless_line(explained.get("because", ""))
+    return " · ".join(part for part in (*given, because, _why_focus(hit, explained)) if part)
+
+
+def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
+    focus, why = hit.get("focus"), explained.get("focus")
+    if not focus or not why:
+        return ""
+    reasons = [harmless_line(", ".join(why["terms"]))] if why["terms"] else []
+    if passage := why["passage"]:
+        reasons.append(f"the passage nearest in meaning ({_range(hit, passage)})")
+    return f"focus {_range(hit, focus)}: " + (" and ".join(reasons) or "nothing in it tells more than the rest")
+
+
+def _range(hit: HitReply, lines: LinesReply) -> str:
+    return cited(hit["path"], lines["startLine"], lines["endLine"]).place

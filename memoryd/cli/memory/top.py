@@ -1,0 +1,402 @@
+"""memoryctl top: what the daemon does now.
+
+What happened between two looks at the metrics: rates, times, and what processes took.
+
+The figures of an interval on a screen.
+"""
+
+import contextlib
+import select
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, TypedDict
+
+import click
+from prometheus_client.parser import text_string_to_metric_families
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from memoryd.cli.bars import console
+from memoryd.cli.invocation import HELP, Invocation, Number, shared
+from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, percent, size
+from memoryd.client import Client
+from memoryd.domain.counters import BOUNDS, quantile
+from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
+from memoryd.wire import Exit
+
+LABELS: Final = ("process", "agent", "method", "route", "arm", "code", "cache", "on", "part", "le")
+"""Those that are read, in the order in which values are kept by them."""
+
+
+class TimedRow(TypedDict):
+    """What was done of one kind: how often a second, and how long it took, null if nothing was."""
+
+    name: str
+    perSecond: float
+    p50Ms: float | None
+    p95Ms: float | None
+
+
+class QueueRow(TypedDict):
+    """What waits in an agent's memory."""
+
+    agent: str
+    pendingFiles: int
+    pendingEmbeddings: int
+    pendingCaptures: int
+
+
+class ProcessRow(TypedDict):
+    """A process: 100 % is one processor; null in the first look at it."""
+
+    process: str
+    agent: str
+    cpuPercent: float | None
+    rssBytes: int
+    threads: int
+    files: int
+
+
+class CacheRow(TypedDict):
+    """A cache: how often it had what was wanted since the last look, and what it takes."""
+
+    cache: str
+    hits: int
+    misses: int
+    bytes: int
+
+
+class TopFigures(TypedDict):
+    """One line of `memoryctl top --json`."""
+
+    seconds: float
+    uptimeSeconds: float
+    restarted: bool
+    requestsPerSecond: float
+    failedPerSecond: float
+    inFlight: int
+    connections: int
+    degraded: int
+    routes: list[TimedRow]
+    arms: list[TimedRow]
+    queues: list[QueueRow]
+    processes: list[ProcessRow]
+    caches: list[CacheRow]
+
+
+@dataclass(frozen=True, slots=True)
+class TopLook:
+    """The metrics at one moment (monotonic clock): values by name and labels, in the order of the text."""
+
+    at: float
+    values: Mapping[str, Mapping[tuple[str, ...], float]]
+
+    def of(self, name: str) -> Mapping[tuple[str, ...], float]:
+        """Return the values of a metric by labels."""
+        return self.values.get(f"memoryd_{name}", {})
+
+    def sum(self, name: str) -> float:
+        """Return the values of a metric added up."""
+        return sum(self.of(name).values())
+
+
+def look_of(text: str, at: float) -> TopLook:
+    """Return what a text of metrics says; raises ValueError if it is none."""
+    values: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            # the order of labels in the text means nothing
+            labels = tuple(sample.labels[name] for name in LABELS if name in sample.labels)
+            values[sample.name][labels] = sample.value
+    return TopLook(at, values)
+
+
+def figures_between(before: TopLook, after: TopLook) -> TopFigures:
+    """Return what happened between two looks; after a restart, what happened since that."""
+    has_restarted = after.sum("uptime_seconds") < before.sum("uptime_seconds")
+    seconds = after.sum("uptime_seconds") if has_restarted else after.at - before.at
+    between = _Between({} if has_restarted else before.values, after, max(seconds, 0.001))
+    codes = between.gained("requests_total")
+    return TopFigures(
+        seconds=round(seconds, 3),
+        uptimeSeconds=after.sum("uptime_seconds"),
+        restarted=has_restarted,
+        requestsPerSecond=_rounded(sum(codes.values()) / between.seconds),
+        failedPerSecond=_rounded(sum(n for labels, n in codes.items() if labels[2] == "5xx") / between.seconds),
+        inFlight=int(after.sum("requests_in_flight")),
+        connections=int(after.sum("connections_open")),
+        degraded=int(after.sum("degraded_parts")),
+        routes=list(between.timed("request_duration_seconds")),
+        arms=list(between.timed("arm_duration_seconds")),
+        queues=list(_queues(after)),
+        processes=list(between.processes()),
+        caches=list(between.caches()),
+    )
+
+
+def _queues(after: TopLook) -> Iterator[QueueRow]:
+    embeddings, captures = after.of("pending_embeddings"), after.of("pending_captures")
+    for labels, files in after.of("pending_files").items():
+        yield QueueRow(
+            agent=labels[0],
+            pendingFiles=int(files),
+            pendingEmbeddings=int(embeddings.get(labels, 0)),
+            pendingCaptures=int(captures.get(labels, 0)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    before: Mapping[str, Mapping[tuple[str, ...], float]]
+    after: TopLook
+    seconds: float
+
+    def gained(self, name: str) -> dict[tuple[str, ...], float]:
+        """Return by how much counters grew; one that is smaller than before began anew."""
+        known = self.before.get(f"memoryd_{name}", {})
+        found = {}
+        for labels, value in self.after.of(name).items():
+            last = known.get(labels, 0.0)
+            found[labels] = value - last if value >= last else value
+        return found
+
+    def timed(self, name: str) -> Iterator[TimedRow]:
+        """Yield what was done by kind, the most frequent first."""
+        spread: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+        for (*labels, bound), number in self.gained(f"{name}_bucket").items():
+            spread[tuple(labels)][bound] = number
+        rows = [self._row(labels, counts) for labels, counts in spread.items() if counts.get("+Inf")]
+        yield from sorted(rows, key=lambda row: (-row["perSecond"], row["name"]))
+
+    def _row(self, labels: tuple[str, ...], so_far: Mapping[str, float]) -> TimedRow:
+        told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
+        counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
+        half, most = quantile(counts, 0.5), quantile(counts, 0.95)
+        return TimedRow(
+            name=" ".join(labels),
+            perSecond=_rounded(told[-1] / self.seconds),
+            p50Ms=None if half is None else _rounded(half * 1000),
+            p95Ms=None if most is None else _rounded(most * 1000),
+        )
+
+    def processes(self) -> Iterator[ProcessRow]:
+        """Yield what each process takes."""
+        known, spent = (
+            self.before.get("memoryd_process_cpu_seconds_total", {}),
+            self.gained("process_cpu_seconds_total"),
+        )
+        threads, files = self.after.of("process_threads"), self.after.of("process_open_fds")
+        for labels, rss in self.after.of("process_resident_memory_bytes").items():
+            yield ProcessRow(
+                process=labels[0],
+                agent=labels[1],
+                cpuPercent=_rounded(100 * spent.get(labels, 0) / self.seconds) if labels in known else None,
+                rssBytes=int(rss),
+                threads=int(threads.get(labels, 0)),
+                files=int(files.get(labels, 0)),
+            )
+
+    def caches(self) -> Iterator[CacheRow]:
+        """Yield how caches did."""
+        hits, misses = self.gained("cache_hits_total"), self.gained("cache_misses_total")
+        for labels, found in hits.items():
+            octets = self.after.of("cache_bytes").get(labels, 0)
+            yield CacheRow(cache=labels[0], hits=int(found), misses=int(misses.get(labels, 0)), bytes=int(octets))
+
+
+def _rounded(value: float) -> float:
+    return round(value, 2)
+
+
+LEAVES = frozenset("qQ\x1b\x03\x04")
+"""Keys that end it: q, Escape, Ctrl-C and Ctrl-D."""
+
+
+@click.command("top", context_settings=HELP)
+@click.option(
+    "-n",
+    "--interval",
+    "seconds",
+    type=Number(0.1, 3600),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds between two looks.",
+)
+@click.option("--once", "is_once", is_flag=True, help="Show one interval, and leave.")
+@shared
+@click.pass_obj
+def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
+    """Show requests, arms, queues, processes and caches as they change, until q.
+
+    With --json each interval is a line. A daemon that is restarted meanwhile is waited for.
+    """
+    with invocation.client() as client:
+        # whoever asks a daemon that is not there is told so, and waits for none
+        first = _look(client)
+        if is_once:
+            time.sleep(seconds)
+            _tell(invocation, figures_between(first, _look(client)))
+        elif invocation.is_json or not is_terminal(sys.stdout):
+            for found in _intervals(client, first, seconds):
+                if not isinstance(found, MemorydError):
+                    _tell(invocation, found)
+        else:
+            _show(client, first, seconds)
+    return Exit.DONE
+
+
+def _look(client: Client) -> TopLook:
+    return look_of(client.metrics(), time.monotonic())
+
+
+def _intervals(client: Client, before: TopLook, seconds: float) -> Iterator[TopFigures | MemorydError]:
+    """Yield what happened in each interval, or why that cannot be told, for ever."""
+    while True:
+        if _has_left(seconds):
+            return
+        try:
+            after = _look(client)
+        except (DaemonNotRunning, NotNow, DeadlineExceeded) as exc:
+            yield exc
+            continue
+        yield figures_between(before, after)
+        before = after
+
+
+def _tell(invocation: Invocation, figures: TopFigures) -> None:
+    if invocation.is_json:
+        click.echo(encoded(figures, indent=None))
+    else:
+        screen = console()
+        with screen.capture() as captured:
+            screen.print(top_view(figures))
+        click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _show(client: Client, first: TopLook, seconds: float) -> None:
+    waiting = Text(f"looking for {seconds:g} s; q leaves", style="dim")
+    with _keys(), Live(waiting, console=console(), auto_refresh=False, screen=True) as live:
+        for found in _intervals(client, first, seconds):
+            live.update(_view(found), refresh=True)
+
+
+def _view(found: TopFigures | MemorydError) -> RenderableType:
+    if isinstance(found, MemorydError):
+        return Text(f"{harmless_line(str(found))}; looking again, q leaves", style="yellow")
+    return top_view(found)
+
+
+@contextmanager
+def _keys() -> Iterator[None]:
+    """Have keys come as they are pressed, where somebody types."""
+    if not is_terminal(sys.stdin):
+        yield
+        return
+    import termios  # not on every system
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+    # not flushed, as it would be else: a q that came before counts
+    tty.setcbreak(sys.stdin, termios.TCSADRAIN)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def _has_left(seconds: float) -> bool:
+    """Wait so long for a key that ends it."""
+    if not is_terminal(sys.stdin):
+        time.sleep(seconds)
+        return False
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        with contextlib.suppress(OSError, ValueError):
+            if select.select([sys.stdin], [], [], left)[0] and sys.stdin.read(1) in LEAVES | {""}:
+                return True
+    return False
+
+
+ROUTES_SHOWN = 12
+
+
+def top_view(figures: TopFigures) -> RenderableType:
+    """Return the screen."""
+    views: list[RenderableType] = [_headline(figures)]
+    if figures["routes"]:
+        views += [Text(), _timed("requests", figures["routes"][:ROUTES_SHOWN])]
+    if figures["arms"]:
+        views += [Text(), _timed("arms", figures["arms"])]
+    waiting = [row for row in figures["queues"] if any(isinstance(it, int) and it for it in row.values())]
+    rows = [
+        (row["agent"], f"{row['pendingFiles']:,}", f"{row['pendingEmbeddings']:,}", f"{row['pendingCaptures']:,}")
+        for row in waiting
+    ]
+    idle = "" if rows else f"nothing waits for {count(len(figures['queues']), 'agent')}"
+    views += [Text(), Text(idle, style="dim") if idle else _table(("queues", "files", "vectors", "messages"), rows)]
+    views += [Text(), _processes(figures), Text(), _caches(figures)]
+    return Group(*views)
+
+
+def _headline(figures: TopFigures) -> Text:
+    parts = [
+        f"up {duration(figures['uptimeSeconds'])}",
+        f"{figures['requestsPerSecond']:g} requests a second",
+        f"{figures['inFlight']} in flight",
+        count(figures["connections"], "connection"),
+        f"{figures['failedPerSecond']:g} failed a second" if figures["failedPerSecond"] else "",
+        f"{count(figures['degraded'], 'part')} degraded: memoryctl status" if figures["degraded"] else "",
+        "restarted meanwhile" if figures["restarted"] else "",
+    ]
+    is_bad = bool(figures["failedPerSecond"] or figures["degraded"])
+    return Text("memoryd " + " · ".join(filter(None, parts)), style="yellow" if is_bad else "green")
+
+
+def _timed(name: str, rows: Iterable[TimedRow]) -> Table:
+    cells = [(row["name"], f"{row['perSecond']:g}", _ms(row["p50Ms"]), _ms(row["p95Ms"])) for row in rows]
+    return _table((name, "/s", "p50", "p95"), cells)
+
+
+def _processes(figures: TopFigures) -> Table:
+    rows = [
+        (
+            f"{row['process']} {row['agent']}".strip(),
+            "" if row["cpuPercent"] is None else f"{row['cpuPercent']:.1f} %",
+            size(row["rssBytes"]),
+            str(row["threads"]),
+            str(row["files"]),
+        )
+        for row in figures["processes"]
+    ]
+    return _table(("processes", "cpu", "memory", "threads", "files"), rows)
+
+
+def _caches(figures: TopFigures) -> Table:
+    rows = []
+    for row in figures["caches"]:
+        wanted = row["hits"] + row["misses"]
+        share = percent(row["hits"], wanted) if wanted else ""
+        rows.append((row["cache"], f"{row['hits']:,}", f"{row['misses']:,}", share, size(row["bytes"])))
+    return _table(("caches", "hits", "misses", "share", "bytes"), rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, overflow="ellipsis", min_width=16)
+    for _ in head[1:]:
+        table.add_column(justify="right", no_wrap=True)
+    table.add_row(*(Text(cell, style="bold") for cell in head))
+    for row in rows:
+        table.add_row(*(harmless_line(cell) for cell in row))
+    return table
+
+
+def _ms(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms"
