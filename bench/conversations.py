@@ -11,11 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
+from msgspec.structs import replace
 
 from bench.followups.followup_set import followups, said
 from bench.measurement import Aim, Bench, Row

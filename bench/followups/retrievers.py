@@ -9,9 +9,10 @@ also of those that the store did not keep; `latest` the last five of the current
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from heapq import nlargest
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bench.followups.followup_set import Followup, Place, said
 from memoryd.domain.sessions.making_turns import answer_words, message_keys

@@ -7,14 +7,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Struct, frozen=True):
     """One event; `dropped` counts the older ones that this subscriber was too slow for."""
 
     event: Event

@@ -6,8 +6,9 @@ Each takes and returns values. What tells or changes what notes say takes an `Ad
 import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.showing import KeptConversations, ReadConversations, together
@@ -27,8 +28,7 @@ from memoryd.files.excerpts import LineRange
 from memoryd.wire import SyncGoal
 
 
-@dataclass(frozen=True, slots=True)
-class AgentMemory:
+class AgentMemory(Struct, frozen=True):
     """The memory of one agent: an object for each use."""
 
     agent: Agent

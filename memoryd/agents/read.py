@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import shlex
 from collections.abc import Awaitable, Callable, Container, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -46,8 +47,7 @@ _TRIES = 3
 NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteExcerpt:
+class NoteExcerpt(Struct, frozen=True):
     """Lines of a document, under the name that search tells."""
 
     path: str
@@ -55,8 +55,7 @@ class NoteExcerpt:
     excerpt: Excerpt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentFiles:
+class AgentFiles(Struct, frozen=True, kw_only=True):
     """The documents of one agent; only what is indexed can be read, and nothing that is withdrawn."""
 
     agent: Agent
@@ -148,8 +147,7 @@ class AgentFiles:
 FOLLOW_SECONDS: Final = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """What became of a citation, and the newer versions of the memory."""
 
     check: CitationCheck

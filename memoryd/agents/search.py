@@ -7,9 +7,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Set
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.settings import owners_time
@@ -28,8 +30,7 @@ from memoryd.search.answer import Answer, SearchService
 from memoryd.search.protocol import Query
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
+class SearchOptions(Struct, frozen=True, kw_only=True):
     """How to ask; None is as the configuration says, as are `sources` if there are none. Else empty is no filter.
 
     `since` and `until` are dates as somebody writes them, read in the time zone of the owner of the notes.
@@ -45,8 +46,7 @@ class SearchOptions:
     is_explained: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOutcome:
+class SearchOutcome(Struct, frozen=True):
     """An answer, who embeds questions for the engine that gave it (`none`: nobody), and whether hits are cited."""
 
     answer: Answer

@@ -6,8 +6,9 @@ What an agent's memory does when a session begins.
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
@@ -20,8 +21,7 @@ from memoryd.wire import SyncGoal
 DEFAULT_WAIT = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True)
-class OwedWork:
+class OwedWork(Struct, frozen=True):
     """What is left to do; `generation` counts the changes that were committed since the start."""
 
     pending_files: int
@@ -29,24 +29,21 @@ class OwedWork:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """Whether the wait came to its goal, and why it never will."""
 
     is_complete: bool
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncOutcome:
+class SyncOutcome(Struct, frozen=True):
     """How far the wait came, and what is left."""
 
     reached: Reached
     owed: OwedWork
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSync:
+class AgentSync(Struct, frozen=True, kw_only=True):
     """The index of one agent as it follows the disk; agents on one workspace share it."""
 
     agent: str

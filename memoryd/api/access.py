@@ -6,12 +6,12 @@ What handlers are handed: the services behind all calls, and who it is that asks
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated
 
 import structlog
 from fastapi import Depends, Query, Request
+from msgspec import Struct, field
 
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.daemon_state import DaemonState, ReloadOutcome
@@ -127,8 +127,7 @@ class Gate:
         raise Denied(f"{reason}{derived}", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """Who sent a request: the gate, and the name of the socket it came in on."""
 
     gate: Gate
@@ -165,8 +164,7 @@ def is_asked_on(agent: str, socket: str) -> bool:
     return socket == sockets.OWNER or socket.startswith(f"agent:{agent}:")
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """All that the calls lead to. `keep_alive` is how long an event stream may be silent."""
 
     gate: Gate

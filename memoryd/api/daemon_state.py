@@ -4,25 +4,23 @@ What a process takes of the machine, as the system tells it now.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import psutil
+from msgspec import Struct, field
 
 from memoryd.domain.heartbeats import Heartbeat
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionCounts:
+class ConnectionCounts(Struct, frozen=True):
     """Open connections, and how many were turned away since the start, by reason."""
 
     open: int
     refused: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortState:
+class PortState(Struct, frozen=True, kw_only=True):
     """The loopback port at one moment; `trouble`: why it is not open as it should be; `refused` counts by reason."""
 
     address: str
@@ -33,8 +31,7 @@ class PortState:
     refused: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadState:
+class LoadState(Struct, frozen=True, kw_only=True):
     """What is in use of what there may be; `refused_requests` counts since the start."""
 
     requests: int
@@ -45,8 +42,7 @@ class LoadState:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogState:
+class LogState(Struct, frozen=True):
     """Where the log goes: `journal`, `file` or `stderr`; `trouble`: why the last line is not in the file."""
 
     destination: str
@@ -58,8 +54,7 @@ class LogState:
     """Events that were counted and not logged, since they repeated."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReloadOutcome:
+class ReloadOutcome(Struct, frozen=True):
     """What came of a reload: without `is_reloaded` the configuration is the one of before, for these `problems`."""
 
     is_reloaded: bool
@@ -69,8 +64,7 @@ class ReloadOutcome:
     notices: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigState:
+class ConfigState(Struct, frozen=True, kw_only=True):
     """The configuration that holds, and what came of the last try to load another one."""
 
     source: Path | None
@@ -83,8 +77,7 @@ class ConfigState:
     failed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonState:
+class DaemonState(Struct, frozen=True, kw_only=True):
     """The process at one moment; `connections` is None before it listens."""
 
     version: str
@@ -105,8 +98,7 @@ class DaemonState:
     """Loop → how often it was started again after a failure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessFigures:
+class ProcessFigures(Struct, frozen=True, kw_only=True):
     """One process: its memory, its time of processors since its start, its threads and open files."""
 
     rss_bytes: int

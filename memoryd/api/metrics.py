@@ -15,12 +15,12 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
+from msgspec import Struct
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -41,8 +41,7 @@ Labels = tuple[str, ...]
 Samples = Iterable[tuple[Labels, float]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scrape:
+class Scrape(Struct, frozen=True, kw_only=True):
     """All that is told at one moment."""
 
     now: datetime
@@ -62,8 +61,7 @@ class MetricKind(StrEnum):
     HISTOGRAM = "histogram"
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """One metric; `read` yields its values by labels, of a histogram by `spread`."""
 
     name: str

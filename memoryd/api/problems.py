@@ -5,13 +5,13 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from msgspec import Struct, field
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -40,8 +40,7 @@ _CODE_OF_STATUS = {kind.http_status: kind.code for kind in (Denied, NotFound, Sl
 _ABSOLUTE_PATH = re.compile(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """An error reply before it is bytes."""
 
     code: ErrorCode

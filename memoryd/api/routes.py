@@ -6,11 +6,11 @@ What the API says of one call: its path, who may make it, on what it is answered
 """
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
 from starlette.responses import Response
 
 from memoryd.api import metrics, openapi
@@ -62,8 +62,7 @@ class AtReload(StrEnum):
     """It goes on, since it needs nothing that is exchanged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One call, its path as the description writes it.
 
     `replies` is the class of what is no plain JSON; `deadline` is how long an answer may take, None: as any other.

@@ -1,9 +1,9 @@
 """What an answer is worth, as exit code and in words, and what it lacks: arms, files and vectors still to come."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import click
+from msgspec import Struct
 
 from memoryd.cli.terminal import count
 from memoryd.replies.search import SearchHealth
@@ -21,8 +21,7 @@ ARM_STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerWorth:
+class AnswerWorth(Struct, frozen=True):
     """What an answer of the daemon is worth to who asked; the same for notes, memories and conversations.
 
     `took_part` tells whether any arm did: if none did, and nothing is found, nobody knows what the memory holds.

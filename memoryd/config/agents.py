@@ -5,10 +5,11 @@ The agents as they result from the configuration.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import AfterValidator, Field
 
 from memoryd.config.memory import MemorySection
@@ -140,8 +141,7 @@ INDEX_NAME: Final = "index.sqlite"
 LEDGER_NAME: Final = "ledger.sqlite"
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """One agent with everything that holds for it."""
 
     id: str

@@ -7,13 +7,13 @@ Secrets: given as text, or better as the name of a file or of an environment var
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
 from typing import Annotated, Final, Literal
 
+from msgspec import Struct
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -147,8 +147,7 @@ _MARKER: Final = token_bytes(32)
 VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """A secret that no repr, log line or dump shows; a reference shows what it points to.
 
     Of kind `unread` it is one that only another program can open; its content says what stands there.

@@ -11,12 +11,12 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import structlog
+from msgspec.structs import replace
 from starlette.types import ASGIApp
 
 from memoryd import __version__

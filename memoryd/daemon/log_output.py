@@ -14,7 +14,6 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd import log
 from memoryd.api.daemon_state import LogState
@@ -137,8 +137,7 @@ class FileChoice(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandardError:
+class StandardError(Struct, frozen=True, kw_only=True):
     """What the standard error of the process leads to."""
 
     is_journal: bool = False

@@ -9,13 +9,13 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.memories import AgentMemories

@@ -7,8 +7,9 @@ without a key, or with one that says too little, is stricter here.
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 _AGENT_KEY = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63}):(?P<rest>.+)", re.DOTALL)
 _AGENT_PREFIX = "agent:"
@@ -50,8 +51,7 @@ class Action(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionKey:
+class SessionKey(Struct, frozen=True):
     """A session key as read: both spellings folded, and what they say of the chat, None where nothing."""
 
     raw: str
@@ -76,8 +76,7 @@ class SessionKey:
         return None if first == _MAIN else first
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """What a session must have for a rule to apply; None means that anything will do."""
 
     channel: str | None = None
@@ -95,8 +94,7 @@ class Match:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule of a list; the first that fits decides."""
 
     action: Action
@@ -106,8 +104,7 @@ class Rule:
 DIRECT_ONLY = (Rule(Action.ALLOW, Match(chat_type=ChatType.DIRECT)),)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleList:
+class RuleList(Struct, frozen=True):
     """Rules in order, and what holds where none of them fits."""
 
     rules: Sequence[Rule] = DIRECT_ONLY
@@ -119,16 +116,14 @@ class RuleList:
         return chosen is Action.ALLOW
 
 
-@dataclass(frozen=True, slots=True)
-class AccessRules:
+class AccessRules(Struct, frozen=True):
     """Who may ask: a session passes every list, `requires_key` also binds the owner's own socket."""
 
     lists: tuple[RuleList, ...] = (RuleList(),)
     requires_key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """What a socket is bound to: the owner's to nothing, an agent's to its agent and perhaps to one session key."""
 
     agent: str | None = None
@@ -142,8 +137,7 @@ class Binding:
 OWNER = Binding()
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Whether a request may see memory text; `reason` is empty if so, `key` is the one that counted."""
 
     key: SessionKey | None
@@ -299,8 +293,7 @@ def _folded(text: str) -> str:
     return ":".join(_plain(part) for part in unicodedata.normalize("NFKC", seen).split(":"))
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(Struct, frozen=True):
     """A request that may see memory text: of this agent (None: the owner named nobody), in a direct chat or another."""
 
     agent: str | None

@@ -3,8 +3,10 @@
 Exponential back-off with jitter; the circuit breaker as in Nygard, "Release It!", chapter 5.
 """
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Circuit(StrEnum):
@@ -16,8 +18,7 @@ class Circuit(StrEnum):
     """One probe is under way; the rest wait for its outcome."""
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerRule:
+class BreakerRule(Struct, frozen=True):
     """Seconds and counts that shape the waiting."""
 
     first_delay: float = 1.0
@@ -28,8 +29,7 @@ class BreakerRule:
     window: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Breaker:
+class Breaker(Struct, frozen=True):
     """The memory of one supervised thing. Every step gives a new value; `now` is monotonic seconds."""
 
     rule: BreakerRule = BreakerRule()

@@ -10,9 +10,10 @@ Addresses of turns, `session:<id>#Q17`, and ranges of their numbers as a person 
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import modality_of
@@ -37,8 +38,7 @@ class CitationMode(StrEnum):
         return self is CitationMode.ON or (self is CitationMode.AUTO and is_direct)
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Struct, frozen=True):
     """A document and, unless the whole of it is meant, its lines: 1-based, inclusive.
 
     What consists of turns is cited by these: `#Q17` for lines 33 and 34. A mark, eight hexadecimal digits behind an
@@ -168,8 +168,7 @@ _SCHEME: Final = turns_path("")
 _RANGE: Final = re.compile(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class SeqRange:
+class SeqRange(Struct, frozen=True):
     """Turns by their numbers, from 1, the end included; None for the last one there is."""
 
     first: int = 1
@@ -185,8 +184,7 @@ class SeqRange:
 ALL_TURNS: Final = SeqRange()
 
 
-@dataclass(frozen=True, slots=True)
-class TurnAddress:
+class TurnAddress(Struct, frozen=True):
     """A session by the name that somebody gave it, and which of its turns are meant."""
 
     session: str

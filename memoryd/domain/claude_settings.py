@@ -8,16 +8,16 @@ Change a JSON text in place: what is not changed keeps its bytes, its order and 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonItem:
+class JsonItem(Struct, frozen=True):
     """A member of an object, or an element of an array, whose `key` is empty; positions are characters of the text."""
 
     key: str

@@ -3,14 +3,13 @@
 When to act on a stream of hints: after a quiet spell, but never later than a set hold.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 TOLERANCE = 1.0
 """Seconds: a busy machine is late too, and a file's times are trusted only if it was read two seconds after."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clocks:
+class Clocks(Struct, frozen=True):
     """One look, in seconds."""
 
     running: float
@@ -21,8 +20,7 @@ class Clocks:
     """The time of day, which may be set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """Something happened between two looks, and nobody may have seen what changed meanwhile."""
 
     reason: str
@@ -45,8 +43,7 @@ def jump(before: Clocks, after: Clocks, pause: float) -> Jump | None:
     return None
 
 
-@dataclass(slots=True)
-class Debounce:
+class Debounce(Struct):
     """Collects hints. `quiet` and `hold` are seconds; times come from one monotonic clock."""
 
     quiet: float

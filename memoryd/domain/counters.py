@@ -8,12 +8,12 @@ How fast a queue is worked off, told by what was done in the last minute.
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(slots=True)
-class CacheUses:
+
+class CacheUses(Struct):
     """Counts since it was made."""
 
     hits: int = 0

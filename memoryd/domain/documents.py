@@ -1,8 +1,9 @@
 """What counts as a document of a workspace, decided from its name and place alone."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
+
+from msgspec import Struct
 
 RelativePath = NewType("RelativePath", str)
 """A path relative to the workspace with `/` between parts; an extra path outside it starts with `../`."""
@@ -20,8 +21,7 @@ class Source(StrEnum):
     SESSIONS = "sessions"
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
+class FileStat(Struct, frozen=True):
     """What a scan compares: any difference means that the content may have changed. The device is the folder's."""
 
     device: int
@@ -31,16 +31,14 @@ class FileStat:
     ctime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
+class SkippedFile(Struct, frozen=True):
     """A path that looks like a document and is not indexed, and why."""
 
     path: RelativePath
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutsideCount:
+class OutsideCount(Struct, frozen=True):
     """How many Markdown files of a workspace lie where nobody looks; `is_more` if counting stopped there."""
 
     files: int = 0

@@ -10,18 +10,17 @@ A vector, as embedders make it and the index keeps it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 PAUSED: Final = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
 NEEDLESS: Final = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
 
 
-@dataclass(frozen=True, slots=True)
-class PausePolicy:
+class PausePolicy(Struct, frozen=True):
     """What keeps vectors from being made, and whether somebody asks for them all the same."""
 
     is_configured: bool = False
@@ -51,8 +50,7 @@ class PausePolicy:
         return NEEDLESS if self.is_needless else None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsHere:
+class ModelsHere(Struct, frozen=True):
     """What a machine has: llama.cpp, models, leave to fetch one, and keys of providers."""
 
     has_llama: bool
@@ -65,8 +63,7 @@ class ModelsHere:
     """The environment variable that holds the key of each provider which has one."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstModel:
+class FirstModel(Struct, frozen=True):
     """The provider that a configuration is to name, the model if it is not the usual one, and why."""
 
     provider: str
@@ -126,8 +123,7 @@ INPUT_TYPES: Final = frozenset({"openai", "gemini", "voyage"})
 """Those whose requests say of what kind a text is; at the others an input type has no place."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderOptions:
+class ProviderOptions(Struct, frozen=True):
     """What the configuration says, and what is there."""
 
     provider: str
@@ -142,8 +138,7 @@ class ProviderOptions:
     """Whether anybody may search; vectors that nobody may search are not worth a call, nor a note sent away."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The provider, who stands in for it (None: nobody), and the sentence that says why."""
 
     provider: str

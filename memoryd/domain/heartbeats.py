@@ -6,9 +6,10 @@ this process ran counts: after a sleep of the machine, or a stop by a signal, no
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 LOOP_SECONDS: Final = 60.0
 """Of the event loop: nobody is answered while it is blocked."""
@@ -54,8 +55,7 @@ class Pulse:
             self.end()
 
 
-@dataclass(frozen=True, slots=True)
-class LivingPart:
+class LivingPart(Struct, frozen=True):
     """A part that gives signs, and for how many seconds it may be silent while it is at work."""
 
     name: str
@@ -74,8 +74,7 @@ class HeartState(StrEnum):
     """At work, and silent for longer than it may be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
+class Heartbeat(Struct, frozen=True):
     """One part at one moment; `silent_seconds` is 0 while it has nothing to do."""
 
     name: str
@@ -84,8 +83,7 @@ class Heartbeat:
     limit_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
+class _Heard(Struct, frozen=True):
     signs: int
     silent_seconds: float
 

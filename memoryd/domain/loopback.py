@@ -6,8 +6,9 @@ request must name us, and none of which a page says that it is its own is let in
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 HeaderPairs = Sequence[tuple[bytes, bytes]]
 """Names in lower case, values as they came."""
@@ -17,8 +18,7 @@ TRIES_SECONDS: Final = 60.0
 _BEARER: Final = b"bearer "
 
 
-@dataclass(frozen=True, slots=True)
-class DoorRules:
+class DoorRules(Struct, frozen=True):
     """What a request may name as host and origin; all of it in lower case."""
 
     hosts: frozenset[str]
@@ -53,8 +53,7 @@ def _all(headers: HeaderPairs, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in headers if key == name]
 
 
-@dataclass(slots=True)
-class WrongTokens:
+class WrongTokens(Struct):
     """Counts wrong tokens within `seconds`; `clock` is monotonic, in seconds."""
 
     clock: Callable[[], float]

@@ -4,9 +4,10 @@ The signatures are those of the formats' own specifications; a name alone proves
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 HEAD_BYTES: Final = 512
 """How much of a file's beginning `sniff` looks at."""
@@ -19,8 +20,7 @@ class Modality(StrEnum):
     AUDIO = "audio"
 
 
-@dataclass(frozen=True, slots=True)
-class Media:
+class Media(Struct, frozen=True):
     """What the bytes of a file are."""
 
     mime: str
@@ -69,8 +69,7 @@ _BRANDS: Final = {
 """Brands of the ISO base media file format (ISO/IEC 14496-12 section 4.3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class MediaRules:
+class MediaRules(Struct, frozen=True):
     """Which pictures and sounds are documents, where any are."""
 
     modalities: frozenset[Modality]

@@ -18,10 +18,11 @@ import string
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 _ANY_DEPTH: Final = "**"
 _SIGNS: Final = frozenset("*?[")
@@ -96,8 +97,7 @@ class Places:
         return (self.end - 1) & ~self.at("/")
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """This character."""
 
     character: str
@@ -106,8 +106,7 @@ class Literal:
         return (reached & text.at(self.character)) << 1
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterClass:
+class CharacterClass(Struct, frozen=True):
     """One character in (or, negated, outside) the ranges; `?` is what is outside of none. Never a `/`."""
 
     ranges: tuple[tuple[str, str], ...] = ()
@@ -118,8 +117,7 @@ class CharacterClass:
         return (reached & text.within & (~inside if self.is_negated else inside)) << 1
 
 
-@dataclass(frozen=True, slots=True)
-class Star:
+class Star(Struct, frozen=True):
     """Any run of characters: within a name, or, if `crosses`, over `/` too."""
 
     crosses: bool
@@ -131,8 +129,7 @@ class Star:
         return (((reached & text.within) + text.within) ^ text.within) | reached
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
+class Folders(Struct, frozen=True):
     """`**/`: no folder, or any number of them."""
 
     def step(self, reached: int, text: Places) -> int:
@@ -182,8 +179,7 @@ _CLASSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A pattern that hides nothing because nobody can say what it means; lines count from 1."""
 
     line: int
@@ -195,8 +191,7 @@ class _MalformedError(Exception):
     """The pattern can match nothing; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(Struct, frozen=True):
     """One line: the characters that must lead, then the tokens of the rest."""
 
     lead: str

@@ -7,7 +7,8 @@ characters are wide or invisible, or lines end in a way that few programs know. 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
@@ -39,8 +40,7 @@ _FILLERS = "\u115f\u1160\u2800\u3164\uffa0\ufffd"
 """Letters and signs that show nothing, and what stands for bytes that are no text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True):
     """What stands behind one `memory:`; `is_top` if the key stands at the very left, `is_early` above the first gap."""
 
     value: str

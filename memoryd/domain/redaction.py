@@ -17,10 +17,11 @@ equals sign, is believed; a word behind a colon or `is` may be prose and needs a
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct
 
 
 class SecretKind(StrEnum):
@@ -32,8 +33,7 @@ class SecretKind(StrEnum):
     CARD = "card"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FoundSecret:
+class FoundSecret(Struct, frozen=True, order=True):
     """A secret in a text: the characters from `start` to before `end`."""
 
     start: int
@@ -327,8 +327,7 @@ _SIGNS: Final = re.compile(r"[!@#$%^&*+~?=]")
 _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(Struct, frozen=True):
     """A value with the name before it: in small letters, what kind of name it is, and what stands between."""
 
     name: str

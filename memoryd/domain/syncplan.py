@@ -4,7 +4,8 @@ Pure: the plan is a value. Reading the suspects, and what their content says, is
 """
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.media import modality_of
@@ -16,8 +17,7 @@ MAX_SETTLES = 5
 """How many settle times a file that keeps changing is waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A file as the index has it: the stat at the time it was read, and when that was (wall clock, ns)."""
 
     stat: FileStat
@@ -37,8 +37,7 @@ class Known:
         return self.read_at_ns > wall_ns or (may_repeat and self.stat.ctime_ns < wall_ns + RACY_WINDOW_NS)
 
 
-@dataclass(frozen=True, slots=True)
-class Grace:
+class Grace(Struct, frozen=True):
     """How long, in seconds, an absence must last before it counts, and how long a changed file must lie still."""
 
     file: float
@@ -46,8 +45,7 @@ class Grace:
     settle: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """One scan: the files seen, the files whose root or folder could not be read, and what was waited for before."""
 
     disk: Mapping[RelativePath, FileStat]
@@ -65,8 +63,7 @@ class Observation:
     """Files that somebody writes to still, as far as is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPlan:
+class SyncPlan(Struct, frozen=True):
     """What to do, in this order: renames, removals, reads of added and suspect files.
 
     `missing_since` belongs into the next observation.
@@ -87,8 +84,7 @@ class SyncPlan:
         return not (self.read or self.rename or self.remove)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How a round ended. `retry_in` seconds the disk is to be looked at again; None: when somebody asks."""
 
     retry_in: float | None

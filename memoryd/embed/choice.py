@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.memory_search import MemorySearchSection

@@ -7,10 +7,12 @@ Where a workspace finds its embedder: the one in use now, or why there is none.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.calibration import Strangers
@@ -54,8 +56,7 @@ class EmbedderPhase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderState:
+class EmbedderState(Struct, frozen=True):
     """The phase, why, since when, and how far a download is."""
 
     phase: EmbedderPhase
@@ -69,8 +70,7 @@ class EmbedderState:
         return self.progress is not None and bool(self.progress.trouble) and not self.progress.done_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class StandIn:
+class StandIn(Struct, frozen=True):
     """Why another provider (`right`) than the configured one (`left`) embeds, and since when."""
 
     left: str

@@ -10,12 +10,12 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.embedding import NONE
@@ -30,8 +30,7 @@ from memoryd.models.store import ModelStore
 NO_PROVIDER: Final = "memorySearch.provider is none"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedding:
+class Embedding(Struct, frozen=True):
     """The embedder that some agents share: its plan, its slot, and what fills the slot (None: nothing)."""
 
     plan: EmbedderPlan

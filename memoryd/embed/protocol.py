@@ -6,6 +6,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NewType, Protocol
 
+from msgspec import Struct
+
 from memoryd.domain.embedding import Vector
 
 
@@ -20,8 +22,7 @@ Fingerprint = NewType("Fingerprint", str)
 """Names a vector space: vectors of different fingerprints are never compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderIdentity:
+class EmbedderIdentity(Struct, frozen=True):
     """All that decides which vector a text gets. Keys, headers and thread counts are not part of it."""
 
     provider: str
@@ -37,7 +38,7 @@ class EmbedderIdentity:
     @property
     def fingerprint(self) -> Fingerprint:
         """Sixteen hexadecimal digits of SHA-256 over all fields."""
-        fields = "\x1f".join(str(getattr(self, name)) for name in self.__dataclass_fields__)
+        fields = "\x1f".join(str(getattr(self, name)) for name in self.__struct_fields__)
         return Fingerprint(sha256(fields.encode()).hexdigest()[:16])
 
 
@@ -50,8 +51,7 @@ class Attachment:
     data: bytes = field(repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """A text to embed and the title that prompts of some models carry (heading path or file name).
 
     With an attachment that is what is embedded, and the text says which file it is. Only a model that takes pictures
@@ -63,8 +63,7 @@ class Passage:
     attachment: Attachment | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unembeddable:
+class Unembeddable(Struct, frozen=True):
     """A passage that the model gives no usable vector for, and why."""
 
     reason: str

@@ -1,10 +1,10 @@
 """Is this model fit for search? A few questions and their answers, which a wrong pooling or quantisation confuses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
@@ -30,8 +30,7 @@ CHINESE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A question with its own answer, and how near the nearest answer to another question came."""
 
     language: str
@@ -45,8 +44,7 @@ class Pair:
         return self.cosine > self.nearest_stranger
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """The verdict, the cosines behind it, and one sentence for people."""
 
     ok: bool

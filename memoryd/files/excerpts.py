@@ -11,10 +11,12 @@ import os
 import stat as stat_module
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
@@ -36,8 +38,7 @@ from memoryd.files.roots import base_of
 from memoryd.files.scanner import ScanRoot, ScanRules
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """The lines that were asked for, as many of them as fit.
 
     `count` tells how many lines the text touches. `next_first` is the line behind them, None at the end of the
@@ -130,16 +131,14 @@ _TRIES = 3
 _GONE = "it is gone, or cannot be read; search says what there is"
 
 
-@dataclass(frozen=True, slots=True)
-class FileLocation:
+class FileLocation(Struct, frozen=True):
     """Where a document lies: the trusted folder, and the path below it."""
 
     base: Path
     relative: str
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(Struct, frozen=True):
     """Which lines to read; all numbers count from 1."""
 
     first: int = 1
@@ -147,8 +146,7 @@ class LineRange:
     column: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """Lines of a document, the hash of all its bytes, and what is odd about it."""
 
     lines: Page
@@ -260,8 +258,7 @@ class Presence(StrEnum):
     """Nobody can say before it is read again, or can be read at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class PresentFile:
+class PresentFile(Struct, frozen=True):
     """A document now: `data` is the text of a note that holds something else, UTF-8 that ends in `PADDING`."""
 
     presence: Presence
@@ -272,8 +269,7 @@ class PresentFile:
 SAME, ABSENT = PresentFile(Presence.SAME), PresentFile(Presence.ABSENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """What holds for all looks of one moment: the rules, and where folders really lie, each looked up once."""
 
     rules: ScanRules

@@ -20,10 +20,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain import privacy
 from memoryd.domain.patterns import Patterns
@@ -155,16 +156,14 @@ _GONE = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Why nothing new may be indexed, and in how many seconds to look again if that ends by itself."""
 
     reason: str
     ends_in: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """What the rules say now. `is_ignored` takes a relative path, of which a folder's ends in `/`."""
 
     is_ignored: Callable[[str], bool]
@@ -178,16 +177,14 @@ class Ruling:
     """Whether that is private by a file which was just saved, and lies not still yet: takes what `is_ignored` does."""
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreTimings:
+class IgnoreTimings(Struct, frozen=True):
     """Seconds: how long the file must lie still, and how long rules hold that were taken out of it."""
 
     settle: float = 0.2
     grace: float = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """The file at one look: its bytes, None if it is not there, or why they cannot be had."""
 
     data: bytes | None

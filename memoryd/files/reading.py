@@ -16,9 +16,10 @@ import stat as stat_module
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.media import HEAD_BYTES, Media, checked, label
@@ -129,8 +130,7 @@ class NotReadableError(Exception):
     """The file is there and is nothing we read; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Octets:
+class Octets(Struct, frozen=True):
     """All bytes of a file at one instant."""
 
     padded: bytes
@@ -147,8 +147,7 @@ class Octets:
         return self.padded[: -len(PADDING)]
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """What names the state of a document at one instant."""
 
     sha256: bytes
@@ -157,8 +156,7 @@ class Stamp:
     flags: str
 
 
-@dataclass(frozen=True, slots=True)
-class Content(Stamp):
+class Content(Stamp, frozen=True):
     """A document as it was on disk at one instant."""
 
     text: str

@@ -16,9 +16,10 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.domain.documents import (
@@ -133,8 +134,7 @@ _LOCAL_FUSE = frozenset(("fuseblk", "fuse.bindfs", "fuse.gocryptfs", "fuse.encfs
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """A file system at a place."""
 
     point: str

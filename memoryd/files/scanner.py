@@ -16,9 +16,11 @@ import errno
 import os
 import stat as stat_module
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import (
     ROOT_FOLDERS,
@@ -35,8 +37,7 @@ from memoryd.domain.patterns import fixed_part
 from memoryd.files.ignore import Hold
 
 
-@dataclass(frozen=True, slots=True)
-class ScanRoot:
+class ScanRoot(Struct, frozen=True):
     """A place to look: a file, or a folder with all that lies below it."""
 
     path: Path
@@ -53,8 +54,7 @@ class ScanRoot:
         return Path(fixed_part(self.pattern)) if self.pattern else self.path.parent
 
 
-@dataclass(frozen=True, slots=True)
-class ScanRules:
+class ScanRules(Struct, frozen=True):
     """What to leave out: `is_ignored` takes a relative path (a folder's ends in `/`)."""
 
     workspace: Path
@@ -106,8 +106,7 @@ class RootState(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class RootReport:
+class RootReport(Struct, frozen=True):
     """What was found at a root."""
 
     root: ScanRoot
@@ -118,8 +117,7 @@ class RootReport:
     inode: int = 0
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(Struct):
     """One look at the disk."""
 
     files: dict[RelativePath, FileStat] = field(default_factory=dict)

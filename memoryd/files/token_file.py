@@ -5,9 +5,10 @@ import os
 import re
 import secrets
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.errors import NotPermitted, StoreUnavailable
 from memoryd.files.writing import FileChangedError, replace_file
@@ -20,8 +21,7 @@ _MOST: Final = 4096
 _HINT: Final = "memoryctl http token --rotate makes a new one"
 
 
-@dataclass(frozen=True, slots=True)
-class TokenFile:
+class TokenFile(Struct, frozen=True):
     """The file of one token. All methods block."""
 
     path: Path

@@ -25,10 +25,11 @@ import re
 import stat as stat_module
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Final, Literal
+
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.files.reading import file_stat

@@ -13,10 +13,11 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
@@ -38,8 +39,7 @@ class PutOffError(Exception):
     """The commit of a large note was broken off, since smaller ones came."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stoppable:
+class Stoppable(Struct, frozen=True):
     """Entries whose commit can be broken off; raises PutOffError then."""
 
     entries: Entries

@@ -6,9 +6,9 @@ Pending work is a query over the store, so a kill resumes by itself.
 import asyncio
 import contextlib
 import time
-from dataclasses import replace
 
 import structlog
+from msgspec.structs import replace
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.embedding import PAUSED, PausePolicy

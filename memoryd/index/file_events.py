@@ -19,16 +19,15 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import watchfiles
 from inotify_simple import Event, INotify, flags
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class FileEvents:
+class FileEvents(Struct, frozen=True):
     """What happened, by absolute paths; a name that is not UTF-8 has surrogates in it, as Python gives it."""
 
     files: Set[str] = frozenset()

@@ -9,8 +9,10 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
@@ -41,8 +43,7 @@ from memoryd.index.triggers import NEVER, Demand, Demands, Look
 from memoryd.store.index.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSettings:
+class IndexSettings(Struct, frozen=True):
     """Times in seconds."""
 
     chunks: ChunkSettings

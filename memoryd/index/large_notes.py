@@ -4,15 +4,16 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.index.reading import Reading, ReadStatus, Round, may_follow, read_under_the_rules
 from memoryd.index.threads import in_thread
 
 
-@dataclass(slots=True)
-class Cut:
+class Cut(Struct):
     """A large note that is read and cut aside."""
 
     path: RelativePath

@@ -14,10 +14,10 @@ Vectors that no passage has any more: a cache for texts that come back, and boun
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses, Pace
 from memoryd.domain.embedding import Vector
@@ -38,8 +38,7 @@ Attach = Callable[[PendingFile], Awaitable[Attachment]]
 """Reads the bytes of a picture or sound; raises NotReadableError if they are not what the index has."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaneSettings:
+class LaneSettings(Struct, frozen=True):
     """Batch size in passages, pause after a failure in seconds, and how many unused vectors to keep."""
 
     batch: int = 16
@@ -63,8 +62,7 @@ async def no_files(_file: PendingFile) -> Attachment:
     raise NotReadableError("pictures and sounds are left out")
 
 
-@dataclass(frozen=True, slots=True)
-class LaneLinks:
+class LaneLinks(Struct, frozen=True):
     """What the lane asks of other parts, and what it tells them; none of it but the first two waits."""
 
     lookup: Lookup
@@ -247,8 +245,7 @@ DEADLY_TRIES = 3
 """How often one text may end the worker before it is set aside."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
+class _Loaded(Struct, frozen=True):
     """What is to be embedded, and which passage of the index it is."""
 
     item: PendingPassage

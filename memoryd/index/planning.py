@@ -3,9 +3,10 @@
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
@@ -16,8 +17,7 @@ from memoryd.index.triggers import Demand, Look
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """Files of which the index holds something else than the disk, for now."""
 
     unsettled: Set[RelativePath] = frozenset()
@@ -30,8 +30,7 @@ class Waiting:
     """How many cannot be seen with their folder or disk, or how many folders and files cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """A plan, by what was known of the files."""
 
     todo: SyncPlan
@@ -41,8 +40,7 @@ class Planned:
     waiting: Waiting
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Struct, frozen=True):
     """Of files that were missed by a look: those that are `back`, and those that are there and kept out."""
 
     back: Set[RelativePath] = frozenset()

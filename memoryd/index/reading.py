@@ -14,12 +14,13 @@ import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.media import HEAD_BYTES, LABELS, Media, Modality, checked, modality_of
@@ -66,8 +67,7 @@ class ReadStatus(StrEnum):
     """It may be private: nobody can say now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One file as it was read: `stamp` unless it could not be, `chunks` if it changed, else the reason."""
 
     path: RelativePath
@@ -86,8 +86,7 @@ class Reading:
         return self.stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Reads suspects of one workspace under the rules of one scan, which found them at `disk`."""
 
     roots: Sequence[ScanRoot]
@@ -220,8 +219,7 @@ ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
 _BANK = "bank/"
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
 
     seen: Scan

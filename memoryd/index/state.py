@@ -10,11 +10,12 @@ What the indexer tells the outside: it keeps the state that status shows, and pa
 import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.counters import Pace
 from memoryd.domain.documents import RelativePath, SkippedFile
@@ -140,8 +141,7 @@ Publish = Callable[[Event, Mapping[str, object]], None]
 """Hands a piece of news on; never blocks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """Most files went at once: `files` of them, and `left` stayed."""
 
     at: datetime
@@ -149,8 +149,7 @@ class Removal:
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class SyncState:
+class SyncState(Struct, frozen=True):
     """How near the index of one workspace is to its disk."""
 
     pending_files: int = 0
@@ -173,8 +172,7 @@ class SyncState:
     """What the owner is to know of the privacy rules though nothing is held up."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEvents:
+class IndexEvents(Struct, frozen=True):
     """Whom the indexer tells what. All are called in its event loop, and none of them blocks."""
 
     on_scan: Callable[[Scan], None]
@@ -301,11 +299,10 @@ class SyncReporter:
         self._events.publish(Event.SYNC, {"state": "mass removal", "files": removal.files, "left": removal.left})
 
     def _update(self, **changes: object) -> None:
-        self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # replace checks the names
+        self.state = replace(self.state, **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class CatchingUp:
+class CatchingUp(Struct, frozen=True):
     """Has what changed looked at, for questions, and counts what that leaves."""
 
     demands: Demands

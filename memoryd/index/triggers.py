@@ -11,7 +11,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath, is_hidden, is_utf8_name
@@ -22,8 +23,7 @@ from memoryd.index.file_events import FileEvents
 NEVER = float("inf")
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """How the next look at the disk is to be taken: `is_forced` reads and cuts every file anew."""
 
     is_forced: bool
@@ -211,8 +211,7 @@ class Demands:
                 await self._wake.wait()
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """What was on disk, and by which rules it was looked at."""
 
     roots: Sequence[ScanRoot]
@@ -224,8 +223,7 @@ class Look:
     """Which files were looked at; the others are as the look before found them. None: all were."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What may have changed in one workspace."""
 
     names: Set[RelativePath] = frozenset()

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from memoryd.config.providers import ADDRESS_EXPECTED, NOT_AN_ADDRESS, NOT_AN_ENTRY, LlmSection, ModelsSection
 from memoryd.config.section import Secret
 from memoryd.embed.remote.settings import AddressOwner, Credentials, KeySources, entry_of, revealed
@@ -15,8 +17,7 @@ OWN_ADDRESS: Final = "https://api.openai.com/v1"
 NO_KEY: Final = "there is no key: set memory.llm.apiKey, models.providers.openai.apiKey or $OPENAI_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
-class TextAccess:
+class TextAccess(Struct, frozen=True):
     """An address, whose it is, and the key for it; the key is a reference until it is asked for."""
 
     base_url: str

@@ -5,12 +5,12 @@ A chat model in a child process of its own: started when somebody asks, unloaded
 
 import asyncio
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.embed.local.frames import TEXT_CHARACTERS, WRITE_POOLING, Load, Message, NoResult, Ready, Write, Written
 from memoryd.embed.local.local_model import LocalModel
@@ -38,8 +38,7 @@ WAITING_MAX: Final = 8
 """So many may wait for the one that is answered; another is told at once that it is busy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriterSpec:
+class WriterSpec(Struct, frozen=True, kw_only=True):
     """Which model a worker runs, and how patiently. `idle_unload` of zero keeps the model for ever.
 
     `context` bounds a question and its answer together, in tokens; `stall` is how long the worker may work on one
@@ -69,8 +68,7 @@ class WriterSpec:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class WritingJob:
+class WritingJob(Struct, frozen=True):
     """What a worker that writes must give: a text, of which the shape is looked at later."""
 
     name: str = "text"
@@ -135,8 +133,7 @@ SLACK: Final = timedelta(seconds=30)
 NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalWritingSettings:
+class LocalWritingSettings(Struct, frozen=True, kw_only=True):
     """Which model, and how its worker runs it; `answer` is the longest time that one answer may take."""
 
     source: str

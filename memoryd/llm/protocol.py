@@ -15,6 +15,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memoryd.embed.local.worker_process import WorkerState
@@ -103,16 +104,14 @@ class TextModelPhase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallCount:
+class CallCount(Struct, frozen=True, kw_only=True):
     """Questions that were sent today (UTC), and how many may be; None: as many as are asked."""
 
     today: int
     per_day: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextModelState:
+class TextModelState(Struct, frozen=True, kw_only=True):
     """The phase, why, and since when. `destination` is the host that memory text is sent to; None: none is."""
 
     provider: str

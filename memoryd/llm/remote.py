@@ -14,11 +14,12 @@ import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
@@ -50,8 +51,7 @@ _UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
 """Keywords that strict servers refuse in a schema; what comes is held against the whole schema anyway."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatDialect:
+class ChatDialect(Struct, frozen=True):
     """What an endpoint was heard to take: a schema to hold to, or JSON alone; and which names of the limits."""
 
     holds_schema: bool = True
@@ -182,8 +182,7 @@ HINTS: Final = {
 FAILED: Final = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteWritingSettings:
+class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
     """Which model at which endpoint, and how much; `calls_per_day` None: as many as are asked."""
 
     model: str

@@ -9,11 +9,11 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 import anyio
+from msgspec import Struct
 
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
@@ -99,8 +99,7 @@ async def aside(work: Callable[[], Outcome]) -> Outcome:
     return await asyncio.wrap_future(promised)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCaller:
+class ToolCaller(Struct, frozen=True):
     """Who asks, as the daemon is told with every question; `max_tokens` bounds each answer."""
 
     reaching: Reaching

@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -39,6 +38,7 @@ from mcp_types import (
     ToolAnnotations,
     jsonrpc_message_adapter,
 )
+from msgspec import Struct
 from pydantic import ValidationError
 
 from memoryd import __version__
@@ -217,8 +217,7 @@ _STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _Context = ServerRequestContext[object]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolServer:
+class ToolServer(Struct, frozen=True):
     """Offers the tools of a level to one caller."""
 
     caller: ToolCaller

@@ -2,11 +2,11 @@
 
 import fcntl
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class StandardStreams:
+class StandardStreams(Struct, frozen=True):
     """Descriptors of what was standard input and output."""
 
     source: int

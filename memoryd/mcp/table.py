@@ -4,9 +4,10 @@ Names and descriptions are constants: no word of the memory stands in them.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
+
+from msgspec import Struct
 
 from memoryd.mcp import reading_tools, writing_tools
 from memoryd.mcp.answers import FoundTexts, ProposalTexts, ReadText, ToolContent, WrittenAnswer
@@ -35,8 +36,7 @@ class WriteLevel(IntEnum):
     """What is there may be replaced and deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRow:
+class ToolRow(Struct, frozen=True):
     """A tool, and from which level on it is offered; `is_idempotent`: calling it twice does no more than once."""
 
     name: str

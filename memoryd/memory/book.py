@@ -10,10 +10,11 @@ Search without the memories of others: agents that share a workspace may have li
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
@@ -46,8 +47,7 @@ class _Moment(NamedTuple):
     withdrawn: Set[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class _Told:
+class _Told(Struct, frozen=True):
     """A book and what it was made of: of the files and pages those that are not withdrawn."""
 
     book: Book = field(default_factory=Book)
@@ -191,8 +191,7 @@ _REMEMBERED: Final = 16
 """Askers; each is an agent in a channel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """What an asker may not see: memories; and their chunks, with all others that stand under a scope."""
 
     memories: frozenset[MemoryId] = frozenset()

@@ -1,8 +1,9 @@
 """Core memory: explicit edits of the small file that every session sees; `SOUL.md` is shown beside it, never edited."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.kinds import WrittenBy
@@ -16,8 +17,7 @@ _SHA_SIGNS: Final = 8
 _AGAIN: Final = "look at it again (memoryctl core show), then repeat the edit"
 
 
-@dataclass(frozen=True, slots=True)
-class CoreNote:
+class CoreNote(Struct, frozen=True):
     """The core file as it stands; without `is_there` there is none yet. `sha256` is that of its bytes, in hex."""
 
     path: RelativePath
@@ -26,8 +26,7 @@ class CoreNote:
     is_there: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CoreEdit:
+class CoreEdit(Struct, frozen=True):
     """An edit: what a text becomes, for whom, and of which text it was thought.
 
     `expected` is the beginning of the hash, in hex, of the file that was seen; empty: whatever stands there.

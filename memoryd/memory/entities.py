@@ -1,7 +1,8 @@
 """Entities merged and split: an alias in the front matter of a page, written by the journal. No log is rewritten."""
 
-from dataclasses import dataclass
 from uuid import uuid4
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
@@ -24,8 +25,7 @@ from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.journal import Journal
 
 
-@dataclass(frozen=True, slots=True)
-class AliasChange:
+class AliasChange(Struct, frozen=True):
     """What came, or would come, of a merge or split: `diff` is empty where nothing was to be done.
 
     `change` is the number by which it can be undone; 0: there is none, and `note` says why.

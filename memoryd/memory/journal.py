@@ -13,12 +13,13 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Final, TypeVar
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, hunks_between
@@ -48,8 +49,7 @@ Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its o
 Done = TypeVar("Done")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteChange:
+class NoteChange(Struct, frozen=True):
     """What came of an edit. `text` is that of the file now; without `is_written` it was as wanted, or left alone.
 
     `id` names the row by which it can be undone; 0: there is none, and `note` says why.
@@ -281,8 +281,7 @@ def _pause(attempt: int) -> float:
 MOST_OF_A_RUN = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """A change that was taken back, or would be; `by` is the change that did it, None on a dry run."""
 
     row: ChangeRow

@@ -11,11 +11,11 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Any, Final, Literal
 
 import structlog
+from msgspec import Struct
 from pydantic import Field, create_model
 
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, TOO_MANY, CapturedItem, DroppedItem
@@ -117,8 +117,7 @@ class LabelAnswer(AnswerShape):
     label: LabelWord
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLabel:
+class ModelLabel(Struct, frozen=True):
     """A label and the identity of the model that gave it, which is recorded with it."""
 
     label: LabelWord
@@ -180,24 +179,21 @@ _BULLET: Final = re.compile(r"\s*(?:[-*+#>|=~]|[0-9]+[.)]\s)")
 """How a sentence does not begin: as a bullet, a heading or a quotation."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitedFact:
+class CitedFact(Struct, frozen=True):
     """A fact that may be told, by the id that it is cited with."""
 
     id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSentence:
+class CitedSentence(Struct, frozen=True):
     """A sentence, and the ids of the facts that it rests on: at least one."""
 
     text: str
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProseSummary:
+class ProseSummary(Struct, frozen=True):
     """Sentences, and the identity of the model that wrote them."""
 
     sentences: tuple[CitedSentence, ...]

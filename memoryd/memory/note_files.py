@@ -6,12 +6,12 @@ Record time: on which day a line was written, by the name of its file, the ledge
 import errno
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, RelativePath, is_document_name, is_hidden, is_utf8_name
 from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, read_note, written_note
@@ -32,8 +32,7 @@ READ_ONLY_FILES: Final = ("SOUL.md",)
 _LINKED = (errno.ELOOP, errno.EXDEV)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredNote:
+class StoredNote(Struct, frozen=True):
     """A note as it stands on disk; without `stat` there is none."""
 
     path: RelativePath

@@ -3,8 +3,9 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory
@@ -13,8 +14,7 @@ from memoryd.domain.memories.reflect.opinions import Label, OpinionStanding, Ste
 from memoryd.store.ledger.reflect import OpinionSteps
 
 
-@dataclass(frozen=True, slots=True)
-class OpinionEvidence:
+class OpinionEvidence(Struct, frozen=True):
     """A memory that speaks for or against an opinion, where its lines stand now: none if they are gone."""
 
     memory: MemoryId
@@ -23,8 +23,7 @@ class OpinionEvidence:
     citations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOpinion:
+class HeldOpinion(Struct, frozen=True):
     """An opinion with its confidence, 0 to 1, and the evidence for and against it, in the order in which it counted."""
 
     memory: Memory

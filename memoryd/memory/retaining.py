@@ -13,11 +13,12 @@ import contextlib
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from typing import Final
 from uuid import uuid4
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
@@ -49,8 +50,7 @@ LineEdit = Callable[[str, RelativePath, MemoryId], str | None]
 """What becomes of a note, None if no line in it states the memory; raises NoPlaceError."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenLines:
+class WrittenLines(Struct, frozen=True):
     """What was written, one change for each note; `run` takes back several at once, empty where that is not needed."""
 
     changes: tuple[NoteChange, ...]
@@ -204,8 +204,7 @@ class StatedLines:
         return {text: hashed(f"stated\0{as_said(text)}") for text in wanted}
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(Struct, frozen=True):
     """Where the memories stand now, in the order they were given; `added` says of each whether it is new in the log."""
 
     path: RelativePath

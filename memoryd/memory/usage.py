@@ -13,11 +13,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId
@@ -83,8 +83,7 @@ DAYS_MAX: Final = 4096
 FLUSH_SECONDS: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleTime:
+class LifecycleTime(Struct, frozen=True, kw_only=True):
     """The time as the owner of a workspace has it. Times are in seconds since 1970."""
 
     clock: Callable[[], float] = time.time
@@ -92,8 +91,7 @@ class LifecycleTime:
     end_of_day: Callable[[date], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleSettings:
+class LifecycleSettings(Struct, frozen=True, kw_only=True):
     """`strength` is how much relevance counts in the order of recall: 0 nothing, 1 all of it."""
 
     tiers: TierSettings = field(default=TierSettings())

@@ -7,11 +7,11 @@ models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (W
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 WORD_START: Final = "▁"
@@ -37,8 +37,7 @@ FULL_PRECISION: Final = frozenset({"position_embd.weight", "token_types.weight"}
 POOLING_MEAN: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class BertShape:
+class BertShape(Struct, frozen=True):
     """The numbers of a BERT encoder that the GGUF header carries."""
 
     name: str

@@ -12,13 +12,13 @@ import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final
 
 import httpx
+from msgspec.structs import replace
 
 from memoryd import __version__
 from memoryd.errors import DownloadError, ModelError

@@ -18,9 +18,10 @@ What a model file is wanted for: which key names it, what it must be, and what g
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.errors import ModelError
 from memoryd.models.gguf import EMBEDDING_KEY, RERANKING_KEY, WRITING_KEY, GgufHeader, Value, read_header
@@ -46,8 +47,7 @@ ENCODERS: Final = frozenset(
 NO_TITLE: Final = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelMetadata:
+class ModelMetadata(Struct, frozen=True):
     """What the header of a GGUF says about an embedding model."""
 
     architecture: str
@@ -64,8 +64,7 @@ class ModelMetadata:
     """Only a hint: used when the header names no family."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFamily:
+class ModelFamily(Struct, frozen=True):
     """How to ask one kind of model: templates with `{text}` and `{title}`, the pooling, the context in tokens."""
 
     name: str
@@ -91,8 +90,7 @@ class ModelFamily:
         return self.document_prompt.format(text=f"{title}\n{text}" if title else text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """A family and the names it goes by: a pattern over lower-case words joined by hyphens."""
 
     family: str
@@ -183,8 +181,7 @@ def names_embedding(metadata: ModelMetadata) -> bool:
 CHAT_TEMPLATE_KEY: Final = "tokenizer.chat_template"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatModel:
+class ChatModel(Struct, frozen=True):
     """What the header of a GGUF says about a model that writes."""
 
     name: str
@@ -296,8 +293,7 @@ RERANKER_RULES: Final = (
 """(family, pattern over lower-case words joined by hyphens); the first match counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reranker:
+class Reranker(Struct, frozen=True):
     """What the header of a GGUF says about a reranker."""
 
     name: str
@@ -364,8 +360,7 @@ def _family(names: tuple[str, ...]) -> str:
     return "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelUse:
+class ModelUse(Struct, frozen=True):
     """`check` raises ModelError in plain words if a file is no whole model of the kind."""
 
     key: str

@@ -14,17 +14,18 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from memoryd.errors import DownloadError
 from memoryd.files.writing import replace_file
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadRequest:
+class DownloadRequest(Struct, frozen=True):
     """A file to fetch, what people call it, and what is known of its content."""
 
     spec: str
@@ -35,8 +36,7 @@ class DownloadRequest:
     """A model hub tells size and hash beforehand; a web page in its place is some network's log-in page."""
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadTimeouts:
+class DownloadTimeouts(Struct, frozen=True):
     """How long to wait for a server, and between attempts that gained nothing."""
 
     connect: timedelta = timedelta(seconds=10)
@@ -87,8 +87,7 @@ def _try_lock(descriptor: int) -> bool:
 REPORTS_PER_SECOND: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a step has come."""
 
     done_bytes: int
@@ -121,8 +120,7 @@ class Throttle:
         self._report(progress)
 
 
-@dataclass(frozen=True, slots=True)
-class PartNote:
+class PartNote(Struct, frozen=True):
     """Of which file, and which version of it, a part is."""
 
     spec: str

@@ -11,10 +11,11 @@ import contextlib
 import json
 import os
 import struct
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
+
+from msgspec import Struct
 
 from memoryd.errors import ModelError
 from memoryd.files.writing import replace_file
@@ -24,8 +25,7 @@ MEMO_MAX: Final = 64
 BLOCK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Stamp:
+class _Stamp(Struct, frozen=True):
     """What changes when a file does."""
 
     size: int
@@ -108,8 +108,7 @@ WRITING_KEY: Final = "memory.llm.model"
 HEAD_PREFIX: Final = "cls."
 
 
-@dataclass(frozen=True, slots=True)
-class GgufHeader:
+class GgufHeader(Struct, frozen=True):
     """The scalar key-values of a GGUF (arrays are skipped) and the size the file must have at least."""
 
     values: dict[str, Value]

@@ -12,11 +12,12 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Final
+
+from msgspec import Struct
 
 from memoryd.errors import DownloadError, ModelError, SidecarError
 from memoryd.models.fetching import Progress, Report
@@ -42,8 +43,7 @@ REASON_MAX: Final = 400
 BUSY_WORDS: Final = ("timed out", "timeout", "connection", "temporary failure", "retries", "dns", "network")
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A file of the package that becomes part of the model."""
 
     name: str
@@ -51,8 +51,7 @@ class Member:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class PackagedModel:
+class PackagedModel(Struct, frozen=True):
     """A wheel whose content is known."""
 
     name: str

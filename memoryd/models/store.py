@@ -9,9 +9,10 @@ import asyncio
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
+
+from msgspec import Struct
 
 from memoryd.config.loading.overrides import YES
 from memoryd.config.paths import models_dir
@@ -47,8 +48,7 @@ HUB: Final = "https://huggingface.co"
 OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredModel:
+class StoredModel(Struct, frozen=True):
     """A model in the folder, whole or begun."""
 
     name: str

@@ -23,10 +23,10 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal, Self, cast
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -139,8 +139,7 @@ class BackupWriter:
         self._tar.close()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenBackup:
+class OpenBackup(Struct, frozen=True):
     """A backup whose manifest was read; its members are not looked at yet."""
 
     file: Path
@@ -287,8 +286,7 @@ _SESSION: Final = re.compile(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
 _NOTE: Final = re.compile(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class BackupPlaces:
+class BackupPlaces(Struct, frozen=True):
     """Where the parts of a backup belong on this machine; `folders` and `workspaces` are counted in its manifest."""
 
     config: Path

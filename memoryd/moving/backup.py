@@ -6,10 +6,11 @@ What a backup is made of: the configuration, every ledger with its key, conversa
 import io
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from memoryd import __version__
 from memoryd.config.agents import Agent
@@ -34,8 +35,7 @@ from memoryd.store.ledger.file import LEDGER, copy_ledger, is_ledger_name
 KEY_SUFFIX = ".forgotten-key"
 
 
-@dataclass(frozen=True, slots=True)
-class BackupSource:
+class BackupSource(Struct, frozen=True):
     """A file and its name in the backup."""
 
     name: str
@@ -46,8 +46,7 @@ class BackupSource:
         return is_ledger(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class BackupSources:
+class BackupSources(Struct, frozen=True):
     """All files, the folders of ledgers outside of the state folder, and the workspaces (real path and agents)."""
 
     files: tuple[BackupSource, ...]
@@ -122,8 +121,7 @@ def _regular_below(workspace: Path) -> Iterator[str]:
                     yield path.relative_to(workspace).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class BackupWishes:
+class BackupWishes(Struct, frozen=True):
     """What somebody wants in a backup beside the ledgers."""
 
     has_notes: bool = False

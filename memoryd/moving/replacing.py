@@ -17,9 +17,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Final, Literal, Self
+
+import msgspec
+from msgspec import Struct, field
 
 from memoryd.errors import AlreadyRunning, NotFound, StoreUnavailable
 from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_folder
@@ -30,8 +32,7 @@ _NEW, _OLD = "new", "old"
 _UNCHANGED: Final = "nothing was changed"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedFile:
+class ReplacedFile(Struct, frozen=True):
     """One file: where it belongs, what is to stand there and what stood there; None: nothing."""
 
     target: str
@@ -39,8 +40,7 @@ class ReplacedFile:
     old: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacementPlan:
+class ReplacementPlan(Struct, frozen=True):
     """All files that change places together; `what` tells a person what it was."""
 
     what: str
@@ -48,8 +48,7 @@ class ReplacementPlan:
     pieces: tuple[ReplacedFile, ...]
 
 
-@dataclass(slots=True)
-class Replacement:
+class Replacement(Struct):
     """Files that are being prepared in a folder of their own; nothing outside of it changes before `carry_out`."""
 
     folder: Path
@@ -271,7 +270,7 @@ def _folders(state: Path) -> list[Path]:
 
 
 def _write_plan(folder: Path, plan: ReplacementPlan) -> None:
-    replace_file(folder / PLAN, json.dumps(asdict(plan), indent=1).encode(), is_durable=True)
+    replace_file(folder / PLAN, json.dumps(msgspec.to_builtins(plan), indent=1).encode(), is_durable=True)
 
 
 def _read_plan(folder: Path) -> ReplacementPlan | None:

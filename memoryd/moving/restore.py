@@ -10,9 +10,10 @@ Taking a restore back: what it replaced stands again, but for what was forgotten
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import unmasked_text
@@ -82,16 +83,14 @@ def is_same_file(one: Path, other: Path) -> bool:
 _NAME_BYTES_MAX: Final = 255
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreWishes:
+class RestoreWishes(Struct, frozen=True):
     """What of a backup is to come back."""
 
     keeps_config: bool = False
     """Leave the configuration that is there."""
 
 
-@dataclass(slots=True)
-class Restored:
+class Restored(Struct):
     """What is to change, and what somebody should know of it."""
 
     replaced: list[Path] = field(default_factory=list)
@@ -225,8 +224,7 @@ def _below(name: str) -> str:
     return name.split("/", 2)[2]
 
 
-@dataclass(slots=True)
-class TakenBack:
+class TakenBack(Struct):
     """What is ready to stand again, how many marks of what was forgotten go along, and what to know of it."""
 
     replacement: Replacement

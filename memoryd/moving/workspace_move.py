@@ -12,9 +12,10 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
@@ -26,8 +27,7 @@ _CACHES: Final = ("index.sqlite", "conversations-")
 _BLOCK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class MovePlan:
+class MovePlan(Struct, frozen=True):
     """What is to be done; paths are real. The state folder of the new place is None where there is none to make way."""
 
     old: Path
@@ -240,8 +240,7 @@ def _hash(path: Path) -> bytes:
         return hashlib.file_digest(file, "sha256").digest()
 
 
-@dataclass(frozen=True, slots=True)
-class KnownWorkspace:
+class KnownWorkspace(Struct, frozen=True):
     """A workspace (real path), whose it is, whether there is such a folder, and how much is kept of it."""
 
     path: Path

@@ -3,10 +3,11 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
@@ -31,8 +32,7 @@ from memoryd.search.protocol import SearchBackend
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True):
     """What the rest of the workspace gives to an agent's qmd."""
 
     workspace: Path

@@ -14,12 +14,14 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.qmd import QmdPathSection
@@ -48,8 +50,7 @@ _SPECIAL: Final = re.compile(r"([*?\[\]{}!()\\,])")
 _MOST_ALTERNATIVES: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """A folder and a glob over the paths below it. `is_default` marks the agent's own memory files.
 
     `is_exported` marks what memoryd itself has written for qmd: it is read where it lies, and asked by name only.
@@ -198,8 +199,7 @@ def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
 _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
+class _Note(Struct, frozen=True):
     """A file of a collection that no rule hides by its name."""
 
     root: Path
@@ -215,8 +215,7 @@ class _Verdict(Enum):
     AGAIN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """What a note was when it was read."""
 
     known: Known

@@ -7,10 +7,11 @@ An agent's conversations from two engines: its own index, and qmd over their exp
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.citations import transcript_path

@@ -8,10 +8,12 @@ From the files that qmd names to the passages that answer: read as they are now,
 import asyncio
 import os
 from collections.abc import Callable, Container, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.documents import RelativePath, Source
@@ -33,8 +35,7 @@ from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engi
 from memoryd.store.index.passages import ChunkRow
 
 
-@dataclass(frozen=True, slots=True)
-class ResultFile:
+class ResultFile(Struct, frozen=True):
     """A file below a trusted folder, and the path that an answer cites it by."""
 
     base: Path

@@ -7,10 +7,10 @@ import asyncio
 import stat
 import time
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import model_file
@@ -35,8 +35,7 @@ STILL_FAILED = "still failed"
 """In what `embed` prints when it ends well without all of the vectors."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandSeconds:
+class CommandSeconds(Struct, frozen=True, kw_only=True):
     """How long a command may take before it is killed."""
 
     command: float = 30.0
@@ -164,8 +163,7 @@ RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
 """The files that `qmd pull` leaves in the folder of its models."""
 
 
-@dataclass(frozen=True, slots=True)
-class QmdModel:
+class QmdModel(Struct, frozen=True):
     """A model as qmd is told of it: the absolute path of a link, which is there if there is no `trouble`.
 
     A missing file fails at once, where a download without network hangs.
@@ -175,8 +173,7 @@ class QmdModel:
     trouble: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QmdModels:
+class QmdModels(Struct, frozen=True):
     """The model of each role."""
 
     embed: QmdModel

@@ -18,12 +18,12 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import yaml
+from msgspec import Struct
 
 from memoryd.config.paths import qmd_variables
 from memoryd.errors import SidecarError
@@ -42,8 +42,7 @@ INSTALL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """How qmd is run. `path` is what the configured command led to."""
 
     command: tuple[str, ...]
@@ -129,8 +128,7 @@ STDOUT_BYTES = 8 * 1024 * 1024
 """A qmd that prints more is killed."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedCommand:
+class CompletedCommand(Struct, frozen=True):
     """What a command ended with; `code` is minus the signal that killed it."""
 
     code: int

@@ -6,9 +6,10 @@ A question in the words of qmd: typed sub-queries instead of prose, since qmd wa
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from memoryd.domain.ranking.questions import Question
 
@@ -52,8 +53,7 @@ _COMPLAINTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QmdHit:
+class QmdHit(Struct, frozen=True):
     """A result as qmd tells it: `line` counts from 1, `docid` is the start of the text's SHA-256."""
 
     collection: str
@@ -63,8 +63,7 @@ class QmdHit:
     docid: str
 
 
-@dataclass(frozen=True, slots=True)
-class QmdOutput:
+class QmdOutput(Struct, frozen=True):
     """The results of a question, best first, and what was written to stderr meanwhile."""
 
     hits: tuple[QmdHit, ...]
@@ -177,16 +176,14 @@ _MAX_TOGETHER: Final = 16
 _MAX_VECTOR_CHARS: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class SubQuery:
+class SubQuery(Struct, frozen=True):
     """One line of a question: `lex` wants all its words, `vec` is compared by meaning."""
 
     type: Literal["lex", "vec"]
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class QmdQuestion:
+class QmdQuestion(Struct, frozen=True):
     """Sub-queries that are asked together, for `limit` results at most, of the named collections; of all without."""
 
     searches: tuple[SubQuery, ...]

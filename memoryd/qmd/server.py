@@ -11,12 +11,13 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from itertools import count
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd import __version__
 from memoryd.errors import SidecarError
@@ -99,8 +100,7 @@ class JsonRpcPipe:
 PROTOCOL = "2025-06-18"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ToolAnswer(Struct, frozen=True):
     """What a tool answered, and what the child wrote to stderr meanwhile."""
 
     content: Mapping[str, object]
@@ -235,8 +235,7 @@ class ServerPhase(StrEnum):
     """It failed; the next try is not due yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTimes:
+class ServerTimes(Struct, frozen=True):
     """Seconds. `silence` is how long it says nothing when it hangs; `start_wait` is what a question gives a start."""
 
     start: float = 30.0

@@ -10,8 +10,9 @@ What one agent's qmd says of itself at one moment.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
@@ -42,8 +43,7 @@ WAITING = 16
 """Questions that may wait for one of these places; the rest is refused, so that the builtin index answers it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QmdSettings:
+class QmdSettings(Struct, frozen=True, kw_only=True):
     """What a person chose; `query` is in seconds."""
 
     command: str = "qmd"
@@ -61,8 +61,7 @@ class QmdSettings:
         return self.rules.makes_vectors
 
 
-@dataclass(frozen=True, slots=True)
-class QmdAnswer:
+class QmdAnswer(Struct, frozen=True):
     """Results, best first, and why the vector part of the question found nothing, if it was in trouble."""
 
     hits: tuple[QmdHit, ...]
@@ -236,8 +235,7 @@ class CommandQuery:
             raise SidecarError(f"qmd {exc}") from exc
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QmdState:
+class QmdState(Struct, frozen=True, kw_only=True):
     """One agent's qmd; `program` is None until it has been found, `export_trouble` says what is not exported."""
 
     program: Program | None

@@ -10,9 +10,9 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import structlog
+from msgspec import Struct
 
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
@@ -25,8 +25,7 @@ log = structlog.get_logger(__name__)
 NO_VECTORS = "qmd has made no vectors yet"
 
 
-@dataclass(frozen=True, slots=True)
-class Supplies:
+class Supplies(Struct, frozen=True):
     """What an agent's qmd is given, asked for anew each time. All of it blocks and may raise OSError."""
 
     collections: Callable[[], Sequence[Collection]]
@@ -270,8 +269,7 @@ class QmdUpkeep:
         return plan(self._schedule, self._rules, time.monotonic())
 
 
-@dataclass(slots=True)
-class UpkeepState:
+class UpkeepState(Struct):
     """What is known of the index; moments are seconds of the system's clock. The upkeep alone writes it."""
 
     changed_at: float

@@ -3,9 +3,11 @@
 Pure: every step gives a new value, and `now` is monotonic seconds. Doing what is due is the upkeep's part.
 """
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.breaker import Breaker
 
@@ -14,8 +16,7 @@ EMBED_RETRY: Final = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpkeepRules:
+class UpkeepRules(Struct, frozen=True, kw_only=True):
     """Seconds. An interval of 0 means never; `boot_delay` None means no update at the start."""
 
     makes_vectors: bool = False
@@ -40,8 +41,7 @@ class WaitReason(StrEnum):
     NO_PROGRAM = "there is no program to run"
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Seconds from now, `NEVER` included; 0 or less means that it is due."""
 
     seconds: float
@@ -52,8 +52,7 @@ class Wait:
         return self.seconds <= 0
 
 
-@dataclass(frozen=True, slots=True)
-class UpkeepPlan:
+class UpkeepPlan(Struct, frozen=True):
     """How long an update and an embedding wait, and the pause before anything is begun at all."""
 
     update: Wait
@@ -66,16 +65,14 @@ class UpkeepPlan:
         return self.pause or min(self.update, self.embed, key=lambda wait: wait.seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """Nothing is begun before this moment."""
 
     until: float
     reason: WaitReason
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """What is owed and what was tried."""
 
     tried_at: float

@@ -6,7 +6,6 @@ A reranker in a child process of its own: started when somebody asks, unloaded w
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, Message, NoResult, Ready, Score, Scored
 from memoryd.embed.local.local_model import LocalModel
@@ -33,8 +33,7 @@ Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabular
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankerSpec:
+class RankerSpec(Struct, frozen=True, kw_only=True):
     """Which model a worker runs, and how patiently. `idle_unload` of zero keeps the model for ever.
 
     `stall` is how long the worker may work on one pair before it counts as hung.
@@ -61,8 +60,7 @@ class RankerSpec:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RankingJob:
+class RankingJob(Struct, frozen=True):
     """What a worker that reranks must give: a finite number for each pair."""
 
     architecture: str
@@ -116,8 +114,7 @@ class RankingWorker(ModelWorker[float | NoResult]):
         return len(self._last.asked_again(question, texts).scores)
 
 
-@dataclass(frozen=True, slots=True)
-class _LastQuestion:
+class _LastQuestion(Struct, frozen=True):
     """What was asked last, with its scores by the digests of the texts, as they come."""
 
     question: str
@@ -141,8 +138,7 @@ def _digest(text: str) -> bytes:
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RerankerSettings:
+class RerankerSettings(Struct, frozen=True):
     """Which model, and how its worker runs it."""
 
     source: str
@@ -160,8 +156,7 @@ class RerankerPhase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class RerankerState:
+class RerankerState(Struct, frozen=True):
     """The phase, why, and since when; what is known of the model and of its process, once there is one."""
 
     phase: RerankerPhase
@@ -186,8 +181,7 @@ class RankingOutcome(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """The texts' positions, best first, each with its relevance from 0 to 1; or why there is no ranking."""
 
     outcome: RankingOutcome

@@ -5,8 +5,10 @@ Hits as they are told: each with the part that tells most, its focus, and the ci
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.documents import Source
@@ -42,8 +44,7 @@ CatchUp = Callable[[float], Awaitable[int]]
 """Has the index follow what changed on disk, within so many seconds; returns how many files it may lack then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Hits, which arms took part, and what to think of it."""
 
     hits: tuple[Hit, ...]

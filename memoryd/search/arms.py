@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.counters import Durations
@@ -171,8 +172,7 @@ PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionVector:
+class QuestionVector(Struct, frozen=True):
     """A question's vector with the index that it was made for, so that it never meets vectors of another model.
 
     To embed a question may take seconds. Meanwhile another model may take over, or another question be asked of
@@ -185,8 +185,7 @@ class QuestionVector:
     """What has nothing to do with any question, in the same space; None: not known yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sieve:
+class _Sieve(Struct, frozen=True):
     """The vectors of some chunks, ascending ids, as they were at a moment of the index."""
 
     moment: tuple[int, int, int]

@@ -8,7 +8,9 @@ import contextlib
 import time
 from collections.abc import Container, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics
@@ -34,8 +36,7 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """What the arms found, and how each took part."""
 
     arms: Mapping[str, Arm]

@@ -10,9 +10,10 @@ Conversations told once where two say the same: a transcript, and the session th
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from memoryd.domain.citations import told_path, turns_path
 from memoryd.domain.documents import RelativePath, Source

@@ -8,8 +8,10 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import Known
@@ -24,8 +26,7 @@ MAX_OVERDUE = 2
 """So many looks at the disk may hang; the threads are those of the index, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRows:
+class CheckedRows(Struct, frozen=True):
     """Rows held against their files."""
 
     told: Mapping[ChunkRow, ChunkRow] = field(default_factory=dict)

@@ -5,8 +5,10 @@ A hit: a chunk that may answer, with all that is known of it, from the arms to t
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, tzinfo
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation, cited
 from memoryd.domain.documents import Source
@@ -21,8 +23,7 @@ from memoryd.domain.text.sanitizing import Flag
 from memoryd.store.index.passages import ChunkRow
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
+class Ranks(Struct, frozen=True):
     """The place of a chunk in each arm, by base score and by reading, from 1; None where it was not found or read."""
 
     words: int | None = None
@@ -31,16 +32,14 @@ class Ranks:
     reading: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HitLines:
+class HitLines(Struct, frozen=True):
     """Lines of a document, 1-based, inclusive."""
 
     start_line: int
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class HitFocus:
+class HitFocus(Struct, frozen=True):
     """The lines of a snippet that answer best, and why these."""
 
     lines: HitLines
@@ -50,8 +49,7 @@ class HitFocus:
     """Where the passage stands whose meaning is nearest to the question; None unless they hold some of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class HitSnippet:
+class HitSnippet(Struct, frozen=True):
     """The part of a chunk that is shown, with its lines in the document and what a reader of it cannot see."""
 
     text: str = ""
@@ -69,8 +67,7 @@ def holds_a_word(bm25: float | None, terms: Collection[str]) -> bool:
     return bm25 is not None or bool(terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A chunk with its scores; a miss is one too, with the reason of it in `because`.
 
     Numbers of an arm are None where it did not find the chunk.

@@ -8,10 +8,12 @@ What hits are worth where their engine does not say, and why an answer is worth 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, Source
 from memoryd.domain.memories.scopes import MemoryReach
@@ -23,8 +25,7 @@ from memoryd.search.hits import Hit, best_verdict
 from memoryd.store.index.passages import ChunkRow
 
 
-@dataclass(frozen=True, slots=True)
-class Untold:
+class Untold(Struct, frozen=True):
     """Paths, and chunks by their ids; others take their places."""
 
     paths: frozenset[RelativePath] = frozenset()
@@ -50,8 +51,7 @@ CONVERSATIONS = "conversations"
 """What answers beside the engine of the notes, where a question asks for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A question with its limits; `deadline` is in seconds from the call, `now` is the asker's clock and time zone.
 
     `asked` is `text` and `filters` taken apart, if somebody did so already.
@@ -101,8 +101,7 @@ class ArmState(StrEnum):
     TIMEOUT = "timeout"
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(Struct, frozen=True):
     """An arm's part in an answer, and why if it is less than OK."""
 
     state: ArmState
@@ -118,8 +117,7 @@ class Arm:
         return self.state in (ArmState.OK, ArmState.OFF)
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(Struct, frozen=True):
     """The engine that should have answered, why it did not, and since when."""
 
     left: str
@@ -127,8 +125,7 @@ class Fallback:
     since: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     """What answered and how it wants its hits told: lengths in characters, `total_chars` of all snippets together."""
 
     name: Literal["builtin", "qmd"] = "builtin"
@@ -141,8 +138,7 @@ class Engine:
 BUILTIN = Engine()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The best chunks, best first, how the arms took part, and the terms that were looked for."""
 
     hits: tuple[Hit, ...]
@@ -191,8 +187,7 @@ class LateBackend(SearchBackend, Protocol):
 NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """What the index still owes the disk."""
 
     files: int = 0

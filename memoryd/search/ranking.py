@@ -14,11 +14,13 @@ The table was made by `bench/commonness.py`, which says where its figures come f
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath
@@ -40,8 +42,7 @@ from memoryd.search.hits import Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
 
 
-@dataclass(frozen=True, slots=True)
-class PairReading:
+class PairReading(Struct, frozen=True):
     """What reading a chunk beside the question gave: its place among those that were read, and how well it answers.
 
     `score` is what stands for its base score then.
@@ -56,8 +57,7 @@ Readings = Mapping[int, PairReading]
 """By chunk id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """Candidates by chunk id, best first: what tells something, what is noise, and what is left out."""
 
     telling: Sequence[int]
@@ -159,8 +159,7 @@ def _numbered(chunks: Sequence[int]) -> dict[int, int]:
     return {chunk: rank for rank, chunk in enumerate(chunks, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionSettings:
+class SelectionSettings(Struct, frozen=True):
     """How hits are chosen; MMR chooses from `pool` of them."""
 
     hybrid: HybridSection = field(default_factory=HybridSection)
@@ -183,8 +182,7 @@ class SelectionSettings:
         return self.hybrid.mmr.lambda_ if self.hybrid.mmr.enabled else None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
+class SearchSettings(Struct, frozen=True):
     """How the arms are asked and merged; the weights of `hybrid` add up to 1.
 
     `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `min_depth`.
@@ -220,8 +218,7 @@ class SearchSettings:
 BEYOND = "it is beyond maxResults"
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(Struct, frozen=True):
     """The hits, best first; what came near and is none; whether others may have places of copies or like notes."""
 
     hits: tuple[Hit, ...]
@@ -233,8 +230,7 @@ class Selected:
     """The document that has more than its share of the places."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Leader:
+class _Leader(Struct, frozen=True):
     """A hit that leads its copies, and what counts of it where places are shared."""
 
     hit: Hit

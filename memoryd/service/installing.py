@@ -12,16 +12,16 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.config.root import Config
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
+class Installation(Struct, frozen=True, kw_only=True):
     """All that unit files are made of."""
 
     command: tuple[str, ...]
@@ -35,8 +35,7 @@ class Installation:
     """What its owner should know."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceFiles:
+class ServiceFiles(Struct, frozen=True, kw_only=True):
     """The files of an installation; pure text until they are written."""
 
     written: Mapping[Path, str]

@@ -11,9 +11,10 @@ import os
 import plistlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.config.paths import state_dir
 from memoryd.service.installing import Installation, ServiceFiles, changed_lines
@@ -49,8 +50,7 @@ PHASE: Final = re.compile(r"^\s*state = (.+?)\s*$", re.MULTILINE)
 LAST_EXIT: Final = re.compile(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchdManager:
+class LaunchdManager(Struct, frozen=True):
     """Asks the user's launchd."""
 
     environment: Mapping[str, str]

@@ -6,9 +6,10 @@ Where nothing runs services: containers, WSL 1, a login without a bus.
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from memoryd.errors import MemorydError
 from memoryd.service.installing import Installation, ServiceFiles
@@ -72,8 +73,7 @@ FOREGROUND = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NoManager:
+class NoManager(Struct, frozen=True):
     """Says why there is none, and what to do instead."""
 
     why: str

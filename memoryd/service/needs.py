@@ -5,12 +5,13 @@ What the daemon needs of the system, by its configuration: nothing of it may be 
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
@@ -66,8 +67,7 @@ TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))
 GPU_DEVICES: Final = ("/dev/kfd", "/dev/nvidiactl", "/dev/dri/renderD128")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceNeeds:
+class ServiceNeeds(Struct, frozen=True, kw_only=True):
     """What must stay possible; the texts say why, and are empty where it is not needed."""
 
     own: tuple[Path, ...]

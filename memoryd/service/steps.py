@@ -16,10 +16,11 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from memoryd.errors import MemorydError, NotPermitted
 from memoryd.service.installing import ServiceFiles
@@ -28,8 +29,7 @@ SECONDS: Final = 120.0
 """How long one of them may take: a restart waits for the daemon to stop, and to be ready."""
 
 
-@dataclass(frozen=True, slots=True)
-class ManagerAnswer:
+class ManagerAnswer(Struct, frozen=True):
     """What a program said, and whether it succeeded; a program that is missing or hangs has failed too."""
 
     is_done: bool
@@ -69,8 +69,7 @@ def ask_program(
 ManagerName = Literal["systemd", "launchd", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceState:
+class ServiceState(Struct, frozen=True):
     """What the manager says of memoryd; None where it cannot be told."""
 
     manager: ManagerName
@@ -111,8 +110,7 @@ class StepKind(StrEnum):
     """Runs a program of the manager."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceStep:
+class ServiceStep(Struct, frozen=True, kw_only=True):
     """One step: of files the path, of programs the command."""
 
     kind: StepKind

@@ -17,9 +17,11 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.config.paths import socket_path
 from memoryd.errors import InvalidRequest
@@ -228,8 +230,7 @@ def why_no_namespaces() -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class SystemdManager:
+class SystemdManager(Struct, frozen=True):
     """Asks the user's systemd."""
 
     environment: Mapping[str, str]

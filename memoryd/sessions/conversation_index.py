@@ -11,10 +11,10 @@ import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
@@ -30,8 +30,7 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationNews:
+class ConversationNews(Struct, frozen=True):
     """Whom to tell that something was written, or that texts were purged."""
 
     on_commit: Callable[[], None]
@@ -151,8 +150,7 @@ LOOK_SECONDS = 1.0
 """How often whoever waits for a look sees whether it can be had at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeedSettings:
+class FeedSettings(Struct, frozen=True):
     """When a source is looked at: so many seconds after a hint, and at the latest after `reconcile`; 0: never."""
 
     debounce: float = 0.25

@@ -9,10 +9,12 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
 from memoryd.domain.documents import FileStat, RelativePath, Source
@@ -26,8 +28,7 @@ from memoryd.sessions.workspace_sessions import WorkspaceSessions
 from memoryd.store.index.documents import FileContent, FileRow
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLook:
+class SourceLook(Struct, frozen=True):
     """What a source has now: its conversations, and those of which more is to be read, the most urgent first."""
 
     present: Set[RelativePath]
@@ -39,8 +40,7 @@ class SourceLook:
     """In how many seconds another look is worth it though nothing happens; None: nobody knows of a reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadStep:
+class ReadStep(Struct, frozen=True):
     """Some lines of a conversation, in order, and where to go on.
 
     `stamp` is the state of the source that was read to its end, empty if there is more. `is_afresh` says that these

@@ -12,10 +12,11 @@ import contextlib
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from memoryd.domain.access import one_spelling, read_key
 from memoryd.domain.documents import RelativePath

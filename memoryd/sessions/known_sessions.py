@@ -8,8 +8,10 @@ looked up by, and a stub.
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.documents import SessionStub
@@ -22,8 +24,7 @@ from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 Entry = Session | SessionStub
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSession:
+class KnownSession(Struct, frozen=True):
     """A session, or its stub, as its file was when it had this `stat`; `problem` says why it is no longer read."""
 
     entry: Entry | None

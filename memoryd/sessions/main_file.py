@@ -7,10 +7,11 @@ start need not read again stands in a hidden file: size and times of every sessi
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.documents import QaDocument, entry_of, parse_document, render_document, render_session
@@ -35,8 +36,7 @@ FileStamp = tuple[int, int, int]
 """Size, modification and change time of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class MainState:
+class MainState(Struct, frozen=True):
     """What the main file held: its document, and the stamps of the files that it was made from."""
 
     document: QaDocument

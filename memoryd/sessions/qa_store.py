@@ -18,12 +18,13 @@ Keep the main file of a store at most two seconds behind its sessions, and move 
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
 from memoryd.domain.memories.changes.tombstones import SaidWords
@@ -69,8 +70,7 @@ class QaStore:
         self.cutting = CuttingSessions(self.sessions, commonness)
 
 
-@dataclass(frozen=True, slots=True)
-class SaidTurns:
+class SaidTurns(Struct, frozen=True):
     """The turns of a session in which words stand; `addresses` are theirs, as `session:<id>#Q17`."""
 
     session: SessionId
@@ -139,8 +139,7 @@ def _each_once(sessions: Iterable[Session], said: SaidWords) -> list[SaidTurns]:
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class ForgottenFiles:
+class ForgottenFiles(Struct, frozen=True):
     """What went with a session: its files and copies of it, and what they held."""
 
     files: int
@@ -265,8 +264,7 @@ class SessionEnds:
         self._sessions.change(session, summed_up)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSequence:
+class FoundSequence(Struct, frozen=True):
     """The turns to put before an agent, in order, and why."""
 
     choice: SequenceChoice

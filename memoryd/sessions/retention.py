@@ -9,9 +9,11 @@ Move sessions that have grown old to the archive, list it, and keep all files wi
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping, SessionStub
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
@@ -26,8 +28,7 @@ _NOTHING: Final = 1.0
 """No significance is above it."""
 
 
-@dataclass(frozen=True, slots=True)
-class QaUsage:
+class QaUsage(Struct, frozen=True):
     """The bytes of the files and their bound; `pruned` answers gave way since the start."""
 
     bytes: int = 0

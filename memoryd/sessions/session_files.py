@@ -8,9 +8,10 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.documents import parse_session, render_session
@@ -32,8 +33,7 @@ class LinkedFolderError(OSError):
     """A symlink leads to the folder of sessions, or out of the workspace: nothing was read or written."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSession:
+class StoredSession(Struct, frozen=True):
     """A session as its file held it at one instant; `stat` is what a swap compares."""
 
     session: Session

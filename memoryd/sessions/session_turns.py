@@ -6,9 +6,11 @@ Put the turns of a transcript into a session of its own, and tell there how far 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, is_answered, joined_answer, made_turn
@@ -44,8 +46,7 @@ class _TakenError(Denied):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AddedTurn:
+class AddedTurn(Struct, frozen=True):
     """A turn that was stored; `dropped_answer` is what was not kept of it."""
 
     session: SessionId
@@ -223,8 +224,7 @@ Held = Callable[[SessionId, int], str]
 """What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredTurn:
+class AnsweredTurn(Struct, frozen=True):
     """The turn that was answered. `dropped_answer` is what is not kept of it; `is_repeated`: it was so already."""
 
     session: SessionId

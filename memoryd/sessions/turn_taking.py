@@ -12,10 +12,10 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 import structlog
+from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.taking_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
@@ -31,8 +31,7 @@ _WRITE_SHARE: Final = 4
 """A write of a session that grows is worth it for so large a part of what it has."""
 
 
-@dataclass(slots=True)
-class Hearing:
+class Hearing(Struct):
     """What was heard of one transcript up to `tail`. The question in mind is not before the line behind `anchor`."""
 
     stored: TranscriptPlace | None

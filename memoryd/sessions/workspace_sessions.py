@@ -12,9 +12,10 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.names import named_id, safe_id
@@ -201,8 +202,7 @@ class WorkspaceSessions:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
 
 
-@dataclass(frozen=True, slots=True)
-class QaFootprint:
+class QaFootprint(Struct, frozen=True):
     """Sessions in the archive, and the bytes of all files, those of the archive apart."""
 
     archived: int = 0

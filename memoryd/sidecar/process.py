@@ -14,12 +14,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
 import structlog
+from msgspec import Struct, field
 
 from memoryd.errors import SidecarError
 
@@ -96,8 +96,7 @@ def allowed_environment(environment: Mapping[str, str], also: Iterable[str] = ()
     return {name: environment[name] for name in (*_INHERITED, *also) if name in environment}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildSpec:
+class ChildSpec(Struct, frozen=True, kw_only=True):
     """What to run and how patiently. `command[0]` is looked up in the PATH of `environment`; no shell is involved."""
 
     command: tuple[str, ...]
@@ -116,8 +115,7 @@ class ChildSpec:
     """Told when the child has ended."""
 
 
-@dataclass(slots=True)
-class _Tail:
+class _Tail(Struct):
     """The newest `limit` bytes written to it."""
 
     limit: int

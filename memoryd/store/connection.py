@@ -15,7 +15,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -23,6 +22,7 @@ from typing import Final
 import apsw
 import sqlite_vec
 from apsw import sqlite_extra
+from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 
@@ -170,8 +170,7 @@ def make_private(path: Path) -> None:
         path.chmod(mode & PRIVATE)
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """What errors call a database, and what becomes of one that is damaged."""
 
     name: str

@@ -8,11 +8,11 @@ Databases of other programs that lie in our folders.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, ForeignDatabase
@@ -27,8 +27,7 @@ __all__ = ["ExaminedLedger", "FileKind", "IndexFile", "ledger_state", "set_aside
 Returned = TypeVar("Returned")
 
 
-@dataclass(frozen=True, slots=True)
-class ExaminedLedger:
+class ExaminedLedger(Struct, frozen=True):
     """What a ledger is: the version of its tables and the newest one known, its bytes, what is wrong inside."""
 
     version: int
@@ -39,8 +38,7 @@ class ExaminedLedger:
     """Damaged ones that lie beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFile:
+class IndexFile(Struct, frozen=True):
     """The file of an index; `is_used` says that a daemon has it open."""
 
     path: Path

@@ -4,11 +4,11 @@ Each is one transaction together with the version that it leads to, so that a ki
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 import apsw
+from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
 from memoryd.store.opening import version_of
@@ -16,16 +16,14 @@ from memoryd.store.opening import version_of
 _TABLES = "SELECT type, name, sql FROM sqlite_schema"
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(Struct, frozen=True):
     """A step from the version before to `version`; `sql` has neither BEGIN nor COMMIT."""
 
     version: int
     sql: str
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """What a database has been and is now: all migrations from an empty file on, version 1 first."""
 
     name: str

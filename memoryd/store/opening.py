@@ -26,12 +26,12 @@ import os
 import stat
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import apsw
 import structlog
+from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Connector
@@ -44,8 +44,7 @@ SEALS = 0x8000
 """How many seals there are; after the last one comes 0. Half of what fits: SQLite reads a signed number."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileHeader:
+class FileHeader(Struct, frozen=True):
     """What the first bytes of a database say of it."""
 
     application: int
@@ -211,8 +210,7 @@ def _agree(in_file: int, seal: int, *, has_log: bool) -> bool:
 READERS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFile:
+class OpenFile(Struct, frozen=True):
     """Connections to one file; without a writer it is only read."""
 
     inode: int

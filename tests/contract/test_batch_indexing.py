@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Vector

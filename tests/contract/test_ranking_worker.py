@@ -6,13 +6,13 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, RerankerUnavailable

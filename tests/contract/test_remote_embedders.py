@@ -6,7 +6,6 @@ import contextlib
 import gc
 import tracemalloc
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret

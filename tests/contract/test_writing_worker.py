@@ -6,13 +6,13 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import psutil
 import pytest
+from msgspec.structs import replace
 from pydantic import Field
 
 from memoryd.embed.local.worker_process import WorkerPhase

@@ -1,11 +1,11 @@
 """The follow-up questions: sequences find more than single turns do, and the page tells the figures as they are."""
 
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bench.followups.followup_set import followups, said
 from bench.followups.measured import Figures

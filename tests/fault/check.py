@@ -7,10 +7,11 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
+from msgspec.structs import replace
 
 from memoryd.client import Client
 from memoryd.config.limits import LimitsSection

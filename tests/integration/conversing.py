@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
 from memoryd.agents.workspace.index import Surroundings

@@ -6,10 +6,10 @@ import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.index.file_events import InotifyEvents
 from memoryd.index.reading import Spool

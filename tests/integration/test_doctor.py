@@ -10,13 +10,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from memoryd.cli.checks import daemon as queue
 from memoryd.cli.checks import daemon as watcher

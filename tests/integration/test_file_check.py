@@ -4,10 +4,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import MediaRules, Modality
@@ -50,7 +50,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def rules_of(workspace: Path, **changes: object) -> ScanRules:
-    return replace(ScanRules(workspace, lambda _path: False), **changes)  # type: ignore[arg-type]  # as replace checks
+    return replace(ScanRules(workspace, lambda _path: False), **changes)
 
 
 def files_of(rules: ScanRules, **options: Callable[[str], FileLocation | None]) -> PresentFiles:

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
+from msgspec.structs import replace
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import Gate

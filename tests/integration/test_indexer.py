@@ -6,11 +6,11 @@ import random
 import shutil
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace

@@ -4,10 +4,10 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.text.entries import ChunkEntry
 from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
@@ -115,7 +115,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
     loop = asyncio.get_running_loop()
     put_off: list[bool] = []
 
-    class LongCommit(Stoppable):
+    class LongCommit(Stoppable, frozen=True):
         """Takes as long as that of a far larger note: until it is broken off, as often as it may be."""
 
         def __iter__(self) -> Iterator[ChunkEntry]:

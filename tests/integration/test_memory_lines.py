@@ -1,12 +1,12 @@
 """The memory lines of `tests/data/memories` parse as `lines.jsonl` states them, and nothing else is a memory."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from bench.recall_questions.question_set import OWN, WORKSPACE, rows
 from memoryd.domain.documents import RelativePath

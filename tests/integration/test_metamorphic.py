@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.fault.model import document
 from tests.integration.indexing import QUICK, Stage, staged

@@ -5,10 +5,10 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import MediaRules, Modality

@@ -6,10 +6,10 @@ import os
 import shutil
 import socket
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.syncplan import Grace

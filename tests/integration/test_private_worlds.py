@@ -7,10 +7,10 @@ import asyncio
 import os
 import tempfile
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from memoryd.domain.syncplan import Grace
 from tests.fakes import FakeEmbedder

@@ -1,10 +1,10 @@
 """What qmd is given to read: copies of public notes only, whatever the disk looks like and whenever it changes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, Ruling
 from memoryd.qmd.collections import Collection, QmdCopies

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters

@@ -1,8 +1,9 @@
 """Conversations for tests, as rows of an index: whoever reads them from files is not asked."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from memoryd.domain.citations import part_path, turns_path
 from memoryd.domain.documents import RelativePath, Source

@@ -1,13 +1,13 @@
 """The contract of the documents, and what a series of edits leaves in their tables."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.ranking.filters import Filters

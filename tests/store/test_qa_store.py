@@ -9,11 +9,11 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import Keeping, QaDocument, SessionStub, parse_document, parse_session
 from memoryd.domain.sessions.making_turns import RawTurn

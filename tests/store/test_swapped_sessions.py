@@ -1,9 +1,9 @@
 """Another writer comes in the middle of a change, at each of its places: both turns are kept, every time."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.making_turns import RawTurn

@@ -9,9 +9,10 @@ What brings conversations into the index of one agent: its questions and answers
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.index import Surroundings
@@ -44,16 +45,14 @@ GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotesAhead:
+class NotesAhead(Struct, frozen=True):
     """What of the notes comes before conversations: their passages, and files that are still to be read."""
 
     lane: EmbeddingLane
     pending_files: Callable[[], int]
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationLines:
+class ConversationLines(Struct, frozen=True):
     """Lines of a conversation as they are indexed, by number; those that say nothing are left out."""
 
     path: RelativePath
@@ -235,8 +234,7 @@ OPEN_SECONDS: Final = 10.0
 """So long the files of sessions may take to be looked at before anybody is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationIndexing:
+class ConversationIndexing(Struct, frozen=True):
     """What feeds have in common: where what was said goes, what of it is withheld, and when others come first."""
 
     writer: ConversationWriter

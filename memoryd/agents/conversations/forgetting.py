@@ -16,12 +16,12 @@ What was made of a session goes with it: the memory of its end, and its summarie
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 
 from memoryd.agents.conversations.forgotten_places import ForgettingPlaces, Receipt, Removed, together
 from memoryd.agents.conversations.qa_sessions import QaSessions
@@ -40,8 +40,7 @@ from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True)
-class AlikeTranscripts:
+class AlikeTranscripts(Struct, frozen=True):
     """Transcripts that begin as another one: its copies, and `forks`, which go on otherwise."""
 
     copies: tuple[RelativePath, ...] = ()
@@ -60,8 +59,7 @@ class TranscriptsOnDisk(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgettingPlan:
+class ForgettingPlan(Struct, frozen=True, kw_only=True):
     """What goes with the conversation `path`; a transcript may lie at `file`, and be copied by others.
 
     `sessions` are those of turns, which is one for `path` itself if it is none of a transcript.
@@ -344,8 +342,7 @@ FOLLOW_SECONDS: Final = 10.0
 _LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoriesOfSessions:
+class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
     """The memories that were made of the sessions of one workspace. `follow` has the index hold what is on disk."""
 
     book: MemoryBook

@@ -7,9 +7,11 @@ What is told of a forgetting: what went, and what is out of reach.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final, Protocol, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.qa_sessions import QaSessions
@@ -49,8 +51,7 @@ class MadeOfTranscripts(MadeOfConversations, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgettingPlaces:
+class ForgettingPlaces(Struct, frozen=True, kw_only=True):
     """Where conversations of one agent lie, beside its ledger."""
 
     workspace: Path
@@ -216,8 +217,7 @@ class SaidToAgents:
         return [one for one in self._conversations if one.is_wanted and one.database.is_open]
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """What went, or would: files of ours in the workspace, the turns in them, rows, held answers, exports."""
 
     files: int = 0
@@ -228,8 +228,7 @@ class Removed:
     exports: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """What was forgotten with a conversation: every conversation that went, how much, and in sentences the rest.
 
     `remarks` are about what went, `unfinished` about what goes later, `stays` about what is out of reach.
@@ -261,4 +260,4 @@ class Receipt:
 
 def together(one: Removed, other: Removed) -> Removed:
     """Add up what went."""
-    return Removed(*(getattr(one, field.name) + getattr(other, field.name) for field in fields(Removed)))
+    return Removed(*(getattr(one, name) + getattr(other, name) for name in Removed.__struct_fields__))

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import AlikeTranscripts
@@ -24,8 +25,7 @@ MARKED: Final = 'marked "do not remember"'
 FORGOTTEN: Final = "forgotten"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTranscript:
+class FoundTranscript(Struct, frozen=True):
     """A transcript on disk, and of which program it is, if the configuration says."""
 
     file: Path
@@ -50,8 +50,7 @@ class TranscriptFinder:
         return transcripts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedConversation:
+class ListedConversation(Struct, frozen=True, kw_only=True):
     """A conversation as it is listed; `reason` says why it cannot be searched, empty if it can."""
 
     path: RelativePath
@@ -67,8 +66,7 @@ class ListedConversation:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Indexed:
+class _Indexed(Struct, frozen=True):
     """What the index has; `trouble` says why nobody knows."""
 
     known: Mapping[RelativePath, KnownConversation]

@@ -7,8 +7,9 @@ Answers that are not kept with their turns: held in the ledger for a week, in ca
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.agents.status.figures import QaCensus
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
@@ -34,8 +35,7 @@ START_SECONDS: Final = 1.0
 """How long the beginning of a session waits for files that are still being read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTurn:
+class NewTurn(Struct, frozen=True, kw_only=True):
     """A turn to be added to a session by its name, else to the one of a session key that goes on.
 
     `is_owners`: the owner asks, and may go on with what has no key.
@@ -51,16 +51,14 @@ class NewTurn:
     topics: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TakenTurn:
+class TakenTurn(Struct, frozen=True):
     """Where a turn went; without `turn` its session is not to be remembered, and nothing was stored."""
 
     session: SessionId | None
     turn: Turn | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceOptions:
+class SequenceOptions(Struct, frozen=True, kw_only=True):
     """What a sequence is wanted for; a session by its name, else the newest one of a session key."""
 
     message: str | None = None
@@ -70,8 +68,7 @@ class SequenceOptions:
     budget: int = BUDGET
 
 
-@dataclass(frozen=True, slots=True)
-class RecalledStart:
+class RecalledStart(Struct, frozen=True):
     """What a session that begins is given of the one before: prompt text, and the turns in it."""
 
     text: str = ""

@@ -1,7 +1,8 @@
 """The sessions of one agent in the question-and-answer store, as far as they are listed, marked and forgotten."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.domain.sessions.documents import SessionStub
@@ -11,8 +12,7 @@ from memoryd.sessions.known_sessions import Entry
 from memoryd.sessions.qa_store import ForgottenFiles, QaStore
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEntry:
+class StoredEntry(Struct, frozen=True):
     """A session without its turns, and where it lies."""
 
     session: Session
@@ -22,8 +22,7 @@ class StoredEntry:
     is_archived: bool
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTurns:
+class KnownTurns(Struct, frozen=True):
     """How much is known of a session, in how many files; `problem` says why it cannot be read."""
 
     files: int = 0

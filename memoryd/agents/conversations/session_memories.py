@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.domain.access import is_of_group, read_key
@@ -47,8 +47,7 @@ _NO_TAG: Final = re.compile(r"[^\w.:/@+-]")
 _TAG_CHARS: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryText:
+class SummaryText(Struct, frozen=True):
     """A summary as it is written; empty if there is nothing to tell. `model` is the text model that wrote it."""
 
     text: str = ""
@@ -61,8 +60,7 @@ class SummaryText:
         return (f"model:{_NO_TAG.sub('_', self.model)[:_TAG_CHARS]}",) if self.model else ()
 
 
-@dataclass(frozen=True, slots=True)
-class SummingUp:
+class SummingUp(Struct, frozen=True):
     """Sums up the sessions of one agent.
 
     Left out is what may be a secret or has the number or address of somebody, what a memory says already, and what was
@@ -148,8 +146,7 @@ def made_of(book: Book, session: SessionId) -> list[MemoryId]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class CompactedSession:
+class CompactedSession(Struct, frozen=True):
     """The summary of a session, where it stands and what it says; without `retention` there is none, by `remark`."""
 
     retention: Retention | None = None
@@ -157,8 +154,7 @@ class CompactedSession:
     remark: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMemories:
+class SessionMemories(Struct, frozen=True, kw_only=True):
     """The memories of the sessions of one agent; without `shared` there are no sessions. `scope` is of its channels."""
 
     agent: str

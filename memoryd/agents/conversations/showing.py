@@ -7,9 +7,11 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting, ForgettingReach, MemoriesOfSessions
@@ -42,8 +44,7 @@ class IndexedTranscripts(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLine:
+class ShownLine(Struct, frozen=True):
     """A line of a conversation; `is_cited` is False for a neighbour."""
 
     number: int
@@ -51,8 +52,7 @@ class ShownLine:
     is_cited: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLines:
+class ShownLines(Struct, frozen=True):
     """The lines that a citation means, with neighbours; `next_line` is where to go on if not all had room."""
 
     citation: Citation
@@ -119,8 +119,7 @@ def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> ShownL
 _FAILURES_TOLD: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ReadConversations:
+class ReadConversations(Struct, frozen=True):
     """How many conversations there are that may be read, how many can be searched as they are, and whether all do.
 
     `reason` says why they will not.
@@ -142,8 +141,7 @@ def together(read: Sequence[ReadConversations]) -> ReadConversations:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """What holds of a conversation, or of a session key without one, from now on; `rows` left the index."""
 
     path: RelativePath | None
@@ -151,8 +149,7 @@ class Remembered:
     rows: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationRooms:
+class ConversationRooms(Struct, frozen=True, kw_only=True):
     """Who answers for what."""
 
     listing: ConversationList

@@ -7,9 +7,11 @@ Each use is a class of its own, in a module of its own beside this one.
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.agents.read import AgentVerifying
 from memoryd.agents.retained.core import AgentCore
@@ -35,8 +37,7 @@ AGENT: Final = "agent"
 """In the stead of a writer: what agents asked for, of whatever writer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedChanges:
+class ListedChanges(Struct, frozen=True):
     """Changes, the newest first, and what their owner should look at."""
 
     rows: list[ChangeRow]
@@ -45,8 +46,7 @@ class ListedChanges:
     """Whether the file of a change has the bytes now that it left; those that cannot be looked at are not in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentChanges:
+class AgentChanges(Struct, frozen=True, kw_only=True):
     """The changes of one agent's workspace. `now` is in the zone of the owner."""
 
     journal: Journal
@@ -101,8 +101,7 @@ def _by(wanted: ChangeFilter, name: str) -> ChangeFilter:
     return replace(wanted, writer=name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retained:
+class Retained(Struct, frozen=True, kw_only=True):
     """The retained memories of one agent."""
 
     agent: Agent

@@ -9,8 +9,10 @@ important that it is core from the first.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.reflect.core import appended, inserted, replaced
@@ -28,8 +30,7 @@ _FILE: Final = "the core file stands in every session, and is its owner's"
 _FILE_HINT: Final = "state a memory instead; the owner edits the file, by `memoryctl core`"
 
 
-@dataclass(frozen=True, slots=True)
-class CoreRights:
+class CoreRights(Struct, frozen=True):
     """The rule for one agent. `core_importance`, 0 to 1: so important, a memory is core without ever being used."""
 
     core_importance: float
@@ -71,8 +72,7 @@ class CoreRights:
 SECRET_KEPT = "the text holds what looks like a secret, which every session will see"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCore:
+class ShownCore(Struct, frozen=True):
     """The core file, how large it may be, and `SOUL.md`, empty where there is none."""
 
     core: CoreNote
@@ -80,8 +80,7 @@ class ShownCore:
     persona: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditedCore:
+class EditedCore(Struct, frozen=True):
     """What came of an edit, and what whoever made it should know."""
 
     change: NoteChange
@@ -89,8 +88,7 @@ class EditedCore:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentCore:
+class AgentCore(Struct, frozen=True, kw_only=True):
     """The core file of the workspace of one agent; each edit raises what `CoreMemory.edit` does."""
 
     memory: CoreMemory

@@ -11,9 +11,11 @@ core: what others rely on is not its to change.
 import asyncio
 import contextlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, check_scope
 from memoryd.agents.retained.retaining import AgentRetaining
@@ -53,8 +55,7 @@ from memoryd.memory.usage import UsageBook
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDocuments:
+class FoundDocuments(Struct, frozen=True):
     """The memories that answer, best first, and what recall says of its answer (`recalled`)."""
 
     documents: tuple[MemoryDocument, ...]
@@ -69,8 +70,7 @@ class FoundDocuments:
         return self.recalled.reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentDocuments:
+class AgentDocuments(Struct, frozen=True, kw_only=True):
     """The memories of one agent as documents. `is_alone`: no other one shares its workspace."""
 
     agent: Agent
@@ -179,8 +179,7 @@ _NOT_OWN: Final = "a session changes only memories of its own agent"
 _NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
-@dataclass(frozen=True, slots=True)
-class AddedDocument:
+class AddedDocument(Struct, frozen=True):
     """A memory that was stated. `created`: it was new; `is_searchable`: it is found by words already."""
 
     document: MemoryDocument
@@ -191,8 +190,7 @@ class AddedDocument:
     is_searchable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class EditedDocument:
+class EditedDocument(Struct, frozen=True):
     """A memory after an edit; `changes` are those by which it can be undone, none where it was so already."""
 
     document: MemoryDocument
@@ -201,8 +199,7 @@ class EditedDocument:
     is_searchable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedDocument:
+class DeletedDocument(Struct, frozen=True):
     """A memory whose lines were taken out, or would be; `run` takes back changes of several notes at once."""
 
     id: MemoryId
@@ -213,8 +210,7 @@ class DeletedDocument:
     is_searchable: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentDocumentEdits:
+class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
     """Writes the memories of one agent, as its documents have them."""
 
     documents: AgentDocuments

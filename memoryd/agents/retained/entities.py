@@ -3,9 +3,10 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
@@ -22,8 +23,7 @@ SETTLED_SECONDS: Final = 5.0
 """How long a merge waits until its alias is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownEntity:
+class KnownEntity(Struct, frozen=True):
     """An entity with the memories about it, the newest first; `others` are other names that lines and pages give."""
 
     slug: EntitySlug

@@ -1,7 +1,8 @@
 """What may be asked of an agent's opinions: which it holds, why, and whether each confidence comes out again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
@@ -16,8 +17,7 @@ from memoryd.memory.opinions import HeldOpinion, OpinionBook, OpinionEvidence, e
 _SHORTEST_ID = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ToldStep:
+class ToldStep(Struct, frozen=True):
     """A step of an opinion with its evidence and what that says, empty where its line is gone."""
 
     step: Step
@@ -25,8 +25,7 @@ class ToldStep:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedOpinion:
+class ExplainedOpinion(Struct, frozen=True):
     """An opinion, and the steps that led to its confidence; `set_aside` came before its lines gave another one."""
 
     held: HeldOpinion
@@ -34,8 +33,7 @@ class ExplainedOpinion:
     set_aside: tuple[ToldStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DifferingStep:
+class DifferingStep(Struct, frozen=True):
     """The first step of an opinion that is not as it is computed anew."""
 
     opinion: Memory
@@ -43,8 +41,7 @@ class DifferingStep:
     computed: Step
 
 
-@dataclass(frozen=True, slots=True)
-class OpinionReplay:
+class OpinionReplay(Struct, frozen=True):
     """How many opinions and steps were computed anew, and which differ, to the bit."""
 
     opinions: int

@@ -11,9 +11,11 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.limits import LimitsSection
@@ -64,8 +66,7 @@ _DOCUMENT_BYTES: Final = 256 * 1024
 """More of a document has no place in any prompt."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentBundles:
+class AgentBundles(Struct, frozen=True, kw_only=True):
     """Makes the bundles of one agent."""
 
     agent: Agent
@@ -134,8 +135,7 @@ class AgentBundles:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pins:
+class _Pins(Struct, frozen=True):
     """What is pinned, and what is beyond the bound of its kind."""
 
     parts: Sequence[BundlePart] = ()
@@ -189,8 +189,7 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> Bundl
 _DASH: Final = re.compile(r"(?<!\S)-(?=[\w\"“])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallOptions:
+class RecallOptions(Struct, frozen=True, kw_only=True):
     """How to recall; None, and an empty text, is as the configuration says, or no filter.
 
     Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
@@ -214,16 +213,14 @@ class RecallOptions:
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleOptions:
+class BundleOptions(Struct, frozen=True, kw_only=True):
     """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
 
     budget: int | None = None
     if_none_match: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallOutcome:
+class RecallOutcome(Struct, frozen=True, kw_only=True):
     """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
 
     recalled: Recalled
@@ -235,8 +232,7 @@ class RecallOutcome:
     is_explained: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRecall:
+class AgentRecall(Struct, frozen=True, kw_only=True):
     """The recall of one agent. `is_alone`: no other one shares its workspace."""
 
     agent: Agent

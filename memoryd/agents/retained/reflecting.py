@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 import structlog
+from msgspec import Struct
 
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory import ReflectSection
@@ -33,8 +33,7 @@ RETRY_SECONDS: Final = 600.0
 """How long a scheduled run that failed waits for another try."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettledBook:
+class SettledBook(Struct, frozen=True, kw_only=True):
     """Gives the memories of a workspace as the disk has them now."""
 
     book: MemoryBook
@@ -60,8 +59,7 @@ class SettledBook:
         return await asyncio.to_thread(shared_memories, await self.now(), {})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectUse:
+class ReflectUse(Struct, frozen=True, kw_only=True):
     """Reflect over the workspace of an agent, and the queue of what it proposes."""
 
     reflecting: Reflecting
@@ -83,8 +81,7 @@ class ReflectUse:
         return await self.reflecting.run(options)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectSchedule:
+class ReflectSchedule(Struct, frozen=True, kw_only=True):
     """Runs reflect once a day, by the clocks of a zone, and once for however many days were slept through."""
 
     reflecting: Reflecting

@@ -1,8 +1,10 @@
 """What an agent, or the owner, states to be retained: who may say it for whom, and what is kept of the text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.retained.core import LESS_IMPORTANT, CoreRights
 from memoryd.agents.search import is_searchable
@@ -25,8 +27,7 @@ _KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside
 _FROM_HINT: Final = "state it without `from`; who said it is noted by itself"
 
 
-@dataclass(frozen=True, slots=True)
-class RetainOutcome:
+class RetainOutcome(Struct, frozen=True):
     """What was retained, whether it is found by words already, and what who stated it should know."""
 
     retention: Retention
@@ -34,8 +35,7 @@ class RetainOutcome:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRetaining:
+class AgentRetaining(Struct, frozen=True, kw_only=True):
     """Retains for one agent."""
 
     agent: str

@@ -3,10 +3,12 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.recall import check_scope
@@ -40,8 +42,7 @@ class Taken(StrEnum):
     """It was not taken; the reason says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class TakenMemory:
+class TakenMemory(Struct, frozen=True):
     """One memory that was handed over, its id (empty where it has none), and why it was not taken, or not whole."""
 
     outcome: Taken
@@ -49,16 +50,14 @@ class TakenMemory:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TakenMemories:
+class TakenMemories(Struct, frozen=True):
     """All that were handed over, in order, and the changes by which that can be undone."""
 
     memories: tuple[TakenMemory, ...]
     changes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TransferWishes:
+class TransferWishes(Struct, frozen=True):
     """How memories are to be taken: all changes get the same `run`."""
 
     run: str
@@ -66,8 +65,7 @@ class TransferWishes:
     takes_secrets: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentTransfer:
+class AgentTransfer(Struct, frozen=True, kw_only=True):
     """Hands memories out, and takes them in. `today` is the owner's day."""
 
     documents: AgentDocuments

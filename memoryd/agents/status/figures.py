@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
@@ -40,8 +41,7 @@ FLAGGED_SHOWN = 50
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
+class Holdings(Struct, frozen=True, kw_only=True):
     """How much an index holds; `bytes` is the size of its file."""
 
     files: int = 0
@@ -51,8 +51,7 @@ class Holdings:
     bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentWork:
+class UnsentWork(Struct, frozen=True, kw_only=True):
     """Files and distinct passages that are still to be sent to a provider, and their tokens (estimated).
 
     `media` of the passages are pictures and sounds, of `media_bytes` together.
@@ -65,8 +64,7 @@ class UnsentWork:
     media_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """What was counted in one index."""
 
     held: Holdings = Holdings()
@@ -168,8 +166,7 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
 SKIPPED_SHOWN: Final = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationFigures:
+class ConversationFigures(Struct, frozen=True, kw_only=True):
     """What was counted in the index of one agent's conversations, and what its sources held at the last look."""
 
     path: Path
@@ -248,8 +245,7 @@ class ConversationCensus:
         yield from self._conversations.feeds.partly_read
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measures:
+class Measures(Struct, frozen=True, kw_only=True):
     """Counts over all workspaces together."""
 
     seconds: Mapping[str, Durations]
@@ -312,8 +308,7 @@ def _sum(uses: Iterable[CacheUses]) -> CacheUses:
     return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))
 
 
-@dataclass(frozen=True, slots=True)
-class QaFigures:
+class QaFigures(Struct, frozen=True):
     """What there is of an agent's; the footprint is that of the workspace, which other agents may share."""
 
     sessions: int

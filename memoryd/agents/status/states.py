@@ -1,8 +1,9 @@
 """What the parts of an agent's memory say of themselves at one moment; nothing of it is asked of the index."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory_search import MemorySearchSection
@@ -23,8 +24,7 @@ from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.store.ledger.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True)
-class WatcherState:
+class WatcherState(Struct, frozen=True):
     """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
 
     mode: Literal["events", "scan", "off"]
@@ -32,8 +32,7 @@ class WatcherState:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexState:
+class IndexState(Struct, frozen=True, kw_only=True):
     """One index: how near it is to the disk, and what is wrong with its file, its vectors or its watching."""
 
     path: Path
@@ -56,8 +55,7 @@ class IndexState:
         return [one for one in self.sync.roots if one.state is not RootState.MISSING or not one.root.is_optional]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteState:
+class RemoteState(Struct, frozen=True):
     """A provider that text is sent to; `sent_today` and `tokens_per_day` count tokens."""
 
     provider: str
@@ -67,8 +65,7 @@ class RemoteState:
     tokens_per_day: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingState:
+class EmbeddingState(Struct, frozen=True, kw_only=True):
     """Who embeds, why, and who stands in; `identity` is None while there is no embedder."""
 
     choice: Choice
@@ -88,8 +85,7 @@ class EmbeddingState:
         return None if self.identity is None else self.identity.model
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedParts:
+class WantedParts(Struct, frozen=True, kw_only=True):
     """What the configuration asks of an agent's memory, of which the states say how much is so."""
 
     asks_by_meaning: bool
@@ -101,8 +97,7 @@ class WantedParts:
     max_unused_vectors: int
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerState:
+class LedgerState(Struct, frozen=True):
     """The ledger that an agent has, with others perhaps."""
 
     path: Path
@@ -110,8 +105,7 @@ class LedgerState:
     limits: HoldingLimits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentState:
+class AgentState(Struct, frozen=True, kw_only=True):
     """All parts of one agent's memory."""
 
     id: str

@@ -6,9 +6,10 @@ What does less than the configuration asks for, and since when.
 import asyncio
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.agents.status.figures import Census, ConversationCensus, ConversationFigures, Figures, QaCensus, QaFigures
 from memoryd.agents.status.states import (
@@ -43,16 +44,14 @@ NEW_PARTS_SECONDS: Final = 10.0
 """How long parts that were just made may take to find out what does not work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortfall:
+class Shortfall(Struct, frozen=True):
     """A part that does less than it should."""
 
     part: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Degradation:
+class Degradation(Struct, frozen=True):
     """A shortfall, and since when."""
 
     part: str
@@ -170,8 +169,7 @@ ShortfallsOf = Callable[[str], Sequence[Shortfall]]
 """What an agent's memory falls short of for reasons that lie outside of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStatus:
+class MemoryStatus(Struct, frozen=True):
     """The memory of one agent; `worker` is None without a process of ours, `remote` if no text leaves the machine.
 
     `qa` is None where questions and answers are off.
@@ -214,8 +212,7 @@ class MemoryStatus:
         return (*self.state.index.sync.skipped, *self.figures.unseen)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentParts:
+class AgentParts(Struct, frozen=True, kw_only=True):
     """The parts of one agent's memory, of which status tells."""
 
     id: str

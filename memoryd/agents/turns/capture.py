@@ -12,12 +12,12 @@ Messages that may become memories, handed to capture; and what a session was tol
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
@@ -44,8 +44,7 @@ from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredR
 from memoryd.store.ledger.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentCapture:
+class AgentCapture(Struct, frozen=True, kw_only=True):
     """Capture for one agent; `capturing` and `delivered` are of its workspace."""
 
     agent: str
@@ -184,8 +183,7 @@ def _session(store: QaStore, place: MessagePlace) -> Session:
     return store.sessions.read(SessionId(place.session), agent=place.agent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceCapture:
+class WorkspaceCapture(Struct, frozen=True, kw_only=True):
     """What captures for the agents on one workspace."""
 
     capturing: Capturing

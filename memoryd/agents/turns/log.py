@@ -6,11 +6,13 @@ What goes into a turn and what comes of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.qa import AgentQa, SequenceOptions
 from memoryd.agents.workspace.qa import WorkspaceQa
@@ -27,8 +29,7 @@ from memoryd.sessions.session_turns import AddedTurn, AnsweredTurn
 from memoryd.wire import QUESTION_CHARS_MAX
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMessage:
+class NewMessage(Struct, frozen=True, kw_only=True):
     """A message of a session, and what is wanted for it; None and empty are as the configuration says.
 
     `at` is when it was said, ISO 8601. `channel` can make it one of a cron job or the like, and nothing else.
@@ -56,16 +57,14 @@ class PartState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnPart:
+class TurnPart(Struct, frozen=True):
     """How a part of a turn went, and why if not as wanted."""
 
     state: PartState = PartState.OFF
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOutcome:
+class CommandOutcome(Struct, frozen=True):
     """What a command did, in words for the user, with the memories it is about."""
 
     name: CommandName
@@ -73,8 +72,7 @@ class CommandOutcome:
     memories: tuple[MemoryId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedMessage:
+class LoggedMessage(Struct, frozen=True):
     """Where a message went in its session; without `seq` nothing of it was stored. `answer_before` is what the
     assistant said last, as far as it is known; `is_repeated`: it stood there already; `is_late`: it is stored behind
     the reply."""
@@ -88,8 +86,7 @@ class LoggedMessage:
     part: TurnPart = field(default=TurnPart())
 
 
-@dataclass(frozen=True, slots=True)
-class TurnContext:
+class TurnContext(Struct, frozen=True):
     """The turns to put before the agent: as text for a prompt, and as they are, all of one session."""
 
     text: str = ""
@@ -101,8 +98,7 @@ class TurnContext:
 CaptureState = Literal["queued", "off", "no"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOutcome:
+class TurnOutcome(Struct, frozen=True, kw_only=True):
     """What an agent is answered."""
 
     logged: LoggedMessage = field(default=LoggedMessage())
@@ -124,8 +120,7 @@ _CUT = " …"
 _TRIES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLog:
+class TurnLog(Struct, frozen=True):
     """Keeps the messages of one agent; without `shared` questions and answers are off."""
 
     agent: str

@@ -8,12 +8,13 @@ The commands that a user gives in a message, carried out without a model: rememb
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
@@ -52,8 +53,7 @@ NOTHING_TO_RECALL: Final = "Nothing was looked for: say what, as in /recall whic
 NOTHING_FOUND: Final = "Nothing was found."
 
 
-@dataclass(frozen=True, slots=True)
-class TurnCommands:
+class TurnCommands(Struct, frozen=True):
     """The commands of one agent. `most` is how many hits are told."""
 
     agent: str
@@ -144,8 +144,7 @@ NO_TURN: Final = "a command is no turn"
 _NOT_CAPTURED: Final[CaptureState] = "no"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentTurns:
+class AgentTurns(Struct, frozen=True, kw_only=True):
     """The turns of one agent. `clock` tells the owner's time, in the owner's zone."""
 
     agent: Agent

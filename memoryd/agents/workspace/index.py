@@ -9,9 +9,11 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
@@ -77,8 +79,7 @@ class OutsideCounter:
 PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What every workspace of the daemon shares."""
 
     executor: Executor
@@ -361,8 +362,7 @@ def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:
 ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
-@dataclass(slots=True)
-class WorkspacePath:
+class WorkspacePath(Struct):
     """Asks, for one agent, whether its path still leads to the folder that the index is of."""
 
     configured: Path

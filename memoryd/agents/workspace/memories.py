@@ -6,8 +6,9 @@ What the agents on one workspace share of its retained memories.
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgotten_places import ForgettingIndexes, SaidToAgents
@@ -35,8 +36,7 @@ from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.store.ledger.usage import FirstSeen, StatedRows, UsageRows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceMemories:
+class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     """The retained memories of one workspace. `name` is its real path, the key of rows."""
 
     name: Path

@@ -9,11 +9,11 @@ The text model of all agents: one for those with the same settings, none where n
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import structlog
+from msgspec.structs import replace
 
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.ledgers import SharedParts

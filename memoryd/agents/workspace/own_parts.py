@@ -7,7 +7,8 @@ From an agent and its workspace to the sidecar that may answer in the stead of t
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting, ForgettingReach, MemoriesOfSessions, PlanningForgetting
@@ -32,8 +33,7 @@ from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnParts:
+class OwnParts(Struct, frozen=True, kw_only=True):
     """What one agent shares with no other, not even on the same workspace."""
 
     path: WorkspacePath

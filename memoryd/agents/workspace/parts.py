@@ -4,7 +4,8 @@ The parts of a workspace that the agents on it share, put together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
 from memoryd.agents.conversations.forgotten_places import ForgettingIndexes
@@ -28,8 +29,7 @@ from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceReflect:
+class WorkspaceReflect(Struct, frozen=True):
     """Reflect over one workspace: what may be asked, and what runs by itself."""
 
     use: ReflectUse
@@ -87,16 +87,14 @@ def _telling(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, in
     return tell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceEngines:
+class WorkspaceEngines(Struct, frozen=True, kw_only=True):
     """Who embeds the passages of a workspace, and who puts answers in order."""
 
     embedding: Embedding
     reranking: Reranking | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceParts:
+class WorkspaceParts(Struct, frozen=True, kw_only=True):
     """What the agents on one workspace share; the settings of the first of them hold."""
 
     agents: Sequence[Agent]

@@ -10,12 +10,12 @@ import contextlib
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
 import structlog
+from msgspec import Struct
 
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import owners_time
@@ -33,8 +33,7 @@ RETRY_SECONDS: Final = 10.0
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class QaProblems:
+class QaProblems(Struct, frozen=True):
     """What cannot be read or written, for one agent; `others` counts files whose agent nobody knows."""
 
     named: tuple[str, ...] = ()

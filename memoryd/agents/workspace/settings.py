@@ -12,10 +12,12 @@ import math
 import os
 import time as system_time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.memory import MemorySection
@@ -35,8 +37,7 @@ from memoryd.sessions.conversation_index import FeedSettings
 from memoryd.sessions.transcripts.folders import TranscriptFolder
 
 
-@dataclass(frozen=True, slots=True)
-class OwnersTime:
+class OwnersTime(Struct, frozen=True):
     """Tells the time of an owner; `zone` None is that of the machine, whichever it is in when somebody asks."""
 
     zone: ZoneInfo | None

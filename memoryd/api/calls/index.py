@@ -10,11 +10,11 @@
 import asyncio
 import json
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Path, Query
+from msgspec.structs import asdict
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 

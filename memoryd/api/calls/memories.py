@@ -1,9 +1,9 @@
 """`/v1/memories`: memories one by one, by their ids."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import Path, Query
+from msgspec.structs import asdict
 
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import asked_kinds

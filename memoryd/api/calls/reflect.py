@@ -3,11 +3,11 @@
 Shapes of the calls on reflect and its proposals.
 """
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import Path, Query
+from msgspec.structs import asdict
 from pydantic import Field
 
 from memoryd.api.access import AdmittedByQuery, Asking, Memories

@@ -1,7 +1,8 @@
 """`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
 
-from dataclasses import asdict
 from datetime import UTC, datetime
+
+from msgspec.structs import asdict
 
 from memoryd.agents.status.figures import UnsentWork
 from memoryd.agents.status.states import AgentState, LedgerState, RemoteState

@@ -11,12 +11,12 @@ import select
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, cast
 
 import h11
 import structlog
+from msgspec import Struct, field
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
@@ -37,8 +37,7 @@ REFUSED_SECONDS = 1.0
 _POLL_HANGUP = getattr(select, "POLLHUP", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
+class ConnectionLimits(Struct, frozen=True):
     """How many connections there may be, and how long each may keep us waiting."""
 
     total: int = 128
@@ -51,8 +50,7 @@ class ConnectionLimits:
     """Whether root may ask a daemon that is not root's."""
 
 
-@dataclass(slots=True)
-class Connections:
+class Connections(Struct):
     """The open connections and how many were turned away; one per server, shared by its listeners."""
 
     limits: ConnectionLimits

@@ -14,10 +14,10 @@ Pure ASGI layers around the whole app, so that the framework never sees bytes th
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body
@@ -219,8 +219,7 @@ class Shedding:
             room.at_work -= 1
 
 
-@dataclass(frozen=True, slots=True)
-class GuardLimits:
+class GuardLimits(Struct, frozen=True):
     """Bounds on one request; `deadlines` gives single paths more time, and a streamed answer has no deadline."""
 
     body_bytes: int = 1024 * 1024

@@ -16,11 +16,11 @@ import secrets
 import socket
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.daemon_state import PortState
@@ -35,8 +35,7 @@ NO_PROCESS: Final = -1
 """The pid of whoever asks on a port: the kernel does not say."""
 
 
-@dataclass(eq=False, slots=True)
-class LoopbackListener:
+class LoopbackListener(Struct, eq=False):
     """A bound port. Whoever asks there and has the token is the owner; nothing else is known of them."""
 
     sock: socket.socket
@@ -102,8 +101,7 @@ HOLD_SECONDS: Final = 0.5
 _TOKEN_HINT: Final = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Door(Struct, frozen=True, kw_only=True):
     """What a doorkeeper goes by; `refused` counts by reason."""
 
     rules: DoorRules

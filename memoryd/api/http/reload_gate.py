@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Set
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.counting import UNMATCHED, route_of
@@ -20,8 +20,7 @@ SHOWN: Final = 3
 """So many calls are named that a closing waits for in vain."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exemptions:
+class Exemptions(Struct, frozen=True):
     """The paths of calls that are not simply held, and waited for where they are in flight.
 
     `free` calls need nothing that is exchanged. `streams` begin as others do, and go on. Calls that wait are asked
@@ -34,8 +33,7 @@ class Exemptions:
     long: Set[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosingLimits:
+class ClosingLimits(Struct, frozen=True, kw_only=True):
     """How long a closing waits for `long` calls and for all others while nobody is held, and then while others are.
 
     Where calls that began meanwhile take longer than `hold`, everybody is let through, and it begins anew, some times.
@@ -46,8 +44,7 @@ class ClosingLimits:
     hold: timedelta
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Call:
+class _Call(Struct, frozen=True, eq=False):
     """One call in flight."""
 
     scope: Scope

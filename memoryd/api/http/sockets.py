@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 import structlog
+from msgspec import Struct
 
 from memoryd.errors import AlreadyRunning, ConfigError, NotPermitted, StoreUnavailable
 from memoryd.wire import SUN_PATH_MAX
@@ -37,8 +38,7 @@ _PATH_MAX = SUN_PATH_MAX if sys.platform.startswith("linux") else 103
 _FileId = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Struct, frozen=True):
     """Who is at the other end: the kernel's word for uid and pid (0: another pid namespace), and the socket's name."""
 
     uid: int

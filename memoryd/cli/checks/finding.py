@@ -7,9 +7,10 @@ The lock of the state folder, seen from outside: who holds it, without trying it
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Self
+
+from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
 from memoryd.config.loading.load import Loaded, load
@@ -22,16 +23,14 @@ STATUS_SECONDS = 10.0
 PROC = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """How far the checks go: whether all of a thing is looked at, and whether providers elsewhere are asked."""
 
     is_deep: bool = False
     asks_providers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """What is known before any check; `status` is None where the daemon does not answer, and `silence` says why."""
 
     invocation: Invocation
@@ -90,8 +89,7 @@ def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | 
 FindingState = Literal["ok", "off", "open", "look", "wrong"]
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """What `--fix` does about a finding: `does` names it as a command would, `act` does it and says what was done.
 
     `act` raises MemorydError or OSError. What `asks` costs traffic, and is done only when somebody agrees.
@@ -102,8 +100,7 @@ class Remedy:
     asks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that was looked at; `hint` is what to do, in one sentence.
 
     What is `open` works, and others can see what they should not. What is to `look` at works, and may not be what

@@ -12,11 +12,12 @@ import random
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
 from memoryd.cli.terminal import count, duration, size
@@ -35,8 +36,7 @@ SYNC_SECONDS: Final = 15.0
 _BLOCK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Struct, frozen=True):
     """How an index differs from the disk: notes that it lacks, holds in vain, or holds as they were."""
 
     compared: int

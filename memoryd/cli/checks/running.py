@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from threading import Thread
 from typing import Final
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from memoryd.cli.checks.finding import Examination, Finding, FindingState, Looks, Remedy
 from memoryd.cli.checks.table import DoctorCheck
@@ -48,8 +49,7 @@ MODULES = {
 """Where each section stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Started:
+class _Started(Struct, frozen=True):
     check: DoctorCheck
     limit: float
     ends_at: float
@@ -121,8 +121,7 @@ Agreed = Callable[[Remedy], bool]
 """Asks somebody whether what costs traffic may be done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remedied:
+class Remedied(Struct, frozen=True):
     """What became of a remedy: `told` is what was done, or why it was not."""
 
     check: str

@@ -3,14 +3,14 @@
 Whatever does a check is `<SECTION>_LOOKS[id]` of its module. The page of checks is made of this table.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 DEEP_SECONDS: Final = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorCheck:
+class DoctorCheck(Struct, frozen=True):
     """One check. `id` is `<section>.<what>` and stays; a person reads `title`; limits are in seconds."""
 
     id: str

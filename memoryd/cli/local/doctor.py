@@ -4,10 +4,10 @@ Works with a daemon and without. What there is to look at stands in `memoryd.cli
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import click
+from msgspec import Struct
 
 from memoryd import log
 from memoryd.cli.checks.finding import Examination, Extent, Finding
@@ -81,8 +81,7 @@ def doctor_command(
     return Exit.ERROR if any(one.state == "wrong" for one in found) else Exit.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """One run of the command: how far it looks, and how much it tells."""
 
     invocation: Invocation

@@ -7,12 +7,12 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Final, Literal, NoReturn
 
 import click
+from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import harmless
@@ -164,8 +164,7 @@ _BACKUP: Final = ".before-memoryd"
 _FOLDER: Final = ".claude"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True):
     """A settings file as it was read; `stat` is None where there is none."""
 
     path: Path

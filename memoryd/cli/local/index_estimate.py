@@ -3,8 +3,9 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.memory.index import Prospect, SpokenProspect
@@ -27,8 +28,7 @@ from memoryd.sessions.transcripts.folders import find_transcripts
 _BYTES_PER_TOKEN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
+class _Cost(Struct, frozen=True):
     """Of one passage; `media_bytes` is 0 for a text."""
 
     tokens: int

@@ -11,13 +11,13 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 import click
+from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.local.init_choices import (
@@ -76,8 +76,7 @@ def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
     return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceOutcome:
+class ServiceOutcome(Struct, frozen=True):
     """What came of it: what `memoryctl service install --json` answers, or why there is none."""
 
     reply: object = None

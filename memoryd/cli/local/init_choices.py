@@ -12,12 +12,13 @@ The file that `memoryctl init` writes: as little as can be, so that the defaults
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypedDict
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.cli.terminal import count, harmless_line, note
 from memoryd.config.agents import DEFAULT_AGENT, Agent
@@ -38,8 +39,7 @@ from memoryd.errors import ConfigError, MemorydError
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
 
 
-@dataclass(frozen=True, slots=True)
-class NotesFolder:
+class NotesFolder(Struct, frozen=True):
     """`files` are those that an agent program's layout has, `outside` the other Markdown files below the folder."""
 
     path: Path
@@ -77,8 +77,7 @@ class NotesFolder:
         return not self.files
 
 
-@dataclass(frozen=True, slots=True)
-class OpenClawFile:
+class OpenClawFile(Struct, frozen=True):
     """A configuration of OpenClaw, and what memoryd makes of it."""
 
     path: Path
@@ -104,8 +103,7 @@ class FirstLook(Protocol):
     def host_of(self, provider: str) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class InitOptions:
+class InitOptions(Struct, frozen=True):
     """What was said on the command line; None: nothing was said about it."""
 
     folders: tuple[Path, ...] = ()
@@ -122,8 +120,7 @@ class InitOptions:
         return bool(self.folders) or any(one is not None for one in (self.is_whole, self.model, self.uses_openclaw))
 
 
-@dataclass(frozen=True, slots=True)
-class InitChoices:
+class InitChoices(Struct, frozen=True):
     """Folders, each with whether all of it is meant, and who makes vectors; or OpenClaw's file in place of both."""
 
     folders: tuple[tuple[NotesFolder, bool], ...] = ()
@@ -282,8 +279,7 @@ class InitSurvey(FirstLook, CountsFiles, Protocol):
     """All that has to be known of the machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstPlan:
+class FirstPlan(Struct, frozen=True):
     """A file of this text at `path`, or a link to another file, and folders that are not there yet."""
 
     path: Path
@@ -357,8 +353,7 @@ ID_LENGTH: Final = 40
 WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
 
 
-@dataclass(frozen=True, slots=True)
-class FirstAgent:
+class FirstAgent(Struct, frozen=True):
     """An agent with its folder; `is_whole`: every Markdown file of it is indexed."""
 
     id: str

@@ -13,12 +13,12 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Protocol
 
 import click
+from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import harmless, harmless_line, styled
@@ -33,8 +33,7 @@ GRAVEST = ("critical", "exception")
 SHOWN_FIRST = ("timestamp", "level", "event", "exception")
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(Struct, frozen=True):
     """One line; `fields` is empty where it is no event, as the lines of a traceback that ended the process."""
 
     text: str
@@ -54,8 +53,7 @@ class LogLine:
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class LogFilter:
+class LogFilter(Struct, frozen=True):
     """Which lines are wanted; those that are no events are, unless a time is asked for."""
 
     levels: Sequence[str]

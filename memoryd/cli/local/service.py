@@ -11,10 +11,10 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
@@ -129,8 +129,7 @@ def _user() -> str:
         return str(Path.home().name)
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceWork:
+class ServiceWork(Struct, frozen=True):
     """One invocation over one manager, and how the service stood before it."""
 
     invocation: Invocation

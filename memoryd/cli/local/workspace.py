@@ -3,10 +3,10 @@
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless_line, note, size, styled
@@ -133,8 +133,7 @@ def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Move:
+class _Move(Struct, frozen=True, kw_only=True):
     """What was done, or with `is_dry` would be: `lines` of the configuration name the old folder."""
 
     plan: MovePlan

@@ -11,12 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 from uuid import uuid4
 
 import click
+from msgspec import Struct, field
 
 from memoryd.cli.bars import told_count
 from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, shared
@@ -96,8 +96,7 @@ BATCH_BYTES: Final = 400_000
 """So that a request stays within its limit, however its letters are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportLine:
+class ImportLine(Struct, frozen=True):
     """A line of the file: a memory as it stands there, or why it is none."""
 
     number: int
@@ -160,8 +159,7 @@ _TOLD = 1_000
 """Lines that are told one by one; the others are counted."""
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """What came of all lines; `told` are number, outcome and reason of those that somebody should look at."""
 
     counted: Counter[str] = field(default_factory=Counter)

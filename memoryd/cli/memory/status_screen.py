@@ -8,11 +8,11 @@ The parts of the daemon on the screen of the status.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Final
 
+from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -57,8 +57,7 @@ class Level(IntEnum):
         return ("dim", "green", "yellow", "yellow", "bold red")[self]
 
 
-@dataclass(frozen=True, slots=True)
-class StatusPart:
+class StatusPart(Struct, frozen=True):
     """One part of the daemon or of an agent's memory; `next_step` is empty where there is nothing to do."""
 
     level: Level

@@ -12,10 +12,10 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, TypedDict
 
 import click
+from msgspec import Struct
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -90,8 +90,7 @@ class TopFigures(TypedDict):
     caches: list[CacheRow]
 
 
-@dataclass(frozen=True, slots=True)
-class TopLook:
+class TopLook(Struct, frozen=True):
     """The metrics at one moment (monotonic clock): values by name and labels, in the order of the text."""
 
     at: float
@@ -151,8 +150,7 @@ def _queues(after: TopLook) -> Iterator[QueueRow]:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Between:
+class _Between(Struct, frozen=True):
     before: Mapping[str, Mapping[tuple[str, ...], float]]
     after: TopLook
     seconds: float

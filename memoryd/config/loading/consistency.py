@@ -6,9 +6,10 @@ Whose transcripts are read: each folder is one agent's, and both keys that ask f
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent, overlay
 from memoryd.config.loading.raw import KeyPath, of_agent
@@ -21,8 +22,7 @@ from memoryd.domain.media import MODELS, PROVIDER, embeds_media
 TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """What is wrong with the agent at a place of the list, None if none is listed, and which keys decide about it."""
 
     agent: int | None

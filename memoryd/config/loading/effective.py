@@ -7,10 +7,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.config.loading.keys import SECRET_KEYS, dotted
@@ -57,8 +58,7 @@ class Origin(StrEnum):
     DERIVED = "derived"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One key with the value that holds."""
 
     location: KeyPath
@@ -76,8 +76,7 @@ class Setting:
         return dotted(self.location)
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
+class Origins(Struct, frozen=True):
     """What each value is held against: the file as it is written, and what wins over it."""
 
     raw: Raw

@@ -3,10 +3,11 @@
 import ipaddress
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.config.providers import READ_PROVIDERS
@@ -20,8 +21,7 @@ ENTRIES: Final[Mapping[str, frozenset[str]]] = {"auto": READ_PROVIDERS, "gemini"
 """Entries of `models.providers` that a provider may take its address from; the others have one of their own name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(Struct, frozen=True):
     """What is open, and one sentence that says what to do."""
 
     message: str

@@ -6,9 +6,9 @@ named, and what differs.
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from pydantic.alias_generators import to_camel
 
 from memoryd.config.agents import AgentDefaultsSection, AgentSection
@@ -38,8 +38,7 @@ EMBEDDER: Final[tuple[tuple[KeyPath, type[Section]], ...]] = (
 """Below an agent."""
 
 
-@dataclass(slots=True)
-class Sorted:
+class Sorted(Struct):
     """The file without foreign keys, the names of those, and the keys that stand in the wrong place."""
 
     ours: Raw

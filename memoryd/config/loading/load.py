@@ -19,10 +19,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -119,8 +119,7 @@ REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
 """Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
 
 
-@dataclass(slots=True)
-class Mended:
+class Mended(Struct):
     """What could be read: a configuration without what is wrong, None if nothing could be made of it."""
 
     config: Config | None = None
@@ -178,8 +177,7 @@ def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
 NO_OVERRIDES = Overrides()
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A valid configuration, what its owner should know about it, and the file it came from."""
 
     config: Config
@@ -246,8 +244,7 @@ NOWHERE: Final = Place(0, 0)
 POSITION: Final = re.compile(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """One sentence about a file; `key` is empty, and `place` None, where it is about none."""
 
     message: str
@@ -255,8 +252,7 @@ class Remark:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What is to be said of a file; `loaded` is None if memoryd would refuse it."""
 
     source: Path | None

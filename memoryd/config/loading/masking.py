@@ -11,11 +11,11 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import json5
+from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.raw import KeyPath, Raw, parse, places, texts_in, value_at
@@ -139,8 +139,7 @@ def _told(place: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
-@dataclass(frozen=True, slots=True)
-class FolderNaming:
+class FolderNaming(Struct, frozen=True):
     """A line that names a folder, or what lies in it, and what it would say instead."""
 
     key: str

@@ -6,9 +6,10 @@ is no variable for every key: `MEMORYD_CONFIG` names a whole file.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
+
+from msgspec import Struct
 
 from memoryd.config.limits import LogLevel
 from memoryd.config.loading.raw import Raw, value_at
@@ -19,8 +20,7 @@ WHOLE_WORKSPACE: Final = "."
 NO: Final = frozenset({"", "0", "false", "no", "off"})
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(Struct, frozen=True):
     """Values that win over the file; None (or False) leaves the file's.
 
     `workspace` is that of the default agent, and of every agent that names none of its own. With `all_markdown`

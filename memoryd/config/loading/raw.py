@@ -13,11 +13,11 @@ import re
 import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import json5
+from msgspec import Struct, field
 
 from memoryd.config.loading.keys import dotted
 from memoryd.errors import ConfigError
@@ -68,8 +68,7 @@ WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigText:
+class ConfigText(Struct, frozen=True):
     """A file as it is written: its text, and what its owner should know about it as a file."""
 
     text: str = ""
@@ -198,16 +197,14 @@ DEPTH_MAX: Final = 100
 KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(Struct, frozen=True, order=True):
     """Line and column, both from 1."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPlaces:
+class KeyPlaces(Struct, frozen=True):
     """Where keys and items of lists stand, and those that one object has twice, each where it is repeated."""
 
     of_keys: Mapping[KeyPath, Place] = field(default_factory=dict)
@@ -249,8 +246,7 @@ def places(text: str) -> KeyPlaces:
     return KeyPlaces(found, tuple(repeated))
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """An object or a list that is being read: where it stands, and the key or the number of what comes next."""
 
     location: KeyPath

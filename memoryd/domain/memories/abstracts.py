@@ -10,9 +10,10 @@ Memories that say nearly the same: listed for a person, and never folded, for a 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.entities import EntitySlug
@@ -135,8 +136,7 @@ MAX_COMPARED: Final = 60
 """Of the newest memories about the same entities; each is compared with each."""
 
 
-@dataclass(frozen=True, slots=True)
-class NearCopies:
+class NearCopies(Struct, frozen=True):
     """Two memories, the newer one first."""
 
     newer: MemoryId

@@ -6,10 +6,11 @@ The next book, made of the one before and of what changed: a saved line must not
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief
@@ -18,8 +19,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySource:
+class MemorySource(Struct, frozen=True):
     """One line that states a memory, with its place and its own two times."""
 
     path: str
@@ -33,8 +33,7 @@ class MemorySource:
     """The id of its chunk in the index."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """What one or several lines state. Kind and attributes are those of the newest of them; of a belief, of the newest
     that states it as one: who says again, as a fact, what somebody holds does not take the opinion away."""
 
@@ -67,8 +66,7 @@ class Memory:
         return self.sources[-1].day
 
 
-@dataclass(frozen=True, slots=True)
-class EntityPage:
+class EntityPage(Struct, frozen=True):
     """The page of an entity: where it is, what it is called, and which other names its front matter gives."""
 
     path: str
@@ -76,8 +74,7 @@ class EntityPage:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Book:
+class Book(Struct, frozen=True, dict=True):
     """The memories of a workspace at one moment. Build it with `book_of`."""
 
     memories: Mapping[MemoryId, Memory] = field(default_factory=dict)

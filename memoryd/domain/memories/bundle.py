@@ -19,10 +19,12 @@ What a bundle would tell twice: of what is recalled for a question, what stands 
 import html
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.text.tokens import estimate
 
@@ -48,8 +50,7 @@ UNCHANGED: Final = "it is as ifNoneMatch has it"
 NEWER_PINNED: Final = "newer pins of its kind were captured"
 
 
-@dataclass(frozen=True, slots=True)
-class BundlePart:
+class BundlePart(Struct, frozen=True):
     """A piece of a bundle: what it is called in the receipt, where it stands, and what it says.
 
     `is_whole`: it is told whole or not at all; a document may be cut at a line.
@@ -70,8 +71,7 @@ class BundlePart:
     """Where room is short, lower ones come in first; all are told in the order in which they are given."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptLine:
+class ReceiptLine(Struct, frozen=True):
     """What one part costs, in tokens (estimated), and why it was left out, in whole or in part; empty if it was not."""
 
     name: str
@@ -80,8 +80,7 @@ class ReceiptLine:
     cut: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StableBlock:
+class StableBlock(Struct, frozen=True):
     """The beginning of a bundle; `etag` names its bytes."""
 
     text: str = ""
@@ -92,8 +91,7 @@ class StableBlock:
         return sha256(self.text.encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """Prompt text; the stable block is left out of it where the asker has it already."""
 
     stable: StableBlock

@@ -8,9 +8,10 @@ Documents listed and counted: which are asked for, in which order, and how many 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, tzinfo
 from typing import Final
+
+from msgspec import Struct, field
 
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.abstracts import NearCopies, abstract_of, copies_across_scopes, near_copies, overview_of
@@ -25,8 +26,7 @@ from memoryd.domain.memories.versions import superseded
 from memoryd.domain.text.words import normalised
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryDocument:
+class MemoryDocument(Struct, frozen=True, kw_only=True):
     """A memory as a program sees it; times are Unix seconds.
 
     `scope` is as it is told (`told_scope`), `terms` what its relevance is made of now. `score` is None where nothing
@@ -161,8 +161,7 @@ _DURATION: Final = re.compile(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
 _UNIT_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-@dataclass(frozen=True, slots=True)
-class DecayedDocument:
+class DecayedDocument(Struct, frozen=True):
     """A memory, and what its relevance will be made of if nobody touches it until then."""
 
     document: MemoryDocument
@@ -177,8 +176,7 @@ class DecayedDocument:
         return self.document.relevance - self.then.relevance
 
 
-@dataclass(frozen=True, slots=True)
-class DecayPreview:
+class DecayPreview(Struct, frozen=True):
     """What will be so in some days: the memories that lose most, how many change their tier, and how many there are."""
 
     days: float
@@ -202,8 +200,7 @@ def days_of(text: str) -> float:
     return float(int(found["count"]) * _UNIT_DAYS[found["unit"] or "d"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentFilters:
+class DocumentFilters(Struct, frozen=True, kw_only=True):
     """Which documents are listed: all given ones must hold; None, and an empty text, admit all.
 
     `scope` is as documents tell it, or `workspace` for all that name none. `query` holds words that text, entities
@@ -231,8 +228,7 @@ class DocumentFilters:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPage:
+class DocumentPage(Struct, frozen=True):
     """Some of the documents that were asked for, and how many there are."""
 
     documents: tuple[MemoryDocument, ...] = ()
@@ -253,8 +249,7 @@ def page_of(
     return DocumentPage(tuple(map(document, shown)), len(found))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentStats:
+class DocumentStats(Struct, frozen=True, kw_only=True):
     """How many documents there are within reach."""
 
     total: int = 0

@@ -14,8 +14,10 @@ What somebody asks to be retained, as the line that states it: one bullet, whate
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entities import slug_of
@@ -34,8 +36,7 @@ class NoPlaceError(Exception):
     """Whatever is added would not be read as a memory, or would change what others say."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetainedText:
+class RetainedText(Struct, frozen=True):
     """A log with its memories; `placed` are those that were asked for, `added` the ids of the new ones."""
 
     text: str
@@ -102,8 +103,7 @@ def _placed(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tuple[P
 _UNREADABLE: Final = "the line that states it in {} would be read as another one: edit it yourself"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeChange:
+class AttributeChange(Struct, frozen=True, kw_only=True):
     """What is to become of a line: whether it is pinned, and its importance, 0 to 1; None leaves it as it is."""
 
     is_pinned: bool | None = None
@@ -211,8 +211,7 @@ _BULLET: Final = re.compile(r"[-*+][ \t]")
 _SCOPE: Final = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedText:
+class StatedText(Struct, frozen=True, kw_only=True):
     """What is to be retained: a bullet, or plain text, and what is said about it beside.
 
     `kind` is for text that names none; what the text says of itself already must not be said otherwise beside it.
@@ -233,8 +232,7 @@ class StatedText:
     is_pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stater:
+class Stater(Struct, frozen=True):
     """Who states: the owner, or what an agent does in one of its channels."""
 
     agent: str

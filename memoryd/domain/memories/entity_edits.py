@@ -12,10 +12,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import yaml
+from msgspec import Struct
 
 from memoryd.domain.documents import SUFFIX, RelativePath
 from memoryd.domain.memories.book import Book, EntityPage
@@ -41,8 +41,7 @@ class AliasEditError(ValueError):
     """The front matter cannot be edited safely; the text says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The front matter of a page: its text, where it stands, and the value of the key, None if it has none."""
 
     body: str
@@ -245,8 +244,7 @@ def _heading(body: str) -> str:
     return title if len(title) <= MAX_PAGE_NAME else ""
 
 
-@dataclass(frozen=True, slots=True)
-class AliasPlace:
+class AliasPlace(Struct, frozen=True):
     """A name that is, or is to be, an alias of an entity, whose page is at `path`."""
 
     alias: str

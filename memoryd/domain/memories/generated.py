@@ -5,9 +5,10 @@ Pages that reflect keeps: what stands between the markers is ours, and all the r
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
@@ -29,8 +30,7 @@ _NOT_CLOSED: Final = f"{BEGIN} is not closed; put {END} behind what was generate
 _NOT_OPENED: Final = f"{END} closes nothing; put {BEGIN} before what was generated, or take it out"
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Struct, frozen=True):
     """The byte ranges of whole lines between the markers, markers included; and those where a marker has no partner,
     with line (1-based) and reason of each: what stands there may be a person's or not."""
 
@@ -110,8 +110,7 @@ _COMMENT: Final = re.compile(r"<!--|-->")
 _COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
-@dataclass(frozen=True, slots=True)
-class PageSource:
+class PageSource(Struct, frozen=True):
     """Where a memory stands: lines 1-based, inclusive."""
 
     path: RelativePath
@@ -125,8 +124,7 @@ class PageSource:
         return f"{self.path}#L{self.start_line}{end}"
 
 
-@dataclass(frozen=True, slots=True)
-class PageEntry:
+class PageEntry(Struct, frozen=True):
     """One memory on a page; `told` goes before its text (a date, a confidence), `below` are lines under it."""
 
     memory: MemoryId
@@ -136,8 +134,7 @@ class PageEntry:
     below: tuple["PageEntry", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PageSection:
+class PageSection(Struct, frozen=True):
     """Entries below a heading; `left_out` counts those for which there was no room."""
 
     heading: str
@@ -145,8 +142,7 @@ class PageSection:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedPage:
+class GeneratedPage(Struct, frozen=True):
     """What is to stand on a page; `title` heads a new file, and `about` the part between the markers."""
 
     path: RelativePath
@@ -161,8 +157,7 @@ class GeneratedPage:
         return tuple(one.memory for top in tops for one in (top, *top.below))
 
 
-@dataclass(frozen=True, slots=True)
-class PageCitation:
+class PageCitation(Struct, frozen=True):
     """What an entry that was written names: a memory, and a file that states it."""
 
     memory: ShortId

@@ -12,10 +12,13 @@ import difflib
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import (
@@ -58,8 +61,7 @@ _BETWEEN_VALUES: Final = re.compile(r"[\s;+]+")
 _RANGE: Final = ".."
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(Struct, frozen=True):
     """The attributes of a retained line; None and empty for what it does not say.
 
     Raise ValueError for what no line can say: a share outside of 0 to 1, a date that no calendar has, an id that is
@@ -268,8 +270,7 @@ _STANDS_APART: Final = re.compile(r"```|~~~|<!--")
 _RULE_SIGNS: Final = "-*+_=|#>~` \t"
 
 
-@dataclass(frozen=True, slots=True)
-class RetainedLine:
+class RetainedLine(Struct, frozen=True, dict=True):
     """What one bullet states.
 
     The text is kept in the lines it is written in, without blanks around them and without empty ones; a line that
@@ -281,13 +282,11 @@ class RetainedLine:
     text: str
     entities: tuple[str, ...] = ()
     """As written, in order."""
-    attributes: Attributes = field(default=Attributes())
-    slugs: tuple[EntitySlug, ...] = field(init=False, compare=False, repr=False)
-    """Those of its entities, each once, sorted."""
+    attributes: Attributes = Attributes()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", _told(self.text))
-        object.__setattr__(self, "entities", tuple(" ".join(name.split()) for name in self.entities))
+        force_setattr(self, "text", _told(self.text))
+        force_setattr(self, "entities", tuple(" ".join(name.split()) for name in self.entities))
         if not self.text:
             raise ValueError("nothing is said behind the colon")
         if len(self.text) > MAX_TEXT:
@@ -297,8 +296,11 @@ class RetainedLine:
         for name in self.entities:
             if not name or len(name) > MAX_NAME or _NO_NAME.search(name):
                 raise ValueError(f"an entity has a name of at most {MAX_NAME} signs without square brackets")
-        # asked for of each memory that a question looks at
-        object.__setattr__(self, "slugs", tuple(sorted({slug_of(name) for name in self.entities})))
+
+    @cached_property
+    def slugs(self) -> tuple[EntitySlug, ...]:
+        """The slugs of its entities, each once, sorted; asked for of each memory that a question looks at."""
+        return tuple(sorted({slug_of(name) for name in self.entities}))
 
     @property
     def network(self) -> Network:
@@ -314,8 +316,7 @@ class RetainedLine:
         return memory_id(scope=self.attributes.scope, slugs=self.slugs, at=self.attributes.at, text=self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class LineHead:
+class LineHead(Struct, frozen=True):
     """Where the head of a bullet stands in its text.
 
     The kind stands from `start` to `end`, which are the same where none is written; `inside` is what stands between

@@ -2,8 +2,9 @@
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.kinds import Kind, kind_named
 
@@ -32,8 +33,7 @@ _NEAR: Final = 0.75
 _SHORTEST: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(Struct, frozen=True):
     """A bullet that stays prose, and why."""
 
     text: str

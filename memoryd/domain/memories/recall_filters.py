@@ -11,9 +11,10 @@ and what it names answers it.
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug, slug_of
@@ -27,8 +28,7 @@ WORKSPACE: Final = "workspace"
 """How a filter names memories that have no scope."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallFilters:
+class RecallFilters(Struct, frozen=True, kw_only=True):
     """All given ones must hold; days are inclusive. None, and an empty scope, admit all.
 
     `entities` are one with its other names, or none that there is. `as_of` turns back what is true: as it was known
@@ -193,8 +193,7 @@ _RUN: Final = re.compile(f"[{UNSPACED}]+")
 _APOSTROPHE: Final = re.compile("['\u2019]s?\\b")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedFor:
+class AskedFor(Struct, frozen=True):
     """What a question asks for beside its words; `is_bare`: it asks for nothing else."""
 
     entities: frozenset[EntitySlug] = frozenset()

@@ -8,10 +8,11 @@ docs/explanation/memory.md has; they were not chosen on some of the questions an
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
@@ -53,8 +54,7 @@ class Lifts:
     OPINION: Final = "opinion"
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """What decides the place of one candidate, a memory or a passage.
 
     `base_score` is 0 to 1 by words and meaning; `lifts` are by the name of their arm; `relevance` scales both.

@@ -3,8 +3,9 @@
 Whose memories somebody may see: every question is asked by an agent, in a channel, or by the owner for an agent.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 GLOBAL: Final = "global"
 _AGENT: Final = "agent"
@@ -55,8 +56,7 @@ def covers(wider: str, scope: str) -> bool:
 _OF_AGENT: Final = "agent:"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryReach:
+class MemoryReach(Struct, frozen=True):
     """Who asks: an agent, in a channel (None: in none); or the owner for it, who sees what it may see anywhere."""
 
     agent: str

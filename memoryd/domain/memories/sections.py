@@ -13,10 +13,11 @@ item is for the owner alone.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.generated import Generated, generated_in
@@ -50,8 +51,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ScopedSpan:
+class ScopedSpan(Struct, frozen=True):
     """Whole lines under a scope: lines 1-based and inclusive, bytes from `start` to before `end`.
 
     `is_head`: they begin with what names the scope.
@@ -65,8 +65,7 @@ class ScopedSpan:
     is_head: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     indent: int
     scope: str
 
@@ -224,8 +223,7 @@ _LEVEL: Final = 2
 _MAX_ALIASES, _MAX_ALIAS = 64, 200
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedLine:
+class PlacedLine(Struct, frozen=True):
     """A memory with its place: lines 1-based and inclusive, bytes from `start` to before `end`, whole lines."""
 
     start_line: int
@@ -235,16 +233,14 @@ class PlacedLine:
     line: RetainedLine
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedMiss:
+class PlacedMiss(Struct, frozen=True):
     """What was meant for a memory and is none, and on which line (1-based) it stands."""
 
     line: int
     miss: NearMiss
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySections:
+class MemorySections(Struct, frozen=True):
     """The memories of a document, in order; what was nearly one; the byte ranges that reflect wrote, markers included,
     whole lines; and what is under a scope, memories or not."""
 

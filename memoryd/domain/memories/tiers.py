@@ -16,9 +16,11 @@ age is 0, and the next touch puts it right.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import BY_PEOPLE, RetainedLine
@@ -45,8 +47,7 @@ _BETA: Final[Mapping[Tier, float]] = {Tier.CORE: 0.8, Tier.WORKING: 1.0, Tier.PE
 _FLOOR: Final[Mapping[Tier, float]] = {Tier.CORE: 0.9, Tier.WORKING: 0.3, Tier.PERIPHERAL: 0.1}
 
 
-@dataclass(frozen=True, slots=True)
-class Promotion:
+class Promotion(Struct, frozen=True):
     """When a memory becomes core by itself, and when a peripheral one works again."""
 
     access_only: int = 15
@@ -57,8 +58,7 @@ class Promotion:
     working_relevance: float = 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class Demotion:
+class Demotion(Struct, frozen=True):
     """When a working memory becomes peripheral: below a composite, or older than so many days with few touches."""
 
     relevance: float = 0.15
@@ -66,8 +66,7 @@ class Demotion:
     access: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TierSettings:
+class TierSettings(Struct, frozen=True):
     """The thresholds, and how long half of the recency lasts where nothing is important, in days."""
 
     half_life_days: float = 30.0
@@ -90,8 +89,7 @@ class TierReason(StrEnum):
     AGAIN = "it is used again"
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """By what a tier was judged, and when (seconds since 1970): who takes a pin or importance away wants it anew."""
 
     at: float
@@ -99,8 +97,7 @@ class Judged:
     is_pinned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """How often a memory was touched, when last (seconds since 1970; None: never), and its tier as it was judged.
 
     The tier that counts is that of `tier_changes.tier_now`: time and the line itself may have changed it since.
@@ -113,8 +110,7 @@ class Usage:
     """None: nobody has, and `tier` says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class TierFacts:
+class TierFacts(Struct, frozen=True):
     """What a memory's tier goes by, beside its settings. `age_days` is 0 or more, `importance` 0 to 1."""
 
     importance: float
@@ -123,8 +119,7 @@ class TierFacts:
     age_days: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelevanceTerms:
+class RelevanceTerms(Struct, frozen=True, kw_only=True):
     """Every term of a memory's relevance, and its tier with the reason for it."""
 
     tier: Tier
@@ -240,8 +235,7 @@ SLACK_SECONDS: Final = 3600.0
 """Clocks are put right by so much without anybody having been wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Aged:
+class Aged(Struct, frozen=True):
     """A memory at a moment: its newest line, the end of the day of that, and now, in seconds since 1970."""
 
     line: RetainedLine

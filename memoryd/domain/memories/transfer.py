@@ -2,10 +2,11 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate, islice
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import ShortId, kind_named
@@ -15,8 +16,7 @@ PAGE_SIGNS: Final = 200_000
 """Signs of the texts of one page, so that it fits into a reply."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransferredMemory:
+class TransferredMemory(Struct, frozen=True, kw_only=True):
     """A memory as a file has it: what its line says by itself, and when it was said, the earliest day first."""
 
     text: str
@@ -54,8 +54,7 @@ class TransferredMemory:
         return RetainedLine(kind, self.text, self.entities, attributes)
 
 
-@dataclass(frozen=True, slots=True)
-class TransferPage:
+class TransferPage(Struct, frozen=True):
     """Some memories, the cursor of the last of them (empty: there are no more), and how many there are in all."""
 
     memories: tuple[Memory, ...]

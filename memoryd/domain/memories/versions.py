@@ -13,11 +13,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from itertools import groupby, islice
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network
@@ -154,8 +155,7 @@ _IN_VALUES: Final = (
 _OF_VALUES: Final = frozenset(_IN_VALUES.split())
 
 
-@dataclass(frozen=True, slots=True)
-class FactSkeleton:
+class FactSkeleton(Struct, frozen=True):
     """What a statement says apart from its values, and those in order; the last of them counts its negations."""
 
     words: str
@@ -269,8 +269,7 @@ def superseded(memories: Iterable[Dated]) -> Older:
     return KnownVersions().of({memory.id: memory for memory in memories}).older
 
 
-@dataclass(frozen=True, eq=False)
-class KnownVersions:
+class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     """What supersedes what among some memories, and what of that holds for other ones, too: most of a later book, or
     what of it was known on a day. Nothing is known any more of memories that are not among those others."""
 

@@ -11,8 +11,9 @@ Which lines of a page that reflect wrote must not be told any more: they rest on
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.book import Memory
@@ -32,8 +33,7 @@ _LAST_DIGITS: Final = 7
 _MARKS: Final = ".!?。！？ "
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFromGroups:
+class KeptFromGroups(Struct, frozen=True):
     """Pinned memories, what they say, and the numbers and addresses in it; and summaries and ends of sessions."""
 
     pins: frozenset[MemoryId]

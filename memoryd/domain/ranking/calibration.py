@@ -25,11 +25,13 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import accumulate
 from statistics import NormalDist
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.ranking.fusion import Noise, VectorMatches
 from memoryd.domain.text.words import is_unspaced
@@ -110,8 +112,7 @@ class Verdict(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Idf:
+class Idf(Struct, frozen=True):
     """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
 
     chunks: int = 0
@@ -162,8 +163,7 @@ def _weight(chunks: int, holding: int, term: str, common: float) -> float:
     return UNKNOWN_PAIR * rarity if is_stray else rarity
 
 
-@dataclass(frozen=True, slots=True)
-class TermStatistics:
+class TermStatistics(Struct, frozen=True):
     """How telling each term of a question is, and which terms stand in each candidate, by chunk id."""
 
     idf: Idf
@@ -199,8 +199,7 @@ def clear_floor(vectors: int) -> float:
     return best_stranger(vectors, CLEAR_CHANCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Floors:
+class Floors(Struct, frozen=True):
     """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
 
     idf: Idf
@@ -304,8 +303,7 @@ USUAL_COUNT, USUAL_DEVIATION = 20, 0.1
 """The same for the usual deviation of cosines, all that is known before a model's strangers are."""
 
 
-@dataclass(frozen=True, slots=True)
-class CosineSample:
+class CosineSample(Struct, frozen=True):
     """How many cosines were looked at, their mean, and their variance (the mean square of what they are off it)."""
 
     count: int

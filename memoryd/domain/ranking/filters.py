@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import Source
 
@@ -15,8 +16,7 @@ _UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
 _DATE_IN_NAME = re.compile(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """All given ones must hold; `since` and `until` are inclusive instants, `zone` is where a dated note's day is.
 
     One of `paths` must match, and one of each group in `within`.

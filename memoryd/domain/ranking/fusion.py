@@ -15,8 +15,10 @@ stay where they are, and age weighs as much as ever.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.ranking.snippets import NearPassage
 
@@ -34,8 +36,7 @@ LEAST_STANDOUT = 0.05
 """Of a chunk's best passage: where no word tells, it is still the first to be shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Struct, frozen=True):
     """What the cosines of a question with passages taken at random look like."""
 
     mean: float = 0.0
@@ -46,8 +47,7 @@ class Noise:
         return (cosine - self.mean) / self.deviation if self.deviation > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalMatches:
+class LexicalMatches(Struct, frozen=True):
     """What the keyword arm found, best first: BM25 by chunk id (0 and up)."""
 
     bm25: Scores = field(default_factory=dict)
@@ -84,8 +84,7 @@ class PassageMatch(NamedTuple):
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class VectorMatches:
+class VectorMatches(Struct, frozen=True):
     """What the vector arm found: the cosine (−1 to 1) of each chunk's best passage by chunk id."""
 
     cosines: Scores = field(default_factory=dict)
@@ -112,8 +111,7 @@ class VectorMatches:
         return tuple(NearPassage(one.start, one.stop, rise) for one, rise in zip(passages, rises, strict=True) if rise)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What both arms found."""
 
     lexical: LexicalMatches = field(default_factory=LexicalMatches)
@@ -135,8 +133,7 @@ class Evidence:
         return Evidence(self.lexical.only(chunk for chunk in self.lexical.bm25 if chunk in chunks), vector)
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """Shares of the arms; they sum to 1."""
 
     vector: float = 0.3

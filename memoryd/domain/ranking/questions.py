@@ -14,8 +14,10 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.text.dates import WrittenDate, dates_in
@@ -46,8 +48,7 @@ MAX_EXCLUDED_WORDS = 16
 """Of one minus sign, as the index cuts it: pairs of characters where a script has no spaces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question taken apart. `terms`, `joined` and `dates` are looked for, `phrases` required, `excluded` forbidden.
 
     Of several words, those are forbidden where they follow each other, whatever signs are between.

@@ -39,10 +39,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from memoryd.domain.documents import CORE_FILES, Source
 from memoryd.domain.ranking.calibration import Floors, Verdict
@@ -53,8 +54,7 @@ from memoryd.domain.text.words import UNSPACED, normalised
 EVERGREEN_FOLDER = "bank/"
 
 
-@dataclass(frozen=True, slots=True)
-class Decay:
+class Decay(Struct, frozen=True):
     """What age takes from a score: the factor, 0 to 1, and the whole days; None for what lasts."""
 
     factor: float = 1.0
@@ -107,8 +107,7 @@ class NextStep(StrEnum):
     ASK_DEEPER = "ask-deeper"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerFill:
+class AnswerFill(Struct, frozen=True):
     """How far a look filled the answer, and what there is beyond it."""
 
     hits: int
@@ -147,8 +146,7 @@ _RANKS: Final = {verdict: rank for rank, verdict in enumerate(Verdict)}
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Evident:
+class Evident(Struct, frozen=True):
     """What of a hit is compared with hits of another list; numbers of an arm are None where it did not find it.
 
     `matching` is BM25 against the best of its list, 0 to 1; `score` is its own, 0 to 1, and `decay` what age leaves.
@@ -163,8 +161,7 @@ class Evident:
     is_noise: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JointMeasure:
+class JointMeasure(Struct, frozen=True):
     """By what hits of both lists are scored: the weight of each term and the noise of cosines, where they are known."""
 
     weights: Weights
@@ -281,8 +278,7 @@ OpenClaw does so whatever its score is; among a few good hits, a copy then outra
 _DIGITS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
+class Contender(Struct, frozen=True):
     """A hit as those rules see it: its score, its words, its document, and the number of the notes it is alike with."""
 
     score: float

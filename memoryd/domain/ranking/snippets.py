@@ -12,9 +12,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, repeat
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.sessions.transcripts.records import Speaker
 from memoryd.domain.text.words import normalised
@@ -34,8 +35,7 @@ _NUMBER = re.compile(r"[0-9]{3,}\Z")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class NearPassage:
+class NearPassage(Struct, frozen=True):
     """A passage near to the question: where it stands, in characters of its chunk, and how far its cosine stands out.
 
     `stop` is excluded; `standout` is 0 to 1.
@@ -46,8 +46,7 @@ class NearPassage:
     standout: float
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """How long a line is, what each term weighs in it, and what the parts of near passages in it weigh."""
 
     size: int
@@ -61,16 +60,14 @@ class Line:
         return not self.is_heading and not self.is_blank
 
 
-@dataclass(frozen=True, slots=True)
-class LineRun:
+class LineRun(Struct, frozen=True):
     """A run of lines, counted from 0, `stop` excluded."""
 
     start: int
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """How much a run may hold; one line may be longer."""
 
     characters: int
@@ -208,8 +205,7 @@ FOCUS = Room(characters=700, lines=6)
 """What a focus holds at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Focus:
+class Focus(Struct, frozen=True):
     """The lines of a snippet that answer best, counted from the first line of the chunk (0), and why these."""
 
     first_line: int
@@ -220,8 +216,7 @@ class Focus:
     """The nearest of the passages whose meaning had it chosen; None: words alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """An exact slice of a chunk and the lines it stands on, counted from the first line of the chunk (0)."""
 
     text: str
@@ -319,8 +314,7 @@ MESSAGE: Final = Room(characters=700, lines=1)
 ASKED: Final = f"{Speaker.USER}: "
 
 
-@dataclass(frozen=True, slots=True)
-class SqueezedText:
+class SqueezedText(Struct, frozen=True):
     """A text without blank lines; `lines` are those that it has, as they were counted before, from 0."""
 
     text: str

@@ -6,9 +6,10 @@ blank, and `@name`, as chat programs write it, is passed over. What is no comman
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 _CHINESE: Final = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01\uff0c\uff1a\uff1f\U00020000-\U0003ffff"
@@ -31,8 +32,7 @@ class CommandName(StrEnum):
 _NAMES: Final = {name.value: name for name in CommandName}
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenCommand:
+class SpokenCommand(Struct, frozen=True):
     """A command, and what stands behind its name: without blanks around it, empty where nothing does."""
 
     name: CommandName

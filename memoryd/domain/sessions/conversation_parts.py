@@ -11,9 +11,10 @@ nobody says anything, so that a place in one is a place in the other by counting
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
 
 PART_CHARS: Final = 16_384
 """A part of so much text is closed: what is written anew when a conversation grows stays small."""
@@ -23,8 +24,7 @@ MAX_GAP: Final = 100
 """So many lines that say nothing end a part: what stands behind them begins another."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationLine:
+class ConversationLine(Struct, frozen=True):
     """What somebody said, in one line: its number in the conversation, from 1, and when, in ns.
 
     0 is no time: that of the line before holds.
@@ -35,8 +35,7 @@ class ConversationLine:
     at_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationPart:
+class ConversationPart(Struct, frozen=True):
     """A stretch of a conversation, its lines joined by line ends; `last_ns` is the time of its last message."""
 
     first_line: int

@@ -15,10 +15,12 @@ Keys of ours beside the reference's: `agent`, `key` (the session key), and `reme
 
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
@@ -43,8 +45,7 @@ MAX_BYTES: Final = 256 << 20
 """Of all files of one workspace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
+class Keeping(Struct, frozen=True):
     """From which significance on an answer is kept, which topics always are, and when a session goes to the archive."""
 
     threshold: float = THRESHOLD
@@ -73,8 +74,7 @@ class Keeping:
         return replace(turn, answer=None, is_marked=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """How much there is: of all turns those whose answer is kept are `ratio`, to two digits; 0 if there is none."""
 
     turns: int = 0
@@ -106,8 +106,7 @@ _STUB: Final = frozenset(
 ) | {"qa_sequence"}
 
 
-@dataclass(frozen=True, slots=True)
-class TurnMark:
+class TurnMark(Struct, frozen=True):
     """What the indexes say of a turn; its topics in order."""
 
     seq: int
@@ -115,8 +114,7 @@ class TurnMark:
     topics: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStub:
+class SessionStub(Struct, frozen=True):
     """A session that stands in a file of its own: what is known without reading it. `session` has no turns."""
 
     session: Session
@@ -128,8 +126,7 @@ class SessionStub:
     marks: tuple[TurnMark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class QaDocument:
+class QaDocument(Struct, frozen=True):
     """All sessions, and what others wrote beside them."""
 
     entries: tuple[Session | SessionStub, ...] = ()

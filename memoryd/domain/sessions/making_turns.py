@@ -13,10 +13,12 @@ sign of a kind tells half as much as the first: `1 − share^count`. A caller wh
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.sessions.documents import Keeping
@@ -35,8 +37,7 @@ _COMPARED: Final = 8 * _LATEST
 """Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawTurn:
+class RawTurn(Struct, frozen=True):
     """What was said, as it came; what a caller knows better than the rules stands in the rest."""
 
     question: str
@@ -46,8 +47,7 @@ class RawTurn:
     topics: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MadeTurn:
+class MadeTurn(Struct, frozen=True):
     """A turn to be stored, and the answer that is not kept with it, redacted: it is held for a while elsewhere."""
 
     turn: Turn
@@ -193,8 +193,7 @@ def joined_answer(before: str, more: str) -> str | None:
 UNIQUENESS, USER_ACTION, CONTEXT_DENSITY, EMOTIONAL_WEIGHT = 0.3, 0.2, 0.25, 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class SignificanceParts:
+class SignificanceParts(Struct, frozen=True):
     """The four parts of a significance, each 0 to 1."""
 
     uniqueness: float

@@ -9,8 +9,9 @@ another turn; control characters and marks that reorder a line are left out.
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.citations import ALL_TURNS, SeqRange, turn_address
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
@@ -18,8 +19,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import normalised
 
 
-@dataclass(frozen=True, slots=True)
-class SessionExcerpt:
+class SessionExcerpt(Struct, frozen=True):
     """A session with some of its turns; `matched` counts all that were asked for, `next_seq` is the first left out."""
 
     session: Session

@@ -20,12 +20,13 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memoryd.domain.citations import turn_address
@@ -40,8 +41,7 @@ _RUN_TURNS_MAX: Final = 100
 """Turns of a session, the best alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class BestRun:
+class BestRun(Struct, frozen=True):
     """The run of a session that has most in common with a message; `at` is the turn that it was found by.
 
     `at`, `first` and `last` count from 0 within the session.
@@ -101,8 +101,7 @@ _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageKeys:
+class MessageKeys(Struct, frozen=True):
     """What a message is looked up by."""
 
     tokens: tuple[str, ...] = ()
@@ -114,8 +113,7 @@ class MessageKeys:
         return not self.tokens and not self.topics
 
 
-@dataclass(frozen=True, slots=True)
-class TurnMatch:
+class TurnMatch(Struct, frozen=True):
     """The best turn of a session for a message, and why.
 
     `score` is that of its run, 0 to 1; `words` are those that the run and the message share. `bits` is None if the
@@ -133,8 +131,7 @@ class TurnMatch:
     bits: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Scores:
+class _Scores(Struct, frozen=True):
     """Of each place: what it has in common with a message `alone`, and what of that is not of words."""
 
     rest: FloatArray
@@ -327,8 +324,7 @@ class Chosen(StrEnum):
     NOTHING_KNOWN = "nothing known"
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceChoice:
+class SequenceChoice(Struct, frozen=True):
     """Where the sequence lies: the session, None if there is none; up to `last_seq`, None for its end; and why."""
 
     session: SessionId | None

@@ -6,10 +6,12 @@ Questions and kept answers give sentences as they were said, in the language of 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
 from memoryd.domain.sessions.making_turns import (
@@ -67,8 +69,7 @@ _WEIGHTS: Final = (0.0, 0.1, 0.1, 0.4, 0.3)
 """What a sentence is worth by what it does, beside 0 to 1 for what it says and for its turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySentence:
+class SummarySentence(Struct, frozen=True):
     """A sentence of a session, in the order in which it was said, with what it is worth."""
 
     seq: int
@@ -78,8 +79,7 @@ class SummarySentence:
     worth: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     """The sentences of a summary, in the order in which they were said."""
 
     sentences: tuple[SummarySentence, ...] = ()

@@ -18,10 +18,12 @@ nothing was said for a while; what the assistant says before the first question 
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.documents import Keeping
@@ -36,8 +38,7 @@ _COMPACTION: Final = re.compile(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"co
 """A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingRule:
+class ReadingRule(Struct, frozen=True):
     """How much must have come: bytes or lines; `idle` seconds without any more will do, too."""
 
     bytes: int = 100_000
@@ -46,8 +47,7 @@ class ReadingRule:
     after_compaction: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """What came since a transcript was read, and for how many seconds nothing has."""
 
     bytes: int
@@ -121,8 +121,7 @@ _DIGEST: Final = 8
 _NAME: Final = re.compile(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptPlace:
+class TranscriptPlace(Struct, frozen=True):
     """Turns asked on a line up to `line` are taken for good; reading goes on behind `tail`, which is not later."""
 
     file: str
@@ -187,8 +186,7 @@ ANSWER_CHARS: Final = 100_000
 """As much as a program may report of a turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTurn:
+class FoundTurn(Struct, frozen=True):
     """A turn as far as it was said: the number of the question's line, and when it was asked."""
 
     line: int
@@ -208,8 +206,7 @@ class FoundTurn:
         return RawTurn(self.question, self.answer or None, self.at)
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
+class Listening(Struct, frozen=True):
     """What a reader of a transcript has in mind: the turn that goes on, and when something was said last."""
 
     turn: FoundTurn | None = None
@@ -234,8 +231,7 @@ def heard(listening: Listening, lines: Iterable[SpokenLine], fallback: datetime)
     return ended, listening
 
 
-@dataclass(frozen=True, slots=True)
-class TakenTurns:
+class TakenTurns(Struct, frozen=True):
     """A session with turns of its transcript, and those of them whose answer is not kept."""
 
     session: Session

@@ -6,10 +6,11 @@ When a turn was said, as a caller tells it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, NewType
+
+from msgspec import Struct, field
 
 SessionId = NewType("SessionId", str)
 """The name of a session, safe for file names: see `session_ids`."""
@@ -18,8 +19,7 @@ Extra = Mapping[str, object]
 """Keys of a document that somebody else wrote, with what stands there as JSON has it; they are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """A question, with its answer if that is kept.
 
     `seq` counts from 1 inside the session. `significance` is 0 to 1, and that of the answer also when it was not kept.
@@ -56,8 +56,7 @@ class SessionEnd(StrEnum):
         return self in (SessionEnd.OWED, SessionEnd.TOLD)
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A conversation: its turns by `seq`, whose it is, and the session key it was opened with; both may be unknown."""
 
     id: SessionId
@@ -113,8 +112,7 @@ class MessageEventType(StrEnum):
     """The agent is about to shorten what it holds of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageEvent:
+class MessageEvent(Struct, frozen=True):
     """What happened, in words, and the tool that it happened with; both may be empty."""
 
     type: MessageEventType

@@ -13,11 +13,12 @@ start of the file. Small parts that this leaves are then joined with a neighbour
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.text.lines import PADDING, IndexArray, padded, tabulate
 from memoryd.domain.text.markdown import Headings, front_matter_bytes
@@ -33,16 +34,14 @@ PIECE_SHARE = 0.4
 _HEADING, _LINE, _GLUED = int(Rank.HEADING_6), int(Rank.INSIDE), int(Rank.GLUED)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Offsets into the document, end exclusive."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """A slice of a document: offsets end-exclusive, in characters or bytes; lines from 1, both inclusive."""
 
     start: int
@@ -56,8 +55,7 @@ class Chunk:
     """Where the part begins that no other chunk has; before it stands the overlap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
+class Apart(Struct, frozen=True):
     """Whole lines that stand apart, in bytes, end exclusive: one chunk with one passage; `is_left_out`: none."""
 
     start: int
@@ -103,8 +101,7 @@ def each_chunk(
     yield from _chunks(document, first, document.size, line, sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sizes:
+class _Sizes(Struct, frozen=True):
     """Of a chunk, of what it repeats, and of its passages, in estimated tokens."""
 
     tokens: int

@@ -4,10 +4,11 @@ Where the text of a chunk stands in its document now: nowhere, at its lines, or 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import Media, label
@@ -27,8 +28,7 @@ NOWHERE: Final = RelativePath("")
 """The path of a text that is no document: it states no memories."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSettings:
+class ChunkSettings(Struct, frozen=True):
     """How documents are cut: the size of what a chunk has for itself, and what it repeats, in estimated tokens."""
 
     tokens: int
@@ -43,8 +43,7 @@ class ChunkSettings:
         return f"{CHUNKER_VERSION}:{self.tokens}:{self.overlap}:{LAW_VERSION}:{MEMORIES_VERSION}"
 
 
-@dataclass(frozen=True, slots=True)
-class PassageEntry:
+class PassageEntry(Struct, frozen=True):
     """A span of its chunk's text, in characters, and the hash that names its vector.
 
     An empty span at the start stands for the bytes of the file itself: a picture or sound.
@@ -55,8 +54,7 @@ class PassageEntry:
     hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkWords:
+class ChunkWords(Struct, frozen=True):
     """What the keyword index stores of a chunk, column by column."""
 
     body: str
@@ -64,8 +62,7 @@ class ChunkWords:
     parts: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkEntry:
+class ChunkEntry(Struct, frozen=True):
     """An exact slice of a document, with the lines it stands on (1-based, inclusive)."""
 
     start_line: int
@@ -101,8 +98,7 @@ def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath = NOWHER
         yield _chunk_entry(data, cut, meant.get(cut.start, _PLAIN))
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What a chunk that stands apart is: a retained line, or else under a scope."""
 
     memory: MemoryId | None = None
@@ -202,8 +198,7 @@ def _decoded(data: bytes, start: int, end: int) -> str:
 _LINE_END = ord("\n")
 
 
-@dataclass(frozen=True)
-class PresentText:
+class PresentText(Struct, frozen=True, dict=True):
     """A document as it is now: `data` is UTF-8 that ends in `PADDING`. Its headings are looked for once, if at all."""
 
     data: bytes

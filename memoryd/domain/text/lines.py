@@ -4,9 +4,8 @@ Lines end at "\\n" only; a "\\r" stays at the end of its line. Whole columns are
 file costs a few passes over its bytes and no Python object per line.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.text.tokens import ByteArray
@@ -25,8 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 _SPACE, _TAB = 32, 9
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Columns over the non-blank lines of `data`: byte offsets, 0-based line numbers, indentation in columns."""
 
     data: bytes

@@ -3,10 +3,9 @@
 Under which headings a place in a document stands, its front matter taken for a part of what follows.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import yaml
+from msgspec import Struct
 
 from memoryd.domain.text.lines import PADDING, tabulate
 from memoryd.domain.text.structure import Structure, analyse
@@ -26,8 +25,7 @@ _BOM = "\ufeff"
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(Struct, frozen=True):
     """The keys of the YAML block at the head of a file, and the offset of the first character behind it."""
 
     values: dict[str, object]

@@ -12,13 +12,13 @@ then a hash of what stands there, so that the order does not depend on where in 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.text.lines import PADDING, IndexArray, Lines, Mask
@@ -47,8 +47,7 @@ class Rank(IntEnum):
     HEADING_1 = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Struct, frozen=True):
     """Per line of `lines`: its rank, its heading level (1 to 6, else 0), and whether it is no text at all."""
 
     lines: Lines
@@ -243,8 +242,7 @@ Cuts = Callable[[bytes, int, int], Iterable[int]]
 """The places for a cut in a piece, given the text and the piece's start and end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """Columns over the pieces of a text, in order and without gaps.
 
     `starts` are byte offsets, closed by the end of the text; `costs` the weights of all that stands before them,

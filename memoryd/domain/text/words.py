@@ -16,8 +16,9 @@ nothing.
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 UNSPACED = (
     "\u3005\u3006\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
@@ -249,8 +250,7 @@ _SHORTEST: Final = 4
 """Shorter words have no ending of a verb: `gas`, `bus`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """The telling words of a text, with English verbs in one form, and how often it negates."""
 
     words: frozenset[str]

@@ -8,8 +8,10 @@ import asyncio
 import json
 import socket
 import struct
-from dataclasses import dataclass, fields
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from memoryd.embed.protocol import Purpose
 
@@ -31,8 +33,7 @@ WRITE_POOLING: Final = "write"
 _LENGTHS: Final = struct.Struct(">II")
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """To the worker, first: which model and how. `context` bounds one text, or one pair, in tokens."""
 
     model: str
@@ -41,8 +42,7 @@ class Load:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
-class Embed:
+class Embed(Struct, frozen=True):
     """To the worker: one text, prompt included. One Embedded or NoResult answers it, in order of its purpose."""
 
     id: int
@@ -50,8 +50,7 @@ class Embed:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """To the worker: a question and a text that may answer it. One Scored or NoResult answers it, in order."""
 
     id: int
@@ -64,8 +63,7 @@ class Score:
         return Purpose.QUERY
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """To the worker: what to do and the data to do it with. One Written or NoResult answers it, in order.
 
     `schema` is the JSON schema of the answer, as JSON; `max_tokens` bounds it.
@@ -83,54 +81,47 @@ class Write:
         return Purpose.QUERY
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(Struct, frozen=True):
     """To the worker: nobody waits for this request any more; refuse it instead of computing, if it still can be."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """From the worker: the model is loaded. It gives as many numbers as `dimensions` for a text, or for a pair."""
 
     dimensions: int
     context: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """From the worker: the model cannot be loaded; the worker ends."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """From the worker: a vector of length 1, as float32 bytes."""
 
     id: int
     vector: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """From the worker: what the model's head gives for the pair, as it is: more is a better answer."""
 
     id: int
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """From the worker: a whole JSON text. Whether it fits the schema is for the daemon to see."""
 
     id: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoResult:
+class NoResult(Struct, frozen=True):
     """From the worker: no usable result for this request."""
 
     id: int
@@ -144,18 +135,20 @@ _KINDS: Final = {
     kind.__name__.lower(): kind
     for kind in (Load, Embed, Score, Write, Cancel, Ready, Failed, Embedded, Scored, Written, NoResult)
 }
+_FIELDS: Final[dict[type, dict[str, Any]]] = {kind: {field.name: field.type for field in fields(kind)} for kind in _KINDS.values()}
+"""The type of each field, by kind."""
 
 
 def encode(message: Message) -> bytes:
     """Give the frame of `message`. Lone surrogates become question marks."""
     header: dict[str, str | int | float] = {"kind": type(message).__name__.lower()}
     payload = b""
-    for item in fields(message):
-        value = getattr(message, item.name)
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
         if isinstance(value, bytes):
             payload = value
         else:
-            header[item.name] = value
+            header[name] = value
     encoded = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
     return _LENGTHS.pack(len(encoded), len(payload)) + encoded + payload
 
@@ -177,7 +170,7 @@ def decode(header: bytes, payload: bytes) -> Message:
 
 
 def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
-    expected = {item.name: item.type for item in fields(kind)}
+    expected = _FIELDS[kind]
     if values.keys() != expected.keys():
         raise ValueError(f"wrong fields for {kind.__name__}")
     if "purpose" in values:

@@ -7,13 +7,14 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, ModelWorker, WorkerSpec, identity_of
@@ -169,8 +170,7 @@ async def _revived(worker: ModelWorker[Any]) -> None:
 TEXT: Final = "{text}"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalSettings:
+class LocalSettings(Struct, frozen=True):
     """Which model, and how the worker runs it. `threads` and `context` are numbers of threads and tokens.
 
     An instruction stands before the text, or around it if it holds `{text}`; None means the model's own.

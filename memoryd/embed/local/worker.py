@@ -10,12 +10,12 @@ What every model in a child process of its own is, whatever it is asked: warmed,
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, Generic, Self
 
 import numpy as np
+from msgspec import Struct
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
@@ -79,8 +79,7 @@ QUERY_TIMEOUT: Final = timedelta(seconds=3)
 _LENGTH_TOLERANCE: Final = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerSpec:
+class WorkerSpec(Struct, frozen=True, kw_only=True):
     """Which model a worker runs, and how patiently.
 
     `query_timeout` bounds a question, waiting for the model included. `document_timeout` is how long the worker may
@@ -136,8 +135,7 @@ class WorkerSpec:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingJob:
+class EmbeddingJob(Struct, frozen=True):
     """What a worker that embeds must give: a vector of so many dimensions for each text."""
 
     dimensions: int

@@ -10,9 +10,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.embed.local.frames import Cancel, Failed, Load, Message, Ready, WorkerRequest, encode, read
 from memoryd.embed.protocol import Purpose
@@ -44,8 +46,7 @@ class WorkerJob(Protocol[GivenReply]):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Owed(Generic[Reply]):
+class _Owed(Struct, Generic[Reply], frozen=True, eq=False):
     """A request that was sent, and who waits for its reply."""
 
     id: int

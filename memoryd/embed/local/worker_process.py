@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Final, Generic
 
 import psutil
 import structlog
+from msgspec import Struct
 
 from memoryd.embed.local.frames import Load, WorkerRequest
 from memoryd.embed.local.worker_connection import OnReply, Reply, WorkerConnection, WorkerJob
@@ -41,8 +41,7 @@ def module_command(module: str) -> Command:
     return lambda descriptor: (sys.executable, "-E", "-P", "-m", module, str(descriptor))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerRun(Generic[Reply]):
+class WorkerRun(Struct, Generic[Reply], frozen=True, kw_only=True):
     """How one worker is run: what it is told first, what it is for, and how patiently.
 
     `stall` is how long it may owe replies without giving any before it counts as hung: a slow batch that moves is not
@@ -208,8 +207,7 @@ _FILE_CHECK: Final = 1.0
 """Seconds between looks at a broken model file, to see whether it was replaced."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerState:
+class WorkerState(Struct, frozen=True):
     """What status shows of the worker."""
 
     phase: WorkerPhase

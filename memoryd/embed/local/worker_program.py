@@ -18,10 +18,11 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 from memoryd.embed.local.frames import (
     Cancel,
@@ -176,8 +177,7 @@ class ErrorLog:
         return "; ".join(self._first) or "llama.cpp gives no reason"
 
 
-@dataclass(frozen=True, slots=True)
-class Pooling:
+class Pooling(Struct, frozen=True):
     """How the vectors of the tokens become one: a value of llama.cpp's `enum llama_pooling_type`.
 
     `is_unwanted` lets a computation end early: asked before each step of it, a few hundred times in all.

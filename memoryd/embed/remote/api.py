@@ -8,10 +8,12 @@ From the numbers of an answer to a vector that can be compared, or the reason wh
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import Purpose, Unembeddable
@@ -24,8 +26,7 @@ TITLE_LINE: Final = "{title_line}"
 PLACES: Final = re.compile(r"\{(text|title|title_line)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class PromptTemplate:
+class PromptTemplate(Struct, frozen=True):
     """The prompt (a template with `{text}`, `{title}` and `{title_line}`) and the input type for one purpose."""
 
     prompt: str = PLAIN
@@ -53,8 +54,7 @@ class PromptTemplate:
         return f"{self.input_type}|{self.prompt}" if self.input_type else self.prompt
 
 
-@dataclass(frozen=True, slots=True)
-class PromptTemplates:
+class PromptTemplates(Struct, frozen=True):
     """Both sides."""
 
     query: PromptTemplate = PromptTemplate()
@@ -65,8 +65,7 @@ class PromptTemplates:
         return self.query if purpose is Purpose.QUERY else self.document
 
 
-@dataclass(frozen=True, slots=True)
-class PromptOverride:
+class PromptOverride(Struct, frozen=True):
     """What the configuration says of one purpose."""
 
     instruction: str | None = None
@@ -98,8 +97,7 @@ RawVector = Sequence[object]
 """A vector as it came: not yet known to be numbers, finite, or of the right length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """A text with its prompt; the title apart, for a provider that takes it so."""
 
     text: str

@@ -9,13 +9,14 @@ No text and no key stands in it, only hashes of the texts.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import httpx
 import structlog
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.api import Api, Input, RawVector, indexed_rows, list_rows
@@ -27,8 +28,7 @@ LISTED: Final = 100
 BOUNDARY: Final = "memoryd-batch-7d1f0c"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRequest:
+class BatchRequest(Struct, frozen=True):
     """A request to the batch interface, as the HTTP module takes it."""
 
     method: str
@@ -37,8 +37,7 @@ class BatchRequest:
     content: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class JobState:
+class JobState(Struct, frozen=True):
     """What the provider says of a job. `files` hold its answers, and its errors if they come apart."""
 
     id: str
@@ -291,8 +290,7 @@ class Stage(StrEnum):
     OVER = "over"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchJob:
+class BatchJob(Struct, frozen=True):
     """A job; times are seconds since the epoch. `keys` are the hashes of its texts, `files` the provider's."""
 
     name: str

@@ -10,13 +10,14 @@ import json
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.embedding import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
@@ -42,8 +43,7 @@ CANCEL_SECONDS: Final = 900.0
 """How long a cancelled job may take to end before it is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchSettings:
+class BatchSettings(Struct, frozen=True):
     """`wait`: a call returns when its jobs are over, else it says that they run. `timeout` counts from submission."""
 
     wait: bool = True

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 import structlog
+from msgspec.structs import replace
 
 from memoryd.domain.embedding import INPUT_TYPES
 from memoryd.domain.media import MODEL_PREFIXES

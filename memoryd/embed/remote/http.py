@@ -10,11 +10,11 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 import httpx
+from msgspec import Struct
 
 from memoryd import __version__
 from memoryd.embed.protocol import Purpose
@@ -37,8 +37,7 @@ Decode = Callable[[bytes], Decoded]
 """Makes something of a body; raises ValueError for one of another shape."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call(Generic[Decoded]):
+class _Call(Struct, Generic[Decoded], frozen=True):
     """A request that may be tried more than once; `deadline` (monotonic) bounds a question with all its tries."""
 
     request: httpx.Request

@@ -32,8 +32,9 @@ POST /embeddings {"model", "input": […], "input_type", "truncation", "output_d
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain import media
 from memoryd.embed.protocol import Purpose
@@ -50,8 +51,7 @@ from memoryd.embed.remote.api import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderFacts:
+class ProviderFacts(Struct, frozen=True):
     """`items` and `tokens` bound one request; `context` one text, in tokens (0: the provider cuts by itself)."""
 
     name: str

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from pydantic import SecretStr
 
 from memoryd.config.providers import (
@@ -204,8 +205,7 @@ def _quietly_revealed(secret: Secret) -> str:
 HOLD: Final = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True)
-class CallTimeouts:
+class CallTimeouts(Struct, frozen=True):
     """How long to wait for the endpoint.
 
     `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait at
@@ -219,8 +219,7 @@ class CallTimeouts:
     attempts: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointAccess:
+class EndpointAccess(Struct, frozen=True):
     """Where a provider is reached, and with what; secrets are references still. An empty address is its own."""
 
     base_url: str = ""
@@ -229,8 +228,7 @@ class EndpointAccess:
     headers: tuple[tuple[str, Secret], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteSettings:
+class RemoteSettings(Struct, frozen=True):
     """A remote provider as the configuration wants it. An empty `model` is the provider's own, `concurrency` None, too.
 
     `dimensions` are asked of the endpoint; None leaves them to the model.

@@ -8,10 +8,10 @@ What the assistant said last in each session, which the user may correct with th
 import asyncio
 import contextlib
 from collections import OrderedDict, deque
-from dataclasses import replace
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 
 from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.errors import MemorydError

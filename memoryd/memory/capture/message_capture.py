@@ -6,9 +6,11 @@ Copies of what is remembered already: they are the same memory, said on another 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
@@ -44,8 +46,7 @@ FRESH_SECONDS: Final = 5.0
 """How long it waits, behind the answer, until the book has what was written or taken back just now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureParts:
+class CaptureParts(Struct, frozen=True, kw_only=True):
     """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time.
 
     `book` returns all memories as the notes state them now, as far as it learns of it within so many seconds.
@@ -64,8 +65,7 @@ class CaptureParts:
     """Who finds what has none of the forms of statements; None: nobody does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureSettings:
+class CaptureSettings(Struct, frozen=True, kw_only=True):
     """What `memory.capture` says."""
 
     is_enabled: bool = True

@@ -15,11 +15,11 @@ import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.memories.capture.capture import CaptureVerdict, ReportedFailure
 from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
@@ -30,8 +30,7 @@ from memoryd.memory.retaining import Retention
 from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRow, DeliveredRows, MessagePlace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureTask:
+class CaptureTask(Struct, frozen=True, kw_only=True):
     """One message of a session: by whom it was said, what stood before it, and for whom its memories are.
 
     `event` is a failure that the caller's loop reports; `submit` parts it from a text beside it. `at` is when it
@@ -56,8 +55,7 @@ class CaptureTask:
     """Where its words stand; None: nowhere, so that a kill takes them along."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureOutcome:
+class CaptureOutcome(Struct, frozen=True):
     """What came of a message; `retention` tells where its memories stand, None where nothing was kept."""
 
     verdict: CaptureVerdict
@@ -74,8 +72,7 @@ DONE_MAX: Final = 64
 """So many may stay noted though they are worked off: to look at one again does no harm."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """A message that was put in line: a session that begins anew has others at the same places."""
 
     words: int
@@ -197,8 +194,7 @@ class _Session(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Noted:
+class _Noted(Struct, frozen=True):
     agent: str
     session_key: str
     text: str
@@ -206,8 +202,7 @@ class _Noted:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(Struct, frozen=True):
     """A span, and the number of the note that told it first; 0 before this process."""
 
     span: SpanPrint

@@ -8,11 +8,12 @@ what they only marked as deleted. Last the hashes are noted as done.
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten
@@ -54,8 +55,7 @@ WHY: Final = "a memory was forgotten"
 """Of the change; what it was is told nowhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgettingParts:
+class ForgettingParts(Struct, frozen=True, kw_only=True):
     """Where memories of one workspace stand."""
 
     book: MemoryBook

@@ -12,12 +12,13 @@ What is remembered of texts in memory alone, so that they are at hand: dropped w
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 from weakref import WeakSet
+
+from msgspec import Struct, field
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
@@ -134,8 +135,7 @@ def lines_with(row: ChunkRow, said: SaidWords) -> list[Citation]:
     return [Citation(row.path, line, line) for line in found]
 
 
-@dataclass(frozen=True, slots=True)
-class SaidElsewhere:
+class SaidElsewhere(Struct, frozen=True):
     """Where the words of a memory stand beside its lines."""
 
     prose: tuple[Citation, ...] = ()
@@ -146,8 +146,7 @@ class SaidElsewhere:
     """Conversations of other programs."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryForgettingPlan:
+class MemoryForgettingPlan(Struct, frozen=True):
     """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
 
     memories: tuple[Memory, ...]
@@ -187,8 +186,7 @@ class MemoryForgettingPlan:
         return [*stated, *([self.place] if self.place else [])]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgottenReceipt:
+class ForgottenReceipt(Struct, frozen=True, kw_only=True):
     """What was forgotten, by counts; `unfinished` goes as soon as it can, `stays` is out of reach."""
 
     plan: MemoryForgettingPlan

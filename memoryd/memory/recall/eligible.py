@@ -10,12 +10,13 @@ What was worked out in a thread for one book, remembered for the questions that 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import Source
 from memoryd.domain.memories.book import Book, Memory, MemorySource, changed_memories
@@ -44,8 +45,7 @@ def _no_rows() -> npt.NDArray[np.int64]:
     return np.empty((0, 5), np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class DaysOfBook:
+class DaysOfBook(Struct, frozen=True, eq=False):
     """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
 
     book: Book = field(default_factory=Book)
@@ -103,8 +103,7 @@ def _row(source: MemorySource) -> _Row:
     return span.first.toordinal(), span.last.toordinal(), newest, is_dated, day if is_logged else 0
 
 
-@dataclass(frozen=True, slots=True)
-class BookFacts:
+class BookFacts(Struct, frozen=True):
     """The days and the versions of one book. Nothing in it speaks of memories that the book does not have."""
 
     book: Book = field(default_factory=Book)
@@ -140,8 +139,7 @@ def _standing(memory: Memory, filters: RecallFilters, until: date) -> Memory:
     return memory if len(sources) == len(memory.sources) else Memory(memory.id, sources)
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(Struct, frozen=True):
     """Which memories are versions of each other: newer to older, and older to newer."""
 
     superseded: Mapping[MemoryId, tuple[MemoryId, ...]]
@@ -152,16 +150,14 @@ _REMEMBERED: Final = 16
 """Filters of documents."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Passages:
+class _Passages(Struct, frozen=True):
     """Passages of some documents, as they were at a moment of the index."""
 
     moment: tuple[int, int]
     chunks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Eligible:
+class Eligible(Struct, frozen=True):
     """Who may answer one question, in one book."""
 
     book: Book

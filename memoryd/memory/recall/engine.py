@@ -8,10 +8,12 @@ What memoryd wrote of sessions, held against what they were about: the fact itse
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.book import Book, Memory, MemorySource
@@ -66,8 +68,7 @@ def all_alike(_memory: Memory) -> float:
     return 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCandidate:
+class MemoryCandidate(Struct, frozen=True):
     """A memory that may stand in the answer; `sources` are its lines that may, the one to cite first."""
 
     memory: Memory
@@ -190,8 +191,7 @@ BOOK: Final = "memories"
 _NO_PLACE: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallDraft:
+class RecallDraft(Struct, frozen=True, kw_only=True):
     """What one look at the index gives: the best candidates, best first, not yet held against their files."""
 
     book: Book

@@ -7,8 +7,9 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Collection, Container, Sequence
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from memoryd.domain.memories.recall_filters import AskedFor
 from memoryd.domain.memories.recall_order import SPAN_LIFT, Lifts, Placed, verdict_of
@@ -26,8 +27,7 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEvidence:
+class FoundEvidence(Struct, frozen=True):
     """What words and meaning found, ranked, and how each took part."""
 
     arms: dict[str, Arm]

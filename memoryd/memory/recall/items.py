@@ -7,8 +7,10 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource
@@ -106,8 +108,7 @@ MAX_SOURCES = 16
 """Of one memory, the newest: so many are looked at and told."""
 
 
-@dataclass(frozen=True, slots=True)
-class StandingItems:
+class StandingItems(Struct, frozen=True):
     """The items that stand in their files, those that do not, and what the look at the files gave."""
 
     items: tuple[RecalledItem, ...]

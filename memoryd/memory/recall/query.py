@@ -4,10 +4,12 @@ What is recalled: memories, passages of documents and pages of entities, with al
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, tzinfo
 from enum import StrEnum
 from typing import Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
@@ -30,8 +32,7 @@ VECTOR_DEPTH: Final = 3
 RecallFusion = Literal["relative", "rrf"]
 
 
-@dataclass(frozen=True, slots=True)
-class RecallSettings:
+class RecallSettings(Struct, frozen=True):
     """How words and meaning are asked and merged: `search` as for search, `fusion` of recall's own."""
 
     search: SearchSettings = field(default_factory=SearchSettings)
@@ -54,8 +55,7 @@ class RecallSettings:
         return wanted if self.fusion == "rrf" else max(wanted, self.search.min_depth)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallQuery:
+class RecallQuery(Struct, frozen=True, kw_only=True):
     """A question with its limits; `deadline` is in seconds from the call, `now` the asker's clock and time zone."""
 
     question: Question
@@ -127,16 +127,14 @@ class SourceState(StrEnum):
     """The document, or the line, is gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedSource:
+class CheckedSource(Struct, frozen=True):
     """A line that states a memory, with the lines on which it stands now."""
 
     source: MemorySource
     state: SourceState
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkEvidence:
+class ChunkEvidence(Struct, frozen=True):
     """What words and meaning say of one chunk; None where an arm did not find it."""
 
     base_score: float = 0.0
@@ -149,8 +147,7 @@ class ChunkEvidence:
     is_noise: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecalledMemory:
+class RecalledMemory(Struct, frozen=True, kw_only=True):
     """A memory as an answer tells it. `sources` hold the one that is cited first."""
 
     memory: Memory
@@ -178,8 +175,7 @@ class RecalledMemory:
         return (*(name for name, rank in found if rank), *self.placed.lifts)
 
 
-@dataclass(frozen=True, slots=True)
-class RecalledPassage:
+class RecalledPassage(Struct, frozen=True):
     """A passage of a document, told as search tells it."""
 
     hit: Hit
@@ -187,8 +183,7 @@ class RecalledPassage:
     because: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecalledEntity:
+class RecalledEntity(Struct, frozen=True):
     """The page of an entity that the question names: its summary, and the memories that it rests on."""
 
     slug: EntitySlug
@@ -202,16 +197,14 @@ RecalledItem = RecalledMemory | RecalledPassage
 """What is ranked."""
 
 
-@dataclass(frozen=True, slots=True)
-class CutItem:
+class CutItem(Struct, frozen=True):
     """What came near and is not told, and why."""
 
     item: RecalledItem
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class Recalled(Struct, frozen=True, kw_only=True):
     """The answer of one recall."""
 
     entities: tuple[RecalledEntity, ...] = ()

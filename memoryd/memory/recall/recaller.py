@@ -5,8 +5,10 @@ Why an item stands where it stands, and why an answer is empty or worth no more:
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import Source
 from memoryd.domain.memories.kinds import short_id
@@ -42,8 +44,7 @@ FOLDED: Final = "it says the same as {0}"
 NOT_STANDING: Final = "its line is not in its file as it was read"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallFreshness:
+class RecallFreshness(Struct, frozen=True, kw_only=True):
     """How recall follows the disk: `owed` tells what the index lacks, `seconds` how long a question waits for it."""
 
     owed: Callable[[], Freshness]

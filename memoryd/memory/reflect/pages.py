@@ -7,11 +7,11 @@ Writes the pages of a plan, one after the other: what stands between their marke
 
 import asyncio
 from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.abstracts import NearCopies
@@ -32,8 +32,7 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectOptions:
+class ReflectOptions(Struct, frozen=True, kw_only=True):
     """What a run is to do. `since` is the first day it looks at for observations and proposals; pages are made of all
     memories, and evidence counts once, however old.
 
@@ -45,8 +44,7 @@ class ReflectOptions:
     allows_loss: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PageRefusal:
+class PageRefusal(Struct, frozen=True):
     """A page that was left as it is, and why."""
 
     path: str
@@ -54,8 +52,7 @@ class PageRefusal:
     lacks_markers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalSummary:
+class ProposalSummary(Struct, frozen=True):
     """A proposal that a run made."""
 
     id: ProposalId
@@ -64,8 +61,7 @@ class ProposalSummary:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectOutcome:
+class ReflectOutcome(Struct, frozen=True, kw_only=True):
     """What a run did, or would do. `pages` are those written; `steps` moved opinions; `core_left_out` had no room."""
 
     run: str
@@ -139,16 +135,14 @@ def without_summary(block: str) -> str:
 WHY: Final = "reflect brought the page up to date"
 
 
-@dataclass(frozen=True, slots=True)
-class PageState:
+class PageState(Struct, frozen=True):
     """A page as it is to be, and the text that it has; None where there is no file."""
 
     page: GeneratedPage
     text: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossGuard:
+class LossGuard(Struct, frozen=True, kw_only=True):
     """What a page is held against before it is written. `is_off`: the owner said that what is lost may go."""
 
     stated: StatedMemories
@@ -165,8 +159,7 @@ class LossGuard:
             raise ValueError(f"{why}; if that is meant to be: memoryctl reflect --allow-loss")
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenPages:
+class WrittenPages(Struct, frozen=True):
     """What came of writing pages; `unchanged` counts those that said it all already."""
 
     written: tuple[str, ...]

@@ -1,9 +1,10 @@
 """What a run of reflect proposes, and which notes must be read for that; no note is read or written here."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
@@ -42,8 +43,7 @@ Notes = Mapping[str, str]
 """The texts of notes by path; what could not be read is none of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalGround:
+class ProposalGround(Struct, frozen=True):
     """What proposals are made of: all memories, those for everybody, and the first day that is looked at."""
 
     book: Book
@@ -63,8 +63,7 @@ class ProposalGround:
         return frozenset((*doubted, *recurred, *self.logs))
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalPlan:
+class ProposalPlan(Struct, frozen=True):
     """The changes that a run would propose; `core_left_out` counts facts that the core file has no room for."""
 
     changes: tuple[ProposedChange, ...]

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.changes.diffs import applied, carried, is_applied
 from memoryd.domain.memories.kinds import WrittenBy
@@ -31,8 +32,7 @@ ToldMemories = Callable[[], Awaitable[SharedMemories]]
 """Gives what may be told to all, as the disk has it now; raises NotNow, StoreError."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedProposal:
+class DecidedProposal(Struct, frozen=True):
     """A proposal after a person decided it. `change` is the number by which it can be undone, 0 if there is none."""
 
     proposal: Proposal

@@ -10,12 +10,13 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 from uuid import uuid4
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
@@ -60,8 +61,7 @@ MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpinionMoves:
+class OpinionMoves(Struct, frozen=True):
     """The steps of a run, how opinions stand after them, and what only a person can decide."""
 
     steps: tuple[Step, ...]
@@ -127,8 +127,7 @@ Tell = Callable[[str, int], None]
 """Hears what a run does now, and how much of it there is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectParts:
+class ReflectParts(Struct, frozen=True, kw_only=True):
     """What a run works with. `book` gives all memories as the disk has them now, `known` the paths of all documents."""
 
     book: Callable[[], Awaitable[Book]]
@@ -145,8 +144,7 @@ class ReflectParts:
     clock: Callable[[], float] = time.time
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What is known before anything is written."""
 
     shared: SharedMemories

@@ -10,9 +10,10 @@ How much transcripts have grown since they were read, without reading them: size
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
@@ -69,8 +70,7 @@ MAX_BYTES: Final = 2 * 1024**3
 """Of the transcripts of one agent."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeenTranscripts:
+class SeenTranscripts(Struct, frozen=True):
     """What the last look found; of the files those that are withheld are not counted."""
 
     folders: tuple[SeenFolder, ...] = ()
@@ -273,8 +273,7 @@ MOST_BYTES: Final = 4 << 20
 """Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     stat: FileStat
     changed_at: float
     begun: int

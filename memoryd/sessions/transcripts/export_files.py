@@ -8,9 +8,11 @@ import json
 import os
 import stat as stat_module
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.conversation_parts import MARK_LINE, SUFFIX, heading, is_export
@@ -117,8 +119,7 @@ class ExportFiles:
 RECORD: Final = "exports.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """How far a transcript was read; its export holds its lines up to `lines`, the last one that says something."""
 
     transcript: str
@@ -136,8 +137,7 @@ class Exported:
         return self.written is not None and stat is not None and identity(stat) == self.written
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRecord:
+class ExportRecord(Struct, frozen=True):
     """The exports of an agent, by the names of their files, and their folder; empty where none were ever made."""
 
     folder: str = ""

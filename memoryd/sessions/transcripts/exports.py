@@ -9,11 +9,12 @@ to be forgotten or not to be remembered, or when exports are switched off. What 
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.conversation_parts import export_lines, export_name
 from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState
@@ -27,8 +28,7 @@ STEP_BYTES: Final = 1 << 20
 _READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportStep:
+class ExportStep(Struct, frozen=True):
     """How far a transcript is exported now, None if its export is to go; how much of it was read."""
 
     exported: Exported | None
@@ -130,8 +130,7 @@ _DAY_NS: Final = 86_400_000_000_000
 _TOLD_PROBLEMS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSettings:
+class ExportSettings(Struct, frozen=True):
     """Where exports go, whether there are to be any, and for how many days after its last message one stays."""
 
     folder: Path

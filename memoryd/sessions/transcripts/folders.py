@@ -9,11 +9,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
 from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_sessions
@@ -25,8 +27,7 @@ GRACE_SECONDS: Final = 60.0
 TWICE: Final = "another folder of this agent has a transcript of this name"
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptFolder:
+class TranscriptFolder(Struct, frozen=True):
     """A folder whose transcripts are read, and of which program they are; None: that is seen.
 
     `is_optional`: it may be missing without anybody being told.
@@ -37,8 +38,7 @@ class TranscriptFolder:
     is_optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SeenFolder:
+class SeenFolder(Struct, frozen=True):
     """A folder at the last look; `problem` says why it was not seen whole."""
 
     path: Path
@@ -46,8 +46,7 @@ class SeenFolder:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderTranscript:
+class FolderTranscript(Struct, frozen=True):
     """A transcript in one of the folders, as it was at a look."""
 
     folder: TranscriptFolder
@@ -60,8 +59,7 @@ class FolderTranscript:
         return state_of(self.stat, self.folder.path)
 
 
-@dataclass(frozen=True, slots=True)
-class FoldersLook:
+class FoldersLook(Struct, frozen=True):
     """What a look found. Of the folders in `lost` not all was seen; what was read of them stays.
 
     `troubles` names those that lack something, each with the reason.
@@ -153,8 +151,7 @@ def folder_of(state: str) -> Path | None:
     return Path(state.partition(" ")[2]) if state else None
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptFile:
+class TranscriptFile(Struct, frozen=True):
     """A transcript: the name it is told by, where it lies, and its format if the configuration says."""
 
     name: str
@@ -167,8 +164,7 @@ class TranscriptFile:
         return replace(stat, device=0) == replace(self.stat, device=0)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTranscripts:
+class AgentTranscripts(Struct, frozen=True):
     """All transcripts of an agent.
 
     `problem` says why some may be missing: what was made of them stays then. `is_withheld` tells of a name that its
@@ -186,8 +182,7 @@ MAX_ENTRIES: Final = 50_000
 _MAX_LIST_BYTES: Final = 64 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTranscripts:
+class FoundTranscripts(Struct, frozen=True):
     """The transcripts of a folder by file name, in order; and what looks like one and is not read."""
 
     files: dict[str, FileStat]

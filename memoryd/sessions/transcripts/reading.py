@@ -22,13 +22,15 @@ import stat as stat_module
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.reading import (
@@ -56,8 +58,7 @@ _BLOCK: Final = 1 << 20
 _NAME: Final = re.compile(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     """So many bytes of a transcript, and their keyed hash: of the head, and behind it that of all if there are more."""
 
     size: int = 0
@@ -141,8 +142,7 @@ BLOCK_BYTES: Final = 1 << 20
 EDGE_BYTES: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(Struct, frozen=True):
     """One line with its end; `data` is None where it is longer than was asked for."""
 
     data: bytes | None
@@ -270,8 +270,7 @@ def _open_transcript(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """One look at one open file."""
 
     descriptor: int

@@ -5,10 +5,10 @@ The conversations of an index, by verbs: each is one transaction, and raises Sto
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.citations import told_path
 from memoryd.domain.documents import RelativePath
@@ -18,8 +18,7 @@ from memoryd.store.index.vectors import Purges
 from memoryd.store.pool import ConnectionPool
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationRow:
+class ConversationRow(Struct, frozen=True):
     """How far a conversation was read: `stamp` and `tail` are what its source says, the first empty if there is more.
 
     `problem` says why nothing of it is read.
@@ -42,8 +41,7 @@ class KnownConversation(NamedTuple):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationCounts:
+class ConversationCounts(Struct, frozen=True):
     """How many conversations the index holds, in how many parts and chunks."""
 
     conversations: int = 0
@@ -53,8 +51,7 @@ class ConversationCounts:
     """Those of which nothing is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationExtent:
+class ConversationExtent(Struct, frozen=True):
     """How far a conversation goes in the index: its last line that says something, and when that was said, in ns."""
 
     last_line: int

@@ -5,10 +5,10 @@ The documents of an index, by verbs: each is one transaction, and raises StoreEr
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.citations import told_path
 from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
@@ -35,8 +35,7 @@ from memoryd.store.index.vectors import Purges, drop_unused
 from memoryd.store.pool import ConnectionPool
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(Struct, frozen=True):
     """A document as it was read: where, when, what bytes, and how it was cut."""
 
     path: RelativePath
@@ -49,8 +48,7 @@ class FileRow:
     flags: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """What a commit did: chunks kept as they were, added and removed."""
 
     kept: int
@@ -66,8 +64,7 @@ class Entries(Protocol):
     def __iter__(self) -> Iterator[ChunkEntry]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class FileContent:
+class FileContent(Struct, frozen=True):
     """What the index is to hold of a document. `is_afresh`: no chunk is taken for one that stays."""
 
     row: FileRow
@@ -76,8 +73,7 @@ class FileContent:
     page: EntityPage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(Struct, frozen=True):
     """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew.
 
     What it states as memories, and as the page of an entity, stays as it was; where its new path says otherwise, it is

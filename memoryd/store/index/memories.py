@@ -5,10 +5,10 @@ The memories of an index, by verbs: each is one transaction, and raises StoreErr
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
@@ -38,8 +38,7 @@ class MemoryLine(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFiles:
+class MemoryFiles(Struct, frozen=True):
     """All files that state memories or are pages of entities, as of one moment, and what some of them say."""
 
     versions: tuple[FileVersion, ...]
@@ -49,8 +48,7 @@ class MemoryFiles:
     """All there are, in the order of their paths."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCounts:
+class MemoryCounts(Struct, frozen=True):
     """How many memories the index holds, by how many lines they are stated, and how many entities have a page."""
 
     memories: int = 0

@@ -5,10 +5,10 @@ Passages without a vector in a space: which they are, what giving them one would
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.citations import told_path
 from memoryd.domain.documents import RelativePath, Source
@@ -19,8 +19,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.store.database_file import file_stat_of
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(Struct, frozen=True):
     """A chunk with the document it is cut from."""
 
     id: int
@@ -48,8 +47,7 @@ class PassageRow(NamedTuple):
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """How much the index holds."""
 
     files: int
@@ -113,8 +111,7 @@ def counts(db: apsw.Connection) -> Counts:
     return Counts(files, chunks, passages, vectors, size)
 
 
-@dataclass(frozen=True, slots=True)
-class PendingFile:
+class PendingFile(Struct, frozen=True):
     """A picture or sound as the index has it: where it lies, and the SHA-256 and number of its bytes."""
 
     path: RelativePath
@@ -122,8 +119,7 @@ class PendingFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class PendingPassage:
+class PendingPassage(Struct, frozen=True):
     """A text without a vector in a space, named by its hash; or a whole `file`, of which the text says the name."""
 
     hash: bytes
@@ -132,8 +128,7 @@ class PendingPassage:
     file: PendingFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedPassage:
+class RejectedPassage(Struct, frozen=True):
     """A passage that gets no vector: the lines of its chunk, or a whole picture or sound, and why."""
 
     path: RelativePath
@@ -143,8 +138,7 @@ class RejectedPassage:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class PendingCost:
+class PendingCost(Struct, frozen=True):
     """Files and distinct passages without a vector, and their tokens (estimated).
 
     `media` of the passages are pictures and sounds, of `media_bytes` together.

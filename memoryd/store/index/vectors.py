@@ -15,10 +15,10 @@ A space is named by its number, which `find_space` and `open_space` give and whi
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import apsw
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.embedding import Vector
@@ -72,8 +72,7 @@ HASH = np.dtype("V16")
 """The hash that names a text, as `domain.entries` makes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorBatch:
+class VectorBatch(Struct, frozen=True):
     """Rows in the order of their ids: ids and hashes of shape (n,), vectors of shape (n, dimensions)."""
 
     ids: NDArray[np.int64]

@@ -12,10 +12,11 @@ The word index, by verbs: each is one transaction, and raises StoreError.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import apsw
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics, idf
@@ -178,8 +179,7 @@ _COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
 _COUNT_CHUNKS = "SELECT count(*) FROM chunks WHERE +id NOT IN (SELECT value FROM json_each(?))"
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateFilter:
+class CandidateFilter(Struct, frozen=True):
     """Which chunks may answer: those of some files, by the phrases that must and must not stand in them.
 
     None and empty mean nothing of the kind. `without` leaves one document out. `chunks` names those that may answer;

@@ -4,10 +4,10 @@ Spans that were delivered to sessions, in the ledger: keyed hashes, for a week, 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
 from memoryd.store.ledger.ledger import Ledger
@@ -34,8 +34,7 @@ WHERE workspace = ? ORDER BY at, agent, session, seq
 """
 
 
-@dataclass(frozen=True, slots=True)
-class MessagePlace:
+class MessagePlace(Struct, frozen=True):
     """Where a message stands: the turn of a session of an agent that asks it."""
 
     agent: str
@@ -43,8 +42,7 @@ class MessagePlace:
     seq: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AwaitedMessage:
+class AwaitedMessage(Struct, frozen=True, kw_only=True):
     """A message of which memories are still to be made, and what its session does not say of it."""
 
     place: MessagePlace
@@ -138,8 +136,7 @@ _MAKE_KEY = "INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)"
 _KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveredRow:
+class DeliveredRow(Struct, frozen=True):
     """A span as it was delivered to a session (its keyed hash) at a time, in seconds since 1970."""
 
     agent: str

@@ -5,11 +5,12 @@ A row is written before the file, as intended, so that what a kill left is known
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Final
 
 import apsw
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgotten
@@ -37,8 +38,7 @@ class ChangeState(StrEnum):
     UNDONE = "undone"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeRow:
+class ChangeRow(Struct, frozen=True, kw_only=True):
     """One change of one file; `at` is in seconds since 1970, hashes are SHA-256, empty where there is no file, else
     perhaps `NOT_KEPT`.
 
@@ -59,8 +59,7 @@ class ChangeRow:
     undoes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeFilter:
+class ChangeFilter(Struct, frozen=True, kw_only=True):
     """Which changes are asked for; empty values mean all. `agents_only`: those that an agent asked for."""
 
     since: float = float("-inf")

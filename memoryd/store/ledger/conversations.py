@@ -3,12 +3,12 @@
 Conversations that are not to be remembered, by agent: all rows, and no clock.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
 import apsw
+from msgspec import Struct
 
 from memoryd.errors import StoreUnavailable
 
@@ -44,8 +44,7 @@ DELETE FROM held_answers WHERE id IN (
 _COUNT = "SELECT count(*), ifnull(sum(octet_length(answer)), 0) FROM held_answers WHERE agent = ? AND expires_at > ?"
 
 
-@dataclass(frozen=True, slots=True)
-class HeldKey:
+class HeldKey(Struct, frozen=True):
     """Names the turn whose answer is held."""
 
     agent: str
@@ -53,8 +52,7 @@ class HeldKey:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class HeldAnswer:
+class HeldAnswer(Struct, frozen=True):
     """An answer that is held for a week; `since` is in seconds since 1970."""
 
     key: HeldKey
@@ -62,8 +60,7 @@ class HeldAnswer:
     since: float
 
 
-@dataclass(frozen=True, slots=True)
-class HoldingLimits:
+class HoldingLimits(Struct, frozen=True):
     """How much may be held for one agent, the oldest going first; `answer_bytes` is the longest answer, in UTF-8."""
 
     answers: int = 5_000
@@ -71,8 +68,7 @@ class HoldingLimits:
     answer_bytes: int = 256 * 2**10
 
 
-@dataclass(frozen=True, slots=True)
-class HeldCount:
+class HeldCount(Struct, frozen=True):
     """How many answers are held for an agent, and their bytes in UTF-8."""
 
     answers: int = 0
@@ -146,8 +142,7 @@ class WithheldKind(StrEnum):
     """A conversation whose forgetting is not finished."""
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
+class Withheld(Struct, frozen=True):
     """A conversation that is not to be remembered; `since` is in seconds since 1970.
 
     `is_forgotten`: somebody wanted it forgotten; else it is marked. A transcript is known under another name by the

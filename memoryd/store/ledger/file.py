@@ -13,11 +13,11 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import apsw
+from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
 from memoryd.files.writing import FileChangedError, replace_file
@@ -186,8 +186,7 @@ _PUT_TOMBSTONE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerFigures:
+class LedgerFigures(Struct, frozen=True):
     """What a ledger is: the version of its tables, and how many rows each workspace has in it, by its real path."""
 
     version: int

@@ -4,10 +4,10 @@ What is forgotten in a workspace: rows of keyed hashes in the ledger, and nothin
 """
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 from typing import Final
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId
@@ -27,8 +27,7 @@ SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NO
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PurgedRows:
+class PurgedRows(Struct, frozen=True):
     """How many rows went, or lost their text; `changes` are those that cannot be undone any more."""
 
     changes: int = 0

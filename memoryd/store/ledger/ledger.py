@@ -11,13 +11,13 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
 import apsw
 import structlog
+from msgspec import Struct, field
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
@@ -41,8 +41,7 @@ SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
 """
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryCount:
+class HistoryCount(Struct, frozen=True):
     """Rows of changes, of proposals and of runs of reflect, and the bytes of the lines that undoing changes takes."""
 
     changes: int = 0
@@ -67,8 +66,7 @@ RETRY_SECONDS: Final = 10.0
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerCount:
+class LedgerCount(Struct, frozen=True):
     """What a ledger holds for an agent; `file_bytes` and `refused`, which counts since the start, are of all agents."""
 
     held: HeldCount

@@ -7,11 +7,11 @@ Runs of reflect in the ledger, by workspace: when the last one was, and what cam
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import apsw
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
@@ -230,8 +230,7 @@ WHERE workspace = ? AND ended_at IS NOT NULL AND started_at <= ? ORDER BY starte
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ReflectRun:
+class ReflectRun(Struct, frozen=True):
     """A run that ended; `since` is the first day it looked at, `outcome` what it counted."""
 
     id: str

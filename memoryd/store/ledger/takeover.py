@@ -4,12 +4,12 @@ All or nothing: a mark that is lost would have a conversation that was forgotten
 cannot read, or finds to disagree with itself, counts as lost.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import apsw
+from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Wording, mapped_errors
@@ -23,8 +23,7 @@ _KEY_BYTES = _HASH_BYTES = 32
 _ROWS: Final = "SELECT agent, kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld ORDER BY id"
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """All rows of all agents, and what their hashes are keyed with: no bytes where there is none yet."""
 
     key: bytes = b""

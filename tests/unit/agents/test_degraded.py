@@ -1,11 +1,11 @@
 """What does less than it should: found in the states of the parts, and told once for each time it begins and ends."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.agents.status.states import (
     AgentState,
@@ -75,16 +75,16 @@ def healthy() -> AgentState:
 
 def of_index(**changes: object) -> AgentState:
     state = healthy()
-    return replace(state, index=replace(state.index, **changes))  # type: ignore[arg-type]  # replace checks the names
+    return replace(state, index=replace(state.index, **changes))
 
 
 def of_sync(**changes: object) -> AgentState:
-    return of_index(sync=replace(healthy().index.sync, **changes))  # type: ignore[arg-type]  # as above
+    return of_index(sync=replace(healthy().index.sync, **changes))
 
 
 def of_embedding(**changes: object) -> AgentState:
     state = healthy()
-    return replace(state, embedding=replace(state.embedding, **changes))  # type: ignore[arg-type]  # as above
+    return replace(state, embedding=replace(state.embedding, **changes))
 
 
 def of_qmd(upkeep: UpkeepState, fallback: Fallback | None = None) -> AgentState:

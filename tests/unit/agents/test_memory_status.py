@@ -1,7 +1,8 @@
 """What there is to tell of a memory, worked out of what its parts say and what was counted."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from memoryd.agents.status.figures import Figures, Holdings
 from memoryd.agents.status.states import AgentState

@@ -1,9 +1,10 @@
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known, Observation, Outcome, is_mass_removal, outcome, plan

@@ -1,12 +1,12 @@
 """Noise behind hits that tell something: it fills the places that are left, and moves nobody."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source

@@ -1,8 +1,7 @@
 """What hits and answers are worth, and why."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Floors, Verdict, idf

@@ -10,9 +10,11 @@ What is kept of a message, and what is not, each with its reason.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, REMEMBER, chinese_starts
 from memoryd.domain.memories.capture.corrections import (
@@ -127,8 +129,7 @@ IDENTIFIER_IMPORTANCE: Final = 0.6
 OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedItem:
+class CapturedItem(Struct, frozen=True):
     """A memory that a message states: its text verbatim, secrets masked, and the form that it has.
 
     `importance`: None is the usual one of its kind. `note` is for a person: what it nearly repeats.
@@ -155,8 +156,7 @@ class CapturedItem:
         return RetainedLine(self.kind, self.text, (), attributes)
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedItem:
+class DroppedItem(Struct, frozen=True):
     """A sentence that looked like a memory and is none, and why; `form` is the one that it has, if any."""
 
     text: str
@@ -164,8 +164,7 @@ class DroppedItem:
     form: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureVerdict:
+class CaptureVerdict(Struct, frozen=True):
     """What is kept of a message and what is not. `gate` is the marker that fired; empty: nothing was looked at.
 
     `decided_by` is `rules`, or the identity of the text model that chose.
@@ -229,16 +228,14 @@ _TOLD_TO_KEEP: Final = frozenset([REMEMBER_THAT.name, REMEMBER.name])
 """What its author asks to be kept stands by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedFailure:
+class ReportedFailure(Struct, frozen=True):
     """What the watchdog of an agent's loop reports: the text, and the tool that failed, if it was one."""
 
     text: str
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureRules:
+class CaptureRules(Struct, frozen=True, kw_only=True):
     """Which rules are on, as `memory.capture` says."""
 
     identifiers: bool = True

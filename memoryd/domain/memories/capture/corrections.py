@@ -13,9 +13,10 @@ What a person likes, is allergic to or wants remembered has many values, and tak
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Final
+
+from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, chinese_starts

@@ -12,9 +12,10 @@ Whose words a memory may be made of: a person's own, in a chat that is theirs.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.access import read_key
 from memoryd.domain.memories.edits import OWN_CHANNELS
@@ -72,8 +73,7 @@ SpanHash = Callable[[str], bytes]
 """From a word or a run of them to `HASH_BYTES` bytes; keyed, so that nobody can try what they are of."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpanPrint:
+class SpanPrint(Struct, frozen=True):
     """What is kept of a span: the hash of all of it, those of its words and runs, and whether it negates."""
 
     whole: bytes

@@ -9,8 +9,9 @@ What within a sentence makes its statement unreal, a matter of the moment, or a 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.kinds import Kind
 
@@ -86,8 +87,7 @@ def gate(text: str, *, has_answer: bool = False) -> str:
 NO_VALUE = "nothing lasting is said in this form"
 
 
-@dataclass(frozen=True, slots=True)
-class StatementForm:
+class StatementForm(Struct, frozen=True):
     """A closed form: how it begins, what kind it states, and whether what follows makes it one.
 
     `holds` takes the match of `head`, and the text behind it; it returns whether it is a lasting statement.
@@ -100,8 +100,7 @@ class StatementForm:
     is_pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FoundForm:
+class FoundForm(Struct, frozen=True):
     """A form that a sentence has; `reason` says why it states nothing, empty if it does."""
 
     form: StatementForm

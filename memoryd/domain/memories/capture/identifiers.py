@@ -5,9 +5,10 @@ A number is one only where its form, its check digit or a word beside it says so
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 _EMAIL: Final = re.compile(
     r"(?<![\w.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![\w@-])(?!:)"
@@ -111,8 +112,7 @@ _SECRET: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FoundIdentifier:
+class FoundIdentifier(Struct, frozen=True):
     """What kind of identifier a sentence holds, and whether its author says that it is theirs."""
 
     what: str

@@ -5,8 +5,9 @@ A sentence ends at its mark, or with its line; a dot within a number, an address
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 BLANK: Final = "\0"
 """Stands in `plain` for each sign that is not the author's."""
@@ -32,8 +33,7 @@ _SHORT_FORM: Final = re.compile(
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenSentence:
+class SpokenSentence(Struct, frozen=True):
     """A sentence verbatim, and the same with what is no word of its author blanked, sign by sign."""
 
     text: str

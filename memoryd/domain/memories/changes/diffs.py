@@ -14,10 +14,12 @@ The lines go as they went from the file, so that what stayed there can be taken 
 import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 CONTEXT: Final = 3
 """Lines around a change."""
@@ -25,8 +27,7 @@ _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 _HUNK: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@")
 
 
-@dataclass(frozen=True, slots=True)
-class DiffPlace:
+class DiffPlace(Struct, frozen=True):
     """One place of a diff: from line `start`, counted from 0, the lines `before` become `after`, ends included."""
 
     start: int
@@ -190,8 +191,7 @@ class MovedOnError(Exception):
     """What a change wrote does not stand unmistakably in the text as it is now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """Lines that stood in a text, and what stands in their place; `line` is where, from 1, in the text after.
 
     `above` and `below` are the lines around them in the text after, fewer than `CONTEXT` at its ends. `is_unique`: what
@@ -350,8 +350,7 @@ _SAYS_NOTHING: Final = re.compile(r"\s*(?:#{1,6}(?:[ \t].*)?)?")
 """A blank line, or a heading, which may hold what came later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     """What is forgotten: `is_in` finds it in a text; `cut` returns a line as forgetting leaves it, if it stays."""
 
     is_in: Callable[[str], bool]

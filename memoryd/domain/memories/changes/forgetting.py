@@ -10,9 +10,10 @@ Rather too much is taken for a trace than too little: it costs an undo, or a lin
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.documents import RelativePath
@@ -36,8 +37,7 @@ MOST: Final = 50
 """So many memories may go at once; more are hardly meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetTarget:
+class ForgetTarget(Struct, frozen=True):
     """What is to be forgotten: memories, or where no memory stands, lines of a note."""
 
     memories: tuple[Memory, ...] = ()
@@ -172,8 +172,7 @@ _BEFORE = r"(?:^[ \t+*>-]*|[:：][ \t]*|\")"
 _AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
 
 
-@dataclass(frozen=True)
-class Traces:
+class Traces(Struct, frozen=True, dict=True):
     """Of memories by the words they say, and by their ids, as links on pages name them."""
 
     said: tuple[SaidWords, ...]

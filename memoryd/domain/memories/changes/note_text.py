@@ -5,8 +5,9 @@ A note without one of its changes, where that costs no memory that the change di
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, lines_of, matched, places_of, taken_back
@@ -17,8 +18,7 @@ _MARK: Final = "\ufeff"
 _WIDE: Final = "\r"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteText:
+class NoteText(Struct, frozen=True):
     """The lines of a note without their ends.
 
     `is_wide` says of each line but the last whether it ends in CR LF; `has_mark`: a byte order mark stands before all.

@@ -11,11 +11,12 @@ import hmac
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from typing import Final, Self
+
+from msgspec import Struct
 
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import UNSPACED
@@ -37,8 +38,7 @@ _BEFORE: Final = re.compile(
 _CHINESE_BEFORE: Final = re.compile(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
 
 
-@dataclass(frozen=True, slots=True)
-class Tombstones:
+class Tombstones(Struct, frozen=True):
     """The hashes of what is forgotten, and the key (32 bytes) that they are made with."""
 
     key: bytes = b""
@@ -147,8 +147,7 @@ _LETTER: Final = f"[^\\W{UNSPACED}]"
 _IS_LETTER: Final = re.compile(_LETTER)
 
 
-@dataclass(frozen=True)
-class SaidWords:
+class SaidWords(Struct, frozen=True, dict=True):
     """A text that may stand inside others. Composed letters count as their compositions (NFC), case not at all.
 
     Neither do the marks at its end, nor quotation marks around its words.

@@ -1,7 +1,8 @@
 """Whether what a citation points at still stands there: by the mark of a memory, or by the lines alone."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory, MemorySource
@@ -21,8 +22,7 @@ class CitedState(StrEnum):
     """There are no such lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitationCheck:
+class CitationCheck(Struct, frozen=True):
     """What became of a citation; `now` is where the memory stands, or what stands on the lines."""
 
     state: CitedState

@@ -14,9 +14,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
@@ -91,8 +92,7 @@ MAX_LINES: Final = 12
 MAX_LINE_CHARS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
-class CoreFile:
+class CoreFile(Struct, frozen=True):
     """The file that every session sees, and how many characters it may have; a missing one is empty."""
 
     path: RelativePath
@@ -100,8 +100,7 @@ class CoreFile:
     max_chars: int
 
 
-@dataclass(frozen=True, slots=True)
-class CoreChanges:
+class CoreChanges(Struct, frozen=True):
     """What is proposed; `left_out` counts facts for which the file has no room."""
 
     changes: tuple[ProposedChange, ...]
@@ -202,8 +201,7 @@ _MOST_LINES: Final = 1_000
 """Of the core file that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class StaleLine:
+class StaleLine(Struct, frozen=True):
     """A line, 0-based, the memory that it states, and the one that holds now."""
 
     at: int

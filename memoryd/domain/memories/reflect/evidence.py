@@ -13,11 +13,12 @@ of a workspace take time that grows with their number.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from itertools import product
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
@@ -47,8 +48,7 @@ LEAST_SHARED: Final = 2
 """Telling words that two statements share, unless all are shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarOpinion:
+class SimilarOpinion(Struct, frozen=True):
     """An opinion that may speak of the same; `share` of all their words stands in both, 0 to 1, 1 if by meaning."""
 
     opinion: MemoryId
@@ -148,8 +148,7 @@ MAX_ASKED: Final = 3
 """Opinions for which a text model is asked about one memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoubtedOpinion:
+class DoubtedOpinion(Struct, frozen=True):
     """An opinion that a memory, said on a day, seems to negate: for a person to decide."""
 
     opinion: MemoryId

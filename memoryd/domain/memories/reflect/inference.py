@@ -12,9 +12,10 @@ import re
 from calendar import day_name, month_name
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.entities import EntitySlug, slug_of
@@ -72,8 +73,7 @@ NamesIn = Callable[[str], Collection[str]]
 """The entities that a sentence names, as they are written, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     line: RetainedLine
     score: int
     at: int
@@ -183,8 +183,7 @@ _MIN_LETTERS: Final = 4
 """Of a word that says what happened; two in a script without spaces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recurrence:
+class Recurrence(Struct, frozen=True):
     """What recurred: memories of different days, the oldest first, about an entity, that share a word."""
 
     entity: str

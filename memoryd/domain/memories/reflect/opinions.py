@@ -31,11 +31,12 @@ Evidence that lines state themselves, by `supports=` and `contradicts=`, whether
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from itertools import groupby
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.kinds import MemoryId, is_belief, short_id
@@ -46,8 +47,7 @@ UNTOLD: Final = 0.5
 """The confidence of an opinion whose lines name none."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpinionBase:
+class OpinionBase(Struct, frozen=True):
     """The confidence that evidence moves.
 
     Lines that say the opinion again count for it after `stated_on`; None if no daily log states it. No evidence from
@@ -132,8 +132,7 @@ class Label(StrEnum):
 _MOVES: Final = {Label.REINFORCE: ALPHA, Label.WEAKEN: -ALPHA, Label.CONTRADICT: -2 * ALPHA, Label.NEUTRAL: 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledEvidence:
+class LabelledEvidence(Struct, frozen=True):
     """What a memory, said on a day, means for an opinion, and which rule or model said so.
 
     An opinion that is said again is evidence for itself.
@@ -146,8 +145,7 @@ class LabelledEvidence:
     day: date
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What a run made of a piece of evidence: confidences are 0 to 1, `base` is that of the opinion's own lines."""
 
     opinion: MemoryId
@@ -234,8 +232,7 @@ _FOR: Final = frozenset({Label.REINFORCE})
 _AGAINST: Final = frozenset({Label.WEAKEN, Label.CONTRADICT})
 
 
-@dataclass(frozen=True, slots=True)
-class OpinionStanding:
+class OpinionStanding(Struct, frozen=True):
     """How an opinion stands now. `set_aside` has the steps from before a person gave it another confidence."""
 
     opinion: MemoryId
@@ -332,8 +329,7 @@ def _by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class StatedEvidence:
+class StatedEvidence(Struct, frozen=True):
     """A memory whose line says that it speaks for or against an opinion."""
 
     memory: Memory

@@ -11,9 +11,10 @@ edited. What was forgotten, or stands in a file that is private by now, has to g
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from datetime import date
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory
@@ -57,8 +58,7 @@ class HeldBelief(Protocol):
     def opposing(self) -> Sequence[BeliefEvidence]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SharedMemories:
+class SharedMemories(Struct, frozen=True):
     """The memories that are for all agents of a workspace, the newest first, and which of them are out of date."""
 
     memories: Mapping[MemoryId, Memory]
@@ -239,16 +239,14 @@ FEW: Final = 2
 """Entries that may go, whatever their share: of a small page a person takes one line out, and that is its half."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitedFiles:
+class CitedFiles(Struct, frozen=True):
     """Files that are cited and not in the index: `gone` from the disk, or `private`, there and not to be read."""
 
     gone: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class StatedMemories:
+class StatedMemories(Struct, frozen=True):
     """The short ids of all memories that may stand on pages, with the paths of the lines that state each."""
 
     paths: dict[ShortId, frozenset[str]]

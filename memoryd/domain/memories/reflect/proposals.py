@@ -6,11 +6,13 @@ Whether what a proposal rests on still stands, may be told to all, and is what h
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import Final, NewType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory, MemorySource
@@ -59,8 +61,7 @@ class ProposalState(StrEnum):
     """Its file has changed, and it no longer says where its lines go."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedChange:
+class ProposedChange(Struct, frozen=True):
     """What is proposed; `memories` are those it rests on."""
 
     kind: ProposalKind
@@ -76,8 +77,7 @@ class ProposedChange:
         return ProposalId(sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:ID_SIGNS])
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A change in the queue; `run` is the one that made it first."""
 
     id: ProposalId

@@ -13,10 +13,11 @@ from December. A winter is of the year in which it begins.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.memories.times.spans import DaySpan, in_year, month_of, nearest_year, shifted, weekend_of
 
@@ -133,8 +134,7 @@ class Lean(IntEnum):
     FUTURE = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """The day from which times are counted, where a weekday without a word to it lies, and how many days ahead a date
     without a year may lie (None: any number)."""
 
@@ -167,8 +167,7 @@ class Calendar:
         return weekend_of(shifted(self.day, -7)) if self.lean is Lean.PAST and found.first > self.day else found
 
 
-@dataclass(frozen=True, slots=True)
-class TimeMention:
+class TimeMention(Struct, frozen=True):
     """What stands from `start` to `end` names these days; `yearless` says month and day of one without a year."""
 
     start: int

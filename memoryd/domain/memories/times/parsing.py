@@ -6,10 +6,11 @@ day. In doubt nothing is said: a time that was guessed finds what nobody asked f
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import islice
 from typing import Final
+
+from msgspec.structs import replace
 
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese

@@ -5,10 +5,11 @@ Spans of days, and the arithmetic of the calendar. Weeks begin on Monday, as ISO
 
 from calendar import monthrange
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 
 def last_due(now: datetime, at: time, zone: ZoneInfo | None) -> datetime:
@@ -37,8 +38,7 @@ _WEEK = 7
 _SATURDAY = 5
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class DaySpan:
+class DaySpan(Struct, frozen=True, order=True):
     """Days from `first` to `last`, both included; an open end is `date.min` or `date.max`."""
 
     first: date

@@ -17,8 +17,9 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.transcripts.records import (
     LeftOut,

@@ -8,9 +8,10 @@ What one step of reading a transcript on comes to.
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.claude import claude_said
@@ -90,8 +91,7 @@ def _told_by(record: Record | LeftOut) -> TranscriptFormat | None:
 NO_FILE: Final = FileStat(0, 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """A place in a transcript behind a complete line, and what stood before it. All of it is to be kept."""
 
     stat: FileStat = NO_FILE
@@ -169,16 +169,14 @@ class CountedLine(StrEnum):
     TOO_LONG = "too long"
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenLine:
+class SpokenLine(Struct, frozen=True):
     """A line that says something, by its number in the file, from 1 on."""
 
     number: int
     utterance: Utterance
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOn:
+class ReadOn(Struct, frozen=True):
     """One step: what to keep with `tail`, in one transaction."""
 
     state: TranscriptState

@@ -12,10 +12,11 @@ What one line of a transcript comes to: something that was said, or nothing, and
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import is_hidden
 from memoryd.domain.redaction import redacted
@@ -126,8 +127,7 @@ class Speaker(StrEnum):
     ASSISTANT = "Assistant"
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(Struct, frozen=True):
     """What somebody said in one line of a transcript: harmless, redacted, white space folded, never empty."""
 
     speaker: Speaker

@@ -1,10 +1,10 @@
 """Bundles: a stable block whose bytes stay, and text that cannot close what it stands in."""
 
 import re
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import NEWER_PINNED, BundlePart, StableBlock, bundle, harmless, stable_block

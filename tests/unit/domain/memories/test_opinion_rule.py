@@ -4,12 +4,12 @@ import itertools
 import math
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, EntityPage
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id

@@ -1,9 +1,8 @@
 """A memory over months: touched, pinned, unpinned, made less important, and beside clocks that are wrong."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine

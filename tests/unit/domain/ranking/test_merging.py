@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
 from memoryd.domain.ranking.fusion import Noise, Weights

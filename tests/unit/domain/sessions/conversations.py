@@ -1,10 +1,10 @@
 """Sessions by chance, as another program may have written them, too."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import accumulate
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import QaDocument, SessionStub, TurnMark
 from memoryd.domain.sessions.topics import keywords, simhash, topics

@@ -1,7 +1,8 @@
 """What becomes of messages that are sent twice, and of answers in parts."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.making_turns import RETRY, is_answered, joined_answer, repeated_turn
 from memoryd.domain.sessions.turns import Session, SessionId, Turn

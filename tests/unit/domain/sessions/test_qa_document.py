@@ -1,11 +1,11 @@
 """The documents of sessions: what is rendered is parsed again, and what is not ours is told apart."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import (
     MAX_TURNS,

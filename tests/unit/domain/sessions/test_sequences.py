@@ -1,11 +1,11 @@
 """Which turns come for a message, in which order, within which budget, and why."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import Keeping, Totals, totals
 from memoryd.domain.sessions.making_turns import message_keys

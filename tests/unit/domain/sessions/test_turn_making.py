@@ -1,8 +1,9 @@
 """Raw turns become what the reference's document shows: keywords, hash, topics, and the answers that matter."""
 
 import json
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import Keeping, QaDocument, render_document
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn, message_keys
