@@ -44,7 +44,7 @@ class Figures:
         """Return each figure by its name; what there is none of is left out."""
         scores = self.scores
         named: dict[str, float | None] = {"questions": self.questions}
-        named |= {name: getattr(scores, name) for name in Scores.__struct_fields__} if scores else {}
+        named |= {name: getattr(scores, name) for name in Scores.__dataclass_fields__} if scores else {}
         named |= {"focus_coverage": self.focus.coverage, "focus_lines": self.focus.mean_lines}
         named |= {**self.verdicts, "empty": self.empty}
         return {name: round(value, 4) for name, value in named.items() if value is not None}

@@ -93,7 +93,7 @@ def focused(question: Question, hits: Sequence[Shown]) -> Focused:
 
 def mean(scores: Sequence[Scores]) -> Scores:
     """Return the mean of each measure."""
-    return Scores(*(fmean(getattr(row, name) for row in scores) for name in Scores.__struct_fields__))
+    return Scores(*(fmean(getattr(row, name) for row in scores) for name in Scores.__dataclass_fields__))
 
 
 def _holds(question: Question, lines: Lines) -> bool:
