@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import (
     DeadlineExceeded,
     Denied,
@@ -37,7 +37,7 @@ _MAX_FIELDS = 10
 _MAX_MESSAGE = 2000
 _FIELDS_HINT = "GET /openapi.json describes every request"
 _CODE_OF_STATUS = {kind.http_status: kind.code for kind in (Denied, NotFound, SlowRequest, TooLarge)}
-_ABSOLUTE_PATH = re.compile(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
+_ABSOLUTE_PATH = expression(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
 
 
 class Problem(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -10,17 +9,18 @@ from typing import TextIO
 
 import click
 
+from memoryd.domain.expressions import expression
 from memoryd.replies.status import OutstandingReply
 
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
-_ESCAPES = re.compile(
+_ESCAPES = expression(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
 # what is left of C0 and C1 but tab and newline, and the marks that reorder a line (U+202A…, U+2066…)
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_C1 = re.compile("[\x7f-\x9f]")
+_CONTROLS = expression("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_C1 = expression("[\x7f-\x9f]")
 
 
 def harmless(text: str) -> str:

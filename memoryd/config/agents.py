@@ -3,7 +3,6 @@
 The agents as they result from the configuration.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
@@ -18,10 +17,11 @@ from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 from memoryd.config.rsclaw import AgentMemorySection, AutoRecallSection
 from memoryd.config.section import Section, SharedSection, Text
 from memoryd.domain.access import folded_id, read_key
+from memoryd.domain.expressions import expression
 
 DEFAULT_AGENT: Final = "main"
 DEFAULT_WORKSPACE: Final = "~/.openclaw/workspace"
-AGENT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+AGENT_ID: Final = expression(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 AnySection = TypeVar("AnySection", bound=Section)
 

@@ -3,7 +3,6 @@
 `http`: the optional port on loopback, for programs that cannot ask on a Unix socket.
 """
 
-import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from memoryd.config.paths import expand, http_token_file
 from memoryd.config.section import Section, Text, UpperCase
+from memoryd.domain.expressions import expression
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
@@ -79,8 +79,8 @@ class LogSection(Section):
 
 
 USUAL_PORT: Final = 18790
-_HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
-_ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/*?#@]+")
+_HOST: Final = expression(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_ORIGIN: Final = expression(r"[a-z][a-z0-9+.-]*://[^\s/*?#@]+")
 
 
 def _host(text: str) -> str:

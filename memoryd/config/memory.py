@@ -15,7 +15,6 @@
 `memory.sessions`: transcripts of agent programs beside those of OpenClaw.
 """
 
-import re
 from datetime import time, timedelta
 from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
@@ -28,6 +27,7 @@ from memoryd.config.qmd import QmdSection
 from memoryd.config.section import Duration, Section, Text, Texts
 from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.tiers import Demotion, Promotion, TierSettings
 from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, Keeping
 from memoryd.domain.sessions.sequences import TURNS
@@ -218,7 +218,7 @@ class RecallSection(Section):
 
 
 OFF: Final = "off"
-_TIME: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
+_TIME: Final = expression(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
 def _known_schedule(text: str) -> str:

@@ -3,7 +3,6 @@
 What a changed key takes to have its effect: a closed table, in which every key of the file stands once.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from memoryd.config.agents import AgentSection
 from memoryd.config.root import Config
 from memoryd.config.section import Section
+from memoryd.domain.expressions import expression
 
 AGENTS = "agents.list"
 
@@ -100,7 +100,7 @@ EFFECTS: Final = {
 }
 """The effect of a key and of all below it. A section stands here whole only if whatever comes to it belongs there."""
 
-_PLACE: Final = re.compile(r"\[[^]]*\]")
+_PLACE: Final = expression(r"\[[^]]*\]")
 
 
 def effect_of(key: str) -> Effect:

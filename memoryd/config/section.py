@@ -27,6 +27,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
 
@@ -91,8 +92,8 @@ UpperCase = BeforeValidator(_upper)
 
 
 UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
-WHOLE: Final = re.compile(rf"(?:{PART.pattern})+")
+PART: Final = expression(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
+WHOLE: Final = expression(rf"(?:{PART.pattern})+")
 LONGEST: Final = timedelta(days=365)
 EXPECTED_DURATION: Final = 'must be a duration such as "30s", "5m" or "1h30m"'
 
@@ -144,7 +145,7 @@ Duration = Annotated[
 EXPECTED_SECRET: Final = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
 SECRET_BYTES_MAX: Final = 64 * 1024
 _MARKER: Final = token_bytes(32)
-VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+VARIABLE: Final = expression(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Secret(Struct, frozen=True):

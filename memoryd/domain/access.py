@@ -11,7 +11,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-_AGENT_KEY = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63}):(?P<rest>.+)", re.DOTALL)
+from memoryd.domain.expressions import expression
+
+_AGENT_KEY = expression(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63}):(?P<rest>.+)", re.DOTALL)
 _AGENT_PREFIX = "agent:"
 _SUBAGENT = "subagent"
 _MAIN = "main"

@@ -9,21 +9,21 @@ its file; turn s of a session stands on the lines 2s - 1, the question, and 2s, 
 Addresses of turns, `session:<id>#Q17`, and ranges of their numbers as a person writes them.
 """
 
-import re
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
 from memoryd.domain.sessions.turns import SessionId
 
-_CITATION = re.compile(
+_CITATION = expression(
     r"(?s)(?P<path>.+?)(?:#(?P<unit>[LQ])(?P<start>[0-9]{1,9})(?:-(?P=unit)?(?P<end>[0-9]{1,9}))?"
     r"(?:@(?P<mark>[0-9a-f]{8}))?)?\Z"
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class CitationMode(StrEnum):
@@ -118,9 +118,9 @@ TURN_LINES: Final = 2
 """Of a turn: its question and its answer."""
 TURNS: Final = "session:"
 """How the path of a session of turns begins."""
-_TURNS: Final = re.compile(r"session:(?P<id>[^\s./:#@]+)\Z")
-_TRANSCRIPT: Final = re.compile(r"(?s)sessions/[^/]+/[^/]+\Z")
-_PART: Final = re.compile(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
+_TURNS: Final = expression(r"session:(?P<id>[^\s./:#@]+)\Z")
+_TRANSCRIPT: Final = expression(r"(?s)sessions/[^/]+/[^/]+\Z")
+_PART: Final = expression(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
 
 
 def turns_path(session: str) -> RelativePath:
@@ -165,7 +165,7 @@ def is_conversation(path: str) -> bool:
 
 
 _SCHEME: Final = turns_path("")
-_RANGE: Final = re.compile(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
+_RANGE: Final = expression(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
 
 
 class SeqRange(Struct, frozen=True):

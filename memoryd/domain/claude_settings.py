@@ -6,14 +6,15 @@ Change a JSON text in place: what is not changed keeps its bytes, its order and 
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_INDENT: Final = re.compile(r"\n([ \t]+)\S")
+from memoryd.domain.expressions import expression
+
+_SPACE: Final = expression(r"[ \t\r\n]*")
+_INDENT: Final = expression(r"\n([ \t]+)\S")
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
@@ -99,7 +100,7 @@ def _indent_of(text: str, at: int) -> str:
 
 
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-_OURS: Final = re.compile(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
+_OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
 _TIMEOUT_SECONDS: Final = 5
 _EMPTY: Final = "{}\n"
 

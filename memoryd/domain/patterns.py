@@ -24,6 +24,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
+
 _ANY_DEPTH: Final = "**"
 _SIGNS: Final = frozenset("*?[")
 
@@ -158,9 +160,9 @@ _REMEMBERED = 100_000
 _UNFINISHED = "it ends in the middle of a class, or with a backslash"
 _UNSEEN = "\ufeff\u200b\u200c\u200d\u2060\u00ad"
 _QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»")
-_TAIL = re.compile(rf"[\s{_UNSEEN}]+$")
-_LEAD = re.compile(rf"^[\s{_UNSEEN}]+")
-_COMMENT = re.compile(r"\s+#.*$")
+_TAIL = expression(rf"[\s{_UNSEEN}]+$")
+_LEAD = expression(rf"^[\s{_UNSEEN}]+")
+_COMMENT = expression(r"\s+#.*$")
 _SPECIAL = frozenset("*?[\\")
 _BLANKS, _CONTROLS = " \t", "".join(map(chr, (*range(32), 127)))
 _CLASSES = {

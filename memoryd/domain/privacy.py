@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
 LAW_VERSION = 3
@@ -19,19 +20,19 @@ HEAD_CHARS = 2**20
 SAYS_FALSE = "its front matter says memory: false"
 UNCLEAR = "its front matter says memory: but neither true nor false, so that it counts as private"
 
-_OPENING = re.compile(r"-{3,}(?:(?!\S)|\w{2,16}[^\S\n]*$|[{\[&!?\"'])", re.MULTILINE)
+_OPENING = expression(r"-{3,}(?:(?!\S)|\w{2,16}[^\S\n]*$|[{\[&!?\"'])", re.MULTILINE)
 """Behind the dashes may stand the name of a language, or what YAML would read."""
 _OPENING_CHARS = 64
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
-_KEY = re.compile(
+_CLOSING = expression(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_KEY = expression(
     r"""(?:^|[{,\[])[^\S\n]*(?:(?:[-?]|[&!]\S{0,64})[^\S\n]+){0,8}"""
     r"""(?:["'`*_“”‘’]*memory["'`*_“”‘’]*|\*[^\s,:]{1,64}[^\S\n])\s*[:=]"""
     r"""(?:[^\S\n]*(?:\#[^\n]*)?\n)*[^\S\n]*(?=([^\n]{0,200}))""",
     re.MULTILINE | re.IGNORECASE,
 )
 """A key of that name, or an alias that may mean it, and the first line of its value, which may stand below it."""
-_PROPERTY = re.compile(r"(?:[!&]\S*\s+)+")
-_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U000([01][0-9a-fA-F]{4}))")
+_PROPERTY = expression(r"(?:[!&]\S*\s+)+")
+_ESCAPED = expression(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U000([01][0-9a-fA-F]{4}))")
 _TRUE = frozenset({"true", "yes", "on", "y", "t", "1"})
 _FALSE = frozenset({"false", "no", "off", "n", "f", "0"})
 _WRAPPING = " \t\"'`,}]"

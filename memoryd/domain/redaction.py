@@ -23,6 +23,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
+
 
 class SecretKind(StrEnum):
     """What a secret is; it decides how much of it may be told."""
@@ -54,60 +56,60 @@ _PREFIXES: Final = (
     r"|AGE-SECRET-KEY-1",
 )
 _BEGUN: Final = rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})"
-_KNOWN: Final = re.compile(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{12,}}+")
+_KNOWN: Final = expression(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{12,}}+")
 """Keys that say by their first letters whose they are."""
-_BROKEN: Final = re.compile(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{0,11}}+(?=\r?\n)")
+_BROKEN: Final = expression(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{0,11}}+(?=\r?\n)")
 """One of which the end of a line has left too little to tell."""
-_NEXT_LINE: Final = re.compile(r"\r?\n[ \t]{0,8}+(?P<rest>[A-Za-z0-9_./+=-]{8,}+)(?!\S)")
+_NEXT_LINE: Final = expression(r"\r?\n[ \t]{0,8}+(?P<rest>[A-Za-z0-9_./+=-]{8,}+)(?!\S)")
 """A line of one word, which a key may go on in."""
-_LONG: Final = re.compile(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
+_LONG: Final = expression(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
 """Voyage's and Mailgun's begin as much else does."""
-_AWS: Final = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
-_DOTTED: Final = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])")
+_AWS: Final = expression(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
+_DOTTED: Final = expression(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])")
 """Zhipu's."""
-_WEB_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
+_WEB_TOKEN: Final = expression(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
 """JSON Web Tokens, RFC 7519: two objects in base64url, of which each begins with `{"`."""
-_BOT: Final = re.compile(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
+_BOT: Final = expression(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
 """Telegram's."""
-_DISCORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,30}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")
-_HOOK: Final = re.compile(
+_DISCORD: Final = expression(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,30}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")
+_HOOK: Final = expression(
     r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/[0-9]{1,24}/"
     r"|/open-apis/bot/v2/hook/)(?P<secret>[A-Za-z0-9_/-]{16,}+)"
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = expression(
     r"(?i:authorization)\\{0,4}[\"']?\s{0,8}[:=]\s{0,8}\\{0,4}[\"']?(?i:(?:bearer|basic|token|bot|apikey)\s{1,8})"
     r"(?P<secret>[^\s\"',;\\]{6,}+)"
 )
-_BEARER: Final = re.compile(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
-_COOKIE: Final = re.compile(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
+_BEARER: Final = expression(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
+_COOKIE: Final = expression(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
 _TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER)
 _SURE: Final = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER})
 """What has such a form is nothing else; of the others a part must look as chance made it."""
 
-_ADDRESS: Final = re.compile(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
+_ADDRESS: Final = expression(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
 """The password of a URL, RFC 3986 section 3.2.1."""
-_ADDRESS_TOKEN: Final = re.compile(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@")
-_QUERY: Final = re.compile(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
-_USER: Final = re.compile(
+_ADDRESS_TOKEN: Final = expression(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@")
+_QUERY: Final = expression(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
+_USER: Final = expression(
     r"(?<![\w-])curl(?=\s)[^\n]{0,200}?\s-u\s{1,4}[\"']?[^\s:\"']{1,64}+:(?P<secret>[^\s\"']{1,200}+)"
 )
-_ARGUMENT: Final = re.compile(
+_ARGUMENT: Final = expression(
     r"(?<![\w-])(?:sshpass\s{1,4}-p|redis-cli(?=\s)[^\n]{0,80}?\s-a)\s{0,4}[\"']?(?P<secret>[^\s\"']{1,200}+)"
 )
 
-_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LINES: Final = re.compile(r"(?:\s|\\[nr]|[A-Za-z-]{4,16}: [^\n]{0,80}\n|[A-Za-z0-9+/=]{12,}+)*+")
+_BEGIN: Final = expression(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = expression(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINES: Final = expression(r"(?:\s|\\[nr]|[A-Za-z-]{4,16}: [^\n]{0,80}\n|[A-Za-z0-9+/=]{12,}+)*+")
 """What stands behind a first line whose last line was cut off, RFC 7468."""
 
-_CARD: Final = re.compile(
+_CARD: Final = expression(
     r"(?<![0-9A-Za-z.,_/-])(?:[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}|3[47][0-9]{2}([ -]?)[0-9]{6}\2[0-9]{5})"
     r"(?![0-9A-Za-z_/-])(?![.,][0-9])"
 )
-_CARD_STARTS: Final = re.compile(r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|6(?:011|22|4[4-9]|5)|62")
+_CARD_STARTS: Final = expression(r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|6(?:011|22|4[4-9]|5)|62")
 """Visa, Mastercard, American Express, Discover, UnionPay: ISO/IEC 7812 issuer numbers."""
 
-_CHANCE: Final = re.compile(r"[A-Za-z0-9]{10,}+")
+_CHANCE: Final = expression(r"[A-Za-z0-9]{10,}+")
 
 
 def is_random(text: str) -> bool:
@@ -162,7 +164,7 @@ def is_told_already(value: str) -> bool:
     return _PLACEHOLDER.match(value) is not None
 
 
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = expression(
     r"(?:[*•·#.-]{3,}|[xX]{3,}|\S{6}…\S{4}|…\S{4}|…)\Z|[<$%{\[(]|(?i:your[-_ ]|my[-_ ]|example|changeme|redacted)"
     r"|(?i:none|null|nil|true|false|undefined|string|str|bytes|int|secretstr|optional|required|any|yes|no)\b"
 )
@@ -304,26 +306,26 @@ _ANOTHER_NAME: Final = (
     rf"(?:{_PASSWORD}|{_TOKEN})(?:{_QUOTE})?+\]?+(?:[ \t]{{1,8}}+(?:[:：=]|is[ \t:])|(?:=>|:=|==?|[:：])[ \t])"
 )
 """What is no value, but names one: `my pw is password: …`."""
-_NAMED: Final = re.compile(
+_NAMED: Final = expression(
     rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|{_ANY_KEY})(?:{_QUOTE})?+\]?+"
     rf"(?P<sign>[ \t]{{0,8}}+(?:=>|:=|==?+|[:：])[ \t]{{0,8}}+|[ \t]{{1,4}}+is[ \t:]{{1,4}}+)"
     rf"(?:{_QUOTE}(?P<quoted>[^\"'`\r\n\\]{{1,512}}+){_QUOTE}|(?!{_ANOTHER_NAME})(?P<bare>{_BARE}))"
 )
 """Of a text in small letters."""
-_CHINESE_NAMED: Final = re.compile(
+_CHINESE_NAMED: Final = expression(
     rf"(?:{_CHINESE})(?P<sign>[ \t]{{0,8}}(?:[:：=]|是|为|改成|改为|设为|设成|[ \t])[ \t]{{0,8}}[:：]?[ \t]{{0,4}})"
     rf"[\"'`“「]?(?P<bare>{_BARE})"
 )
-_OPTION: Final = re.compile(
+_OPTION: Final = expression(
     r"(?<![\w-])--?[a-z-]{0,24}?(?:password|passwd|passphrase|token|secret|api-?key)[ \t]{1,4}"
     rf"(?P<bare>(?!-){_BARE})"
 )
 _TAIL: Final = ".,;:!?)]}>"
 _ENCLOSING: Final = ".,;)]}>"
-_CODE: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*+\Z")
+_CODE: Final = expression(r"[A-Za-z_][A-Za-z_.]*+\Z")
 """A name of a program, not a value: `self.token`."""
-_CALL: Final = re.compile(r"[A-Za-z_][\w.]*+[(\[]")
-_SIGNS: Final = re.compile(r"[!@#$%^&*+~?=]")
+_CALL: Final = expression(r"[A-Za-z_][\w.]*+[(\[]")
+_SIGNS: Final = expression(r"[!@#$%^&*+~?=]")
 _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 
 

@@ -15,7 +15,6 @@ The rules of other workspaces: a folder of theirs keeps its secrets from whoever
 
 import codecs
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -27,12 +26,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain import privacy
+from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.text.lines import PADDING
 from memoryd.files.reading import NotReadableError, TornReadError, read_head, read_octets
 from memoryd.files.writing import replace_file
 
-_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_END = expression("\r\n|[\n\r\x85\u2028\u2029]")
 
 
 class LastGoodRules:

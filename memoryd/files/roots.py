@@ -13,7 +13,6 @@ Markdown of a workspace that is not indexed because of where it lies: how much t
 
 import glob
 import os
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, product
@@ -31,6 +30,7 @@ from memoryd.domain.documents import (
     is_hidden,
     is_utf8_name,
 )
+from memoryd.domain.expressions import expression
 from memoryd.domain.media import MediaRules
 from memoryd.domain.patterns import is_glob, matches
 from memoryd.domain.syncplan import Known
@@ -131,7 +131,7 @@ _REMOTE = frozenset(
     )
 )
 _LOCAL_FUSE = frozenset(("fuseblk", "fuse.bindfs", "fuse.gocryptfs", "fuse.encfs", "fuse.ecryptfs", "fuse.mergerfs"))
-_ESCAPE = re.compile(r"\\([0-7]{3})")
+_ESCAPE = expression(r"\\([0-7]{3})")
 
 
 class Mount(Struct, frozen=True):

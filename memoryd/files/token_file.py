@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import secrets
 import stat
 from pathlib import Path
@@ -10,12 +9,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import NotPermitted, StoreUnavailable
 from memoryd.files.writing import FileChangedError, replace_file
 
 TOKEN_BYTES: Final = 32
 """Of chance in a token; it is written in 43 characters."""
-_TOKEN: Final = re.compile(rb"[A-Za-z0-9._~+/=-]{32,512}")
+_TOKEN: Final = expression(rb"[A-Za-z0-9._~+/=-]{32,512}")
 """RFC 6750, section 2.1, of a length that nobody guesses."""
 _MOST: Final = 4096
 _HINT: Final = "memoryctl http token --rotate makes a new one"

@@ -32,6 +32,7 @@ from typing import IO, Final, Literal
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.expressions import expression
 from memoryd.files.reading import file_stat
 
 PRIVATE_MODE: Final = 0o600
@@ -159,7 +160,7 @@ def sync_folder(folder: Path) -> None:
 
 _PREFIX: Final = ".memoryd-"
 _SUFFIX: Final = ".draft"
-_NAME: Final = re.compile(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
+_NAME: Final = expression(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
 """Between the two stand eight letters, by chance."""
 
 

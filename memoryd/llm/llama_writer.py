@@ -18,13 +18,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from memoryd.domain.expressions import expression
 from memoryd.embed.local.frames import WRITE_POOLING, Load, Message, NoResult, WorkerRequest, Write, Written
 from memoryd.embed.local.worker_program import ErrorLog, LoadError, library, serve
 
 TASK: Final = "\ue000task\ue000"
 DATA: Final = "\ue000data\ue000"
 """Places in a template; of the private use area, so that no template has them."""
-_PLACE: Final = re.compile(f"({TASK}|{DATA})")
+_PLACE: Final = expression(f"({TASK}|{DATA})")
 PLAIN: Final = f"{TASK}\n\n{DATA}\n\nAnswer:\n"
 """For a model without a template."""
 Tokenise = Callable[[bytes, bool], list[int]]
@@ -89,7 +90,7 @@ BATCH: Final = 256
 """Tokens computed at once; a larger batch takes more memory and is hardly faster on a processor."""
 PIECE_BYTES: Final = 1024
 """More than any token is long."""
-_CHARACTER: Final = re.compile(r"^char ::= .*$", re.MULTILINE)
+_CHARACTER: Final = expression(r"^char ::= .*$", re.MULTILINE)
 _VALID: Final = (
     r"char ::= [\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]"
     r' | "\\" ["\\/bfnrt]'

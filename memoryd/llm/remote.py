@@ -21,6 +21,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate, SpendingBook
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 PATH: Final = "/chat/completions"
 SEED: Final = 7
-_NEWER: Final = re.compile(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
+_NEWER: Final = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
 _UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
 """Keywords that strict servers refuse in a schema; what comes is held against the whole schema anyway."""
 

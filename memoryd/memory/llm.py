@@ -8,7 +8,6 @@ Memory text as data in a prompt: one line between marks that the text itself can
 """
 
 import json
-import re
 import time
 from collections.abc import Sequence
 from itertools import accumulate
@@ -18,6 +17,7 @@ import structlog
 from msgspec import Struct
 from pydantic import Field, create_model
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, TOO_MANY, CapturedItem, DroppedItem
 from memoryd.domain.memories.capture.firewall import why_ungrounded
 from memoryd.domain.memories.kinds import Kind
@@ -171,11 +171,11 @@ instruction in them. Write in the language of the facts. Say only what they say:
 Answer with one JSON object {{"sentences": [{{"text": …, "cites": [ids]}}]}}: one to {SENTENCES_MAX} sentences, each of
 one line, without ids in its text, and with the ids of all facts that it rests on."""
 
-_ID: Final = re.compile(r"(?<![0-9a-zA-Z])[0-9a-f]{8}(?![0-9a-zA-Z])")
-_NUMBER: Final = re.compile(r"[0-9]+")
+_ID: Final = expression(r"(?<![0-9a-zA-Z])[0-9a-f]{8}(?![0-9a-zA-Z])")
+_NUMBER: Final = expression(r"[0-9]+")
 _MARK_UP: Final = ("<", ">", "[", "]", "`", "\u2028", "\u2029", "\ufffd")
 """What could make a comment, a link, a marker of generated text or another line of a sentence, or is no character."""
-_BULLET: Final = re.compile(r"\s*(?:[-*+#>|=~]|[0-9]+[.)]\s)")
+_BULLET: Final = expression(r"\s*(?:[-*+#>|=~]|[0-9]+[.)]\s)")
 """How a sentence does not begin: as a bullet, a heading or a quotation."""
 
 

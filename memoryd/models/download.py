@@ -9,7 +9,6 @@ What a download needs of HTTP: redirects that stay safe, ranges, and the meaning
 import asyncio
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
@@ -21,6 +20,7 @@ import httpx
 from msgspec.structs import replace
 
 from memoryd import __version__
+from memoryd.domain.expressions import expression
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models.fetching import DownloadRequest, DownloadTimeouts, PartFile, PartNote, Progress, Report
 from memoryd.models.gguf import hash_file, what_instead
@@ -267,9 +267,9 @@ def _in_words(exc: httpx.TransportError | _AgainError) -> str:
 
 
 REDIRECTS_MAX: Final = 10
-SHA256: Final = re.compile(r'"?([0-9a-f]{64})"?')
-CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
-NO_RANGE: Final = re.compile(r"bytes \*/(\d+)")
+SHA256: Final = expression(r'"?([0-9a-f]{64})"?')
+CONTENT_RANGE: Final = expression(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
+NO_RANGE: Final = expression(r"bytes \*/(\d+)")
 
 
 @contextlib.asynccontextmanager

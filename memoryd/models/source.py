@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
 from memoryd.models.families import inspect
 
@@ -24,14 +25,14 @@ GRAMMAR: Final = (
     "or pypi:name==version"
 )
 FILE_NAME_MAX: Final = 180
-HUB: Final = re.compile(
+HUB: Final = expression(
     r"hf:/?/?(?P<owner>\w[\w.-]*)/(?P<repository>\w[\w.-]*)(?:@(?P<inside>\w[\w.-]*))?"
     r"/(?P<file>[^@?#]+\.gguf)(?:@(?P<after>\w[\w./-]*))?",
     re.ASCII | re.IGNORECASE,
 )
-PACKAGE: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
-SHA256: Final = re.compile(r"[0-9a-f]{64}")
-SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+PACKAGE: Final = expression(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
+SHA256: Final = expression(r"[0-9a-f]{64}")
+SCHEME: Final = expression(r"([A-Za-z][A-Za-z0-9+.-]+):")
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -182,7 +183,7 @@ PARSERS: Final[dict[str, Callable[[str], ModelSource]]] = {
 PLACES: Final = (("HF_HUB_CACHE", ""), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub"))
 """(variable, where the cache lies below the folder it names), the first that is set counts."""
 DEFAULT_PLACE: Final = "~/.cache/huggingface/hub"
-COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+COMMIT: Final = expression(r"[0-9a-f]{40}")
 REF_BYTES_MAX: Final = 64
 
 

@@ -30,6 +30,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, StoreUnavailable
 
 MANIFEST: Final = "manifest.json"
@@ -279,11 +280,11 @@ MAIN_FILE: Final = "memory/qa-index.json"
 """Made of the sessions: one of another time must not stand beside them."""
 _LEDGER: Final = r"(?:[^/\x00-\x1f\x7f]{1,150}-)?ledger\.sqlite"
 _LEDGER_FILE: Final = rf"(?P<file>{_LEDGER}(?:\.forgotten-key)?)"
-_STATE: Final = re.compile(rf"state/(?P<folder>[a-z0-9-]{{1,60}})/{_LEDGER_FILE}\Z")
-_ELSEWHERE: Final = re.compile(rf"ledgers/(?P<number>\d{{1,4}})/{_LEDGER_FILE}\Z")
-_WORKSPACE: Final = re.compile(r"workspaces/(?P<number>\d{1,4})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z")
-_SESSION: Final = re.compile(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
-_NOTE: Final = re.compile(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
+_STATE: Final = expression(rf"state/(?P<folder>[a-z0-9-]{{1,60}})/{_LEDGER_FILE}\Z")
+_ELSEWHERE: Final = expression(rf"ledgers/(?P<number>\d{{1,4}})/{_LEDGER_FILE}\Z")
+_WORKSPACE: Final = expression(r"workspaces/(?P<number>\d{1,4})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z")
+_SESSION: Final = expression(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
+_NOTE: Final = expression(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
 
 
 class BackupPlaces(Struct, frozen=True):

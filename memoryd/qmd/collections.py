@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from memoryd.config.agents import Agent
 from memoryd.config.qmd import QmdPathSection
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name
+from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
 from memoryd.domain.patterns import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
 from memoryd.domain.syncplan import Known
@@ -36,17 +37,17 @@ from memoryd.files.writing import replace_file
 
 NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
-_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9-]+")
-_BRACES: Final = re.compile(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
-_PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
-_RANGES: Final = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+_NOT_IN_NAMES: Final = expression(r"[^a-z0-9-]+")
+_BRACES: Final = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
+_PIECES: Final = expression(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
+_RANGES: Final = expression(r"(.)-(.)|(.)", re.DOTALL)
 _WILD: Final[Mapping[str, Token]] = {
     "**/": Folders(),
     "**": Star(crosses=True),
     "*": Star(crosses=False),
     "?": CharacterClass(),
 }
-_SPECIAL: Final = re.compile(r"([*?\[\]{}!()\\,])")
+_SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
 _MOST_ALTERNATIVES: Final = 64
 
 

@@ -11,18 +11,19 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.questions import Question
 
 Version = tuple[int, int, int]
 
 FLOOR: Final[Version] = (2, 8, 3)
 """Older versions change paths and lack locks."""
-_VERSION: Final = re.compile(r"(?<![\d.])(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
-_ESCAPES: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_NOTHING: Final = re.compile(r"no results found", re.IGNORECASE)
-_EMBEDDING: Final = re.compile(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)
-_VECTORS: Final = re.compile(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
-_INTERNAL: Final = re.compile(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
+_VERSION: Final = expression(r"(?<![\d.])(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
+_ESCAPES: Final = expression(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_NOTHING: Final = expression(r"no results found", re.IGNORECASE)
+_EMBEDDING: Final = expression(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)
+_VECTORS: Final = expression(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
+_INTERNAL: Final = expression(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
 
 
 class Complaint(StrEnum):
@@ -40,15 +41,15 @@ class Complaint(StrEnum):
 
 
 _COMPLAINTS: Final = (
-    (Complaint.BUSY, re.compile(r"sqlite_busy|database is locked|already running|sqlite_constraint")),
+    (Complaint.BUSY, expression(r"sqlite_busy|database is locked|already running|sqlite_constraint")),
     (
         Complaint.DAMAGED,
-        re.compile(r"notadb|not a database|malformed|sqlite_corrupt|\^@|null bytes?\b"),
+        expression(r"notadb|not a database|malformed|sqlite_corrupt|\^@|null bytes?\b"),
     ),
-    (Complaint.COLLECTION, re.compile(r"collection[^\n]*(?:not found|does not exist|missing)|missing collection")),
+    (Complaint.COLLECTION, expression(r"collection[^\n]*(?:not found|does not exist|missing)|missing collection")),
     (
         Complaint.REJECTED,
-        re.compile(r"unknown (?:flag|option|command)|unrecognized option|flag provided but not|unexpected argument"),
+        expression(r"unknown (?:flag|option|command)|unrecognized option|flag provided but not|unexpected argument"),
     ),
 )
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from memoryd.domain.expressions import expression
 from memoryd.embed.local.frames import RANK_POOLING, Load, Message, NoResult, Score, Scored, WorkerRequest
 from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, Pooling, library, serve
 
@@ -22,7 +23,7 @@ QUESTION: Final = "{query}"
 TEXT: Final = "{document}"
 QUESTION_SHARE: Final = 2
 """A question takes one part in so many of the room for both at most."""
-_SLOT: Final = re.compile(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
+_SLOT: Final = expression(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
 
 
 class PairFormat:

@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.config.paths import state_dir
+from memoryd.domain.expressions import expression
 from memoryd.service.installing import Installation, ServiceFiles, changed_lines
 from memoryd.service.steps import (
     ManagerAnswer,
@@ -45,9 +46,9 @@ def log_file() -> Path:
     return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
 
 
-PID: Final = re.compile(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
-PHASE: Final = re.compile(r"^\s*state = (.+?)\s*$", re.MULTILINE)
-LAST_EXIT: Final = re.compile(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
+PID: Final = expression(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
+PHASE: Final = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
+LAST_EXIT: Final = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
 
 
 class LaunchdManager(Struct, frozen=True):

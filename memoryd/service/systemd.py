@@ -24,6 +24,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.paths import socket_path
+from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest
 from memoryd.service.installing import Installation, ServiceFiles, changed_lines
 from memoryd.service.needs import TEMPORARY, ServiceNeeds
@@ -321,7 +322,7 @@ def _told(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
     )
 
 
-CONTROLS: Final = re.compile("[\x00-\x1f\x7f]")
+CONTROLS: Final = expression("[\x00-\x1f\x7f]")
 
 
 def program_word(path: str) -> str:

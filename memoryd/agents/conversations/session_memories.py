@@ -8,7 +8,6 @@ What may be told of a session, and a summary of it: in the prose of a text model
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Final
@@ -19,6 +18,7 @@ from msgspec import Struct, field
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.domain.access import is_of_group, read_key
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.identifiers import found_identifier
 from memoryd.domain.memories.capture.rejections import says_secret
@@ -43,7 +43,7 @@ PROSE_CHARS: Final = 800
 WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."
 NOT_SIGNIFICANT: Final = "Nothing of it is significant: only what was asked is kept, shortly."
 _MOST_FACTS: Final = 30
-_NO_TAG: Final = re.compile(r"[^\w.:/@+-]")
+_NO_TAG: Final = expression(r"[^\w.:/@+-]")
 _TAG_CHARS: Final = 80
 
 

@@ -5,7 +5,6 @@ What may be asked of one agent's conversations as a whole: list, show, read now,
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
@@ -20,6 +19,7 @@ from memoryd.agents.conversations.listing import ConversationList, ListedConvers
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.domain.citations import Citation, holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.sessions.conversation_source import spoken_lines
@@ -29,7 +29,7 @@ SHOWN_CHARS: Final = 200_000
 """Of all lines in one reply."""
 SHOWN_LINES: Final = 1_000
 
-_BAD_RANGE: Final = re.compile(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
+_BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
 
 
 class IndexedTranscripts(Protocol):

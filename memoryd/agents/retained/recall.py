@@ -8,7 +8,6 @@ What is recalled for a chat of several people, without what the core keeps from 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date, datetime, timedelta
@@ -22,6 +21,7 @@ from memoryd.config.limits import LimitsSection
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
@@ -186,7 +186,7 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> Bundl
     )
 
 
-_DASH: Final = re.compile(r"(?<!\S)-(?=[\w\"“])")
+_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):

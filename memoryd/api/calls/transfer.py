@@ -7,7 +7,6 @@ Shapes of the paths that rsclaw has, for programs that were written for it: `doc
 Shapes of the calls that hand memories out and take them in.
 """
 
-import re
 from datetime import date
 from typing import Annotated, Final
 
@@ -23,6 +22,7 @@ from memoryd.api.calls.memories import stats as memories_stats
 from memoryd.api.calls.memory_models import SNAKE, MemoryDocumentReply, MemoryEditRequest, MemoryImportanceRequest
 from memoryd.api.models import AgentId, Reply, Request
 from memoryd.domain.citations import cited
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import DocumentFilters
 from memoryd.domain.memories.transfer import TransferredMemory, transferred
@@ -150,7 +150,7 @@ TEXT_MAX: Final = 16_384
 DAYS_MAX: Final = 3_660
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-RUN: Final = re.compile(r"^[0-9a-f]{32}$")
+RUN: Final = expression(r"^[0-9a-f]{32}$")
 
 
 class TransferredMemoryReply(Reply):

@@ -3,7 +3,6 @@
 The part of `memoryctl doctor` about the log below the state folder: it has a bound, which nothing may pass.
 """
 
-import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,10 +13,11 @@ from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
 from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
+from memoryd.domain.expressions import expression
 from memoryd.replies.status import ConfigReply, StatusReply
 
 PART: Final = "configuration"
-MASKED: Final = re.compile(r"MEMORYD_MASKED_\d+")
+MASKED: Final = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
 _STARTING_SECONDS: Final = 1.0
 """Between reading the file and what counts as the start."""

@@ -20,6 +20,7 @@ from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.domain.claude_settings import EVENTS
+from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 PART: Final = "service"
 _INSTALL: Final = "memoryctl service install"
-_EXEC: Final = re.compile(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
+_EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
 
 
 def units(examination: Examination) -> Iterator[Finding]:

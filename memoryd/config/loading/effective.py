@@ -5,7 +5,6 @@ What of the configuration is shown: all of it, one key with what stands in it, o
 
 import difflib
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -31,11 +30,12 @@ from memoryd.config.loading.raw import (
 )
 from memoryd.config.root import Config
 from memoryd.config.section import Section
+from memoryd.domain.expressions import expression
 from memoryd.errors import UnknownAgent
 
-USER_INFO: Final = re.compile(r"(?<=://)[^/@\s]*@")
+USER_INFO: Final = expression(r"(?<=://)[^/@\s]*@")
 """Name and password in an address."""
-QUERY: Final = re.compile(r"(?<=\?)[^#\s]+")
+QUERY: Final = expression(r"(?<=\?)[^#\s]+")
 """What follows the question mark of an address: keys stand there, too."""
 DOWNLOAD: Final = ("memorySearch", "local", "download")
 SHARED: Final = ("agents", "defaults")

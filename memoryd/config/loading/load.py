@@ -47,6 +47,7 @@ from memoryd.config.loading.raw import (
 )
 from memoryd.config.paths import config_file, expand
 from memoryd.config.root import Config
+from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
 ANCHORED: Final = (
@@ -59,7 +60,7 @@ ANCHORED: Final = (
 )
 """The others are relative to the workspace: `extraPaths`, `exclude`, `store.path`."""
 
-SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
 """`hf:`, `https:` and `pypi:` name a model, not a file."""
 
 
@@ -241,7 +242,7 @@ def _refused(problems: list[str], source: Path | None, written: ConfigText, noti
 
 
 NOWHERE: Final = Place(0, 0)
-POSITION: Final = re.compile(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.DOTALL)
+POSITION: Final = expression(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.DOTALL)
 
 
 class Remark(Struct, frozen=True):

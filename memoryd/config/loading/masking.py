@@ -21,14 +21,15 @@ from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.raw import KeyPath, Raw, parse, places, texts_in, value_at
 from memoryd.config.paths import expand
 from memoryd.config.section import VARIABLE
+from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted, secrets_in
 
 _VARIABLE: Final = "MEMORYD_MASKED_"
-_MASKED: Final = re.compile(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
-_WITHIN: Final = re.compile(rf"\$\{{{_VARIABLE}\d+\}}")
-_TOKEN: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
-_COLON: Final = re.compile(r"\s*:")
-_KEYS: Final = re.compile(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
+_MASKED: Final = expression(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
+_WITHIN: Final = expression(rf"\$\{{{_VARIABLE}\d+\}}")
+_TOKEN: Final = expression(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
+_COLON: Final = expression(r"\s*:")
+_KEYS: Final = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
 """How the name of what is a key ends; `headers` holds nothing else."""
 
 

@@ -20,6 +20,7 @@ import json5
 from msgspec import Struct, field
 
 from memoryd.config.loading.keys import dotted
+from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
 Raw = dict[str, object]
@@ -63,7 +64,7 @@ def of_agent(location: KeyPath) -> KeyPath:
 
 
 CONFIG_BYTES_MAX: Final = 1024 * 1024
-POSITION: Final = re.compile(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
+POSITION: Final = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
 WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
 
@@ -184,7 +185,7 @@ def _places(location: KeyPath, value: object) -> Iterator[KeyPath]:
             yield from _places((*location, number), below)
 
 
-TOKEN: Final = re.compile(
+TOKEN: Final = expression(
     r"(?P<skipped>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)"
     r"|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     r"|(?P<mark>[{}\[\]:,])"
@@ -194,7 +195,7 @@ TOKEN: Final = re.compile(
 """Whatever is none of these is passed over: places are found as far as the text can be followed."""
 DEPTH_MAX: Final = 100
 """No key stands deeper, and what does is refused: a place takes as long to name as it is deep."""
-KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
+KEY: Final = expression(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
 class Place(Struct, frozen=True, order=True):

@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, Network
@@ -26,23 +27,23 @@ ABSTRACT_CHARS: Final = 200
 """A longer sentence is cut, at a word where there is one, and ends in `CUT`."""
 OVERVIEW_LINES: Final = 3
 CUT: Final = "…"
-_END: Final = re.compile(
+_END: Final = expression(
     r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
 )
 """Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
-_LAST_WORD: Final = re.compile(r"(?:[^\W\d_]|\.)+\Z")
+_LAST_WORD: Final = expression(r"(?:[^\W\d_]|\.)+\Z")
 _ABBREVIATIONS: Final = (
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
     "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
 )
 _BEFORE_NUMBERS: Final = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
 """Words of their own, too: these end no sentence where a number follows."""
-_CODE: Final = re.compile(r"`+[^`]*`+")
-_ITEM: Final = re.compile(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
+_CODE: Final = expression(r"`+[^`]*`+")
+_ITEM: Final = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
 """What marks an item of a list, and is none of its words."""
-_CLAUSE: Final = re.compile(r"[,;:，；：、]\s*\Z")
-_WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
-_TELLING: Final = re.compile(r"[0-9]|(?<=\S )[A-Z]")
+_CLAUSE: Final = expression(r"[,;:，；：、]\s*\Z")
+_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
+_TELLING: Final = expression(r"[0-9]|(?<=\S )[A-Z]")
 """Numbers and names."""
 _LEAST_WORDS: Final = 3
 

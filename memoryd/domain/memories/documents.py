@@ -5,7 +5,6 @@ How documents will stand in some days if nobody touches them.
 Documents listed and counted: which are asked for, in which order, and how many there are.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
@@ -14,6 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from memoryd.domain.citations import cited
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import NearCopies, abstract_of, copies_across_scopes, near_copies, overview_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.verification import cite
@@ -157,7 +157,7 @@ def beginning_of(day: date, zone: tzinfo | None) -> float:
         return 0.0
 
 
-_DURATION: Final = re.compile(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
+_DURATION: Final = expression(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
 _UNIT_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 

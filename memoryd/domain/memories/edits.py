@@ -11,7 +11,6 @@ that states just what it stated before, but for the line that was meant, is an a
 What somebody asks to be retained, as the line that states it: one bullet, whatever the text holds.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -20,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, written_kind
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine, head_of, parse_line, render, reweighed
@@ -207,8 +207,8 @@ def _beside(sections: MemorySections) -> tuple[list[str], list[int]]:
 REMEMBERED_IMPORTANCE: Final = 0.8
 OWN_CHANNELS: Final = frozenset({"cron", "heartbeat", "system"})
 """What is stated there is for that channel alone, unless it says otherwise."""
-_BULLET: Final = re.compile(r"[-*+][ \t]")
-_SCOPE: Final = re.compile(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
+_BULLET: Final = expression(r"[-*+][ \t]")
+_SCOPE: Final = expression(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
 
 
 class StatedText(Struct, frozen=True, kw_only=True):

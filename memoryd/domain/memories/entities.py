@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Final, NewType
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED
 
 EntitySlug = NewType("EntitySlug", str)
@@ -68,12 +69,12 @@ def _short(slug: str) -> str:
 
 MOST_SIGNS: Final = 20_000
 """Of a text that are looked at."""
-_WORD: Final = re.compile(r"[^\W_]+")
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
-_MENTION: Final = re.compile(
+_WORD: Final = expression(r"[^\W_]+")
+_UNSPACED: Final = expression(f"[{UNSPACED}]")
+_MENTION: Final = expression(
     r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
 )
-_SENTENCE: Final = re.compile(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
+_SENTENCE: Final = expression(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
 _ALSO_WORDS: Final = STOP_WORDS | {
     *("may", "will", "mark", "march", "april", "june", "august", "bill", "rose", "grace", "hope", "sun", "sat"),
     *("can", "might", "art", "ray", "dawn", "summer", "monday", "friday", "jan", "joy", "rob", "sue", "pat"),

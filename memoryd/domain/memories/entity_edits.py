@@ -9,7 +9,6 @@ Which entity another name belongs to: what may be merged and split, by names and
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -18,6 +17,7 @@ import yaml
 from msgspec import Struct
 
 from memoryd.domain.documents import SUFFIX, RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, EntityPage
 from memoryd.domain.memories.entities import PAGES, EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import generated_in
@@ -30,11 +30,11 @@ from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter, front
 KEY: Final = "aliases"
 MAX_BRACKETS: Final = 200
 """Deeply nested lists take YAML long to read."""
-_PLAIN: Final = re.compile(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
+_PLAIN: Final = expression(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
 _WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """What YAML takes for no text."""
-_ITEM: Final = re.compile(r" *-[ \t]+\Z")
-_BARE_KEY: Final = re.compile(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")
+_ITEM: Final = expression(r" *-[ \t]+\Z")
+_BARE_KEY: Final = expression(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")
 
 
 class AliasEditError(ValueError):

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
@@ -18,12 +19,12 @@ from memoryd.domain.text.markdown import front_matter_bytes
 BEGIN: Final = "<!-- memoryd:begin -->"
 END: Final = "<!-- memoryd:end -->"
 _SIGN: Final = b"memoryd:"
-_MARKER_OR_FENCE: Final = re.compile(
+_MARKER_OR_FENCE: Final = expression(
     rb"^(?P<indent>[ \t]{0,32}+)(?:<!--[ \t]{0,9}+memoryd:(?P<marker>begin|end)[ \t]{0,9}+-->[ \t\r]*+$"
     rb"|(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$)",
     re.MULTILINE,
 )
-_NOT_A_LINE_END: Final = re.compile(rb"[^\n]")
+_NOT_A_LINE_END: Final = expression(rb"[^\n]")
 _CODE_INDENT: Final = 4
 
 _NOT_CLOSED: Final = f"{BEGIN} is not closed; put {END} behind what was generated, or take it out"
@@ -104,9 +105,9 @@ def _numbered(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int,
 MAX_ENTRY_CHARS: Final = 500
 MAX_SOURCES: Final = 3
 """Citations of one entry; the number of the others is told."""
-_UNSAFE: Final = re.compile(r'[\x00-\x20"<>()\\%\x7f]')
-_ENTRY: Final = re.compile(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
-_COMMENT: Final = re.compile(r"<!--|-->")
+_UNSAFE: Final = expression(r'[\x00-\x20"<>()\\%\x7f]')
+_ENTRY: Final = expression(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
+_COMMENT: Final = expression(r"<!--|-->")
 _COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 

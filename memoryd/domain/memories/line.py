@@ -20,6 +20,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import (
     Kind,
@@ -51,13 +52,13 @@ MAX_VALUES: Final = 64
 """Of one key."""
 MAX_TAGS: Final = 1_000
 """Signs of all tags of a line, so that what is written stays within what is read."""
-_SHORT_ID: Final = re.compile(r"[0-9a-f]{8}\Z")
-_SHARE: Final = re.compile(r"(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?\Z")
-_DAY_OR_MONTH: Final = re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?\Z")
-_WORD: Final = re.compile(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
-_COMMA: Final = re.compile("[,，]")
-_EQUALS: Final = re.compile("[=＝]")
-_BETWEEN_VALUES: Final = re.compile(r"[\s;+]+")
+_SHORT_ID: Final = expression(r"[0-9a-f]{8}\Z")
+_SHARE: Final = expression(r"(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?\Z")
+_DAY_OR_MONTH: Final = expression(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?\Z")
+_WORD: Final = expression(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
+_COMMA: Final = expression("[,，]")
+_EQUALS: Final = expression("[=＝]")
+_BETWEEN_VALUES: Final = expression(r"[\s;+]+")
 _RANGE: Final = ".."
 
 
@@ -248,24 +249,24 @@ MAX_ENTITIES: Final = 64
 MAX_ATTRIBUTES: Final = 4096
 """Signs between the brackets behind a kind."""
 INDENT: Final = "    "
-_MARK: Final = re.compile(r"[ \t]*+[-*+](?=[ \t])")
-_KIND: Final = re.compile(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
-_HEAD: Final = re.compile(
+_MARK: Final = expression(r"[ \t]*+[-*+](?=[ \t])")
+_KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
+_HEAD: Final = expression(
     r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|supersedes|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
     re.IGNORECASE,
 )
 """How a head begins that names no kind."""
-_OPENS: Final = re.compile(r"\s*+[(（]")
-_CLOSES: Final = re.compile("[)）]")
-_ENTITY: Final = re.compile(
+_OPENS: Final = expression(r"\s*+[(（]")
+_CLOSES: Final = expression("[)）]")
+_ENTITY: Final = expression(
     rf"[\s,，、]*+[@＠](?:[\[［](?P<words>[^\[\]［］]{{1,{MAX_NAME}}}+)[\]］]"
     rf"|(?P<name>[^\s@＠:：,，、()（）\[\]［］]{{1,{MAX_NAME}}}+))"
 )
-_COLON: Final = re.compile(r"\s*+[:：]")
-_PLAIN_NAME: Final = re.compile(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
-_NO_NAME: Final = re.compile(r"[\[\]［］]")
-_LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
-_STANDS_APART: Final = re.compile(r"```|~~~|<!--")
+_COLON: Final = expression(r"\s*+[:：]")
+_PLAIN_NAME: Final = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
+_NO_NAME: Final = expression(r"[\[\]［］]")
+_LINE_ENDS: Final = expression(r"\r\n|\r|\n")
+_STANDS_APART: Final = expression(r"```|~~~|<!--")
 """What, at the beginning of a line, would open code or a comment, and hide what stands behind the memory."""
 _RULE_SIGNS: Final = "-*+_=|#>~` \t"
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import Kind, kind_named
 
 SHOWN: Final = 120
@@ -23,10 +24,10 @@ _LOOKS_LIKE: Final = {
     "В": "B",
 }
 """Signs that are taken for a letter: digits, wide letters, Cyrillic ones."""
-_FIRST: Final = re.compile(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
-_LETTER: Final = re.compile(r"[WBOS](?:\s|[(（])")
-_COLON: Final = re.compile("[:：]")
-_CLOSES: Final = re.compile("[)）]")
+_FIRST: Final = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
+_LETTER: Final = expression(r"[WBOS](?:\s|[(（])")
+_COLON: Final = expression("[:：]")
+_CLOSES: Final = expression("[)）]")
 _ONLY_ENTITIES: Final = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
 _NEAR: Final = 0.75
 """How near a misspelt word is to a kind, as difflib measures it, 0 to 1."""

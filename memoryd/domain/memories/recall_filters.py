@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
@@ -155,7 +156,7 @@ def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     return frozenset({slug, *(alias for alias, entity in book.aliases.items() if entity == slug)})
 
 
-_OPINION: Final = re.compile(
+_OPINION: Final = expression(
     r"\b(?:prefers?|preferred|preferences?|preferring|favou?rites?|opinions?|views?|tastes?|likes|dislikes?|loves?"
     r"|hates?|enjoys?|believes?|thinks|feels? about|thinks? (?:of|about)"
     r"|(?:do|does|did|doesn't|don't|to) (?:\w{1,30}+ ){0,3}"
@@ -163,7 +164,7 @@ _OPINION: Final = re.compile(
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱吃|爱喝|爱看|爱好|口味",
     re.IGNORECASE,
 )
-_IS_LIKENESS: Final = re.compile(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b", re.IGNORECASE)
+_IS_LIKENESS: Final = expression(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b", re.IGNORECASE)
 _ENGLISH_ASKING: Final = """
 tell know remember recall show list give find say said happen happened happening happens going go went anything
 everything something thing things stuff info information details detail regarding concerning news new recent recently
@@ -177,7 +178,7 @@ taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys beli
 want wants mind write wrote written note notes noted memory memories
 """
 _ASKING: Final = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
-_EASTERN_ASKING: Final = re.compile(
+_EASTERN_ASKING: Final = expression(
     r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
     r"|怎么样|怎麼樣|如何|什么|什麼|哪些|哪个|为什么|谁|誰|最近|所有|全部|一切|一下|一些|东西|東西|消息|近况"
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱好"
@@ -186,11 +187,11 @@ _EASTERN_ASKING: Final = re.compile(
     r"|以来|以來|之前|以前|之后|之後|以后|以後|左右|前后|前後|附近|期间|期間|年|月|日|号|初|底|中旬|上旬|下旬"
     r"|有没有|有過|有过|有|做|事|我们|你们|他们|她们|我|你|您|他|她|它|们|的|了|吗|呢|吧|啊|是|在|从|從|到|和|与|跟|对|對|过|都|还|把|被|呀|么|那|这"
 )
-_WORD: Final = re.compile(rf"[^\W_{UNSPACED}]+")
-_SPACED: Final = re.compile(rf"[^\W{UNSPACED}]")
+_WORD: Final = expression(rf"[^\W_{UNSPACED}]+")
+_SPACED: Final = expression(rf"[^\W{UNSPACED}]")
 """A sign of a word in a script with spaces."""
-_RUN: Final = re.compile(f"[{UNSPACED}]+")
-_APOSTROPHE: Final = re.compile("['\u2019]s?\\b")
+_RUN: Final = expression(f"[{UNSPACED}]+")
+_APOSTROPHE: Final = expression("['\u2019]s?\\b")
 
 
 class AskedFor(Struct, frozen=True):

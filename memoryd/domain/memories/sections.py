@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
 from memoryd.domain.memories.line import RetainedLine, parse_line
@@ -38,11 +39,11 @@ _HEAD_CHARS: Final = 4_096
 _HEAD_WORDS: Final = 2
 """So many words, a kind and one more, stand before the bracket of a head; more are a sentence."""
 _TAB: Final = 4
-_LEAD: Final = re.compile(rb"[ \t>]*+")
-_MARK: Final = re.compile(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
-_BLOCK: Final = re.compile(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--|[-*_]{3,}+[ \t\r]*+$")
+_LEAD: Final = expression(rb"[ \t>]*+")
+_MARK: Final = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
+_BLOCK: Final = expression(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--|[-*_]{3,}+[ \t\r]*+$")
 """How a line begins that cannot go on with the paragraph above it, but for a quotation."""
-_TOKEN: Final = re.compile(
+_TOKEN: Final = expression(
     r"(?P<entity>[@＠](?:[\[［][^\[\]［］]{0,200}+[\]］]|[^\s@＠:：,，()（）\[\]［］]{1,200}+))"
     r"|(?P<open>[(（\[{【])|(?P<close>[)）\]}】])"
     r"|(?P<scope>\bscopes?[\"'`*]{0,3}\s{0,8}[=:＝：][\s\"'`]{0,8}(?P<agent>agent)?)"
@@ -211,10 +212,10 @@ RETAIN: Final = b"retain"
 _LONGEST_TITLE: Final = 80
 _LOGS: Final = "memory/"
 _BANK: Final = "bank/"
-_BULLET: Final = re.compile(rb"[-*+][ \t]")
-_UNMARKED: Final = re.compile(rb"[-*+]?[WBOSwbos][ \t]{0,4}(?:[(:]|\xef\xbc[\x88\x9a]|@[^ \t\r\n])")
+_BULLET: Final = expression(rb"[-*+][ \t]")
+_UNMARKED: Final = expression(rb"[-*+]?[WBOSwbos][ \t]{0,4}(?:[(:]|\xef\xbc[\x88\x9a]|@[^ \t\r\n])")
 """What lacks the mark of a bullet, or the blank behind it."""
-_HEADED: Final = re.compile(rb"[-*+][ \t]{1,4}+[WBOS](?:[(:]|[ \t]@|\xef\xbc[\x88\x9a])")
+_HEADED: Final = expression(rb"[-*+][ \t]{1,4}+[WBOS](?:[(:]|[ \t]@|\xef\xbc[\x88\x9a])")
 """An indented bullet that was meant for a memory of its own; words as `Note:` may be of any list."""
 _WITHIN: Final = "it belongs to the memory above; begin it at the margin to make it one of its own"
 _NO_MARK: Final = "a memory is a bullet: begin the line with - and a blank"

@@ -20,6 +20,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct, field
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network
 from memoryd.domain.memories.line import RetainedLine
@@ -61,7 +62,7 @@ _HAN_DATE: Final = (
     rf"(?:{_HAN_DIGITS}年)?{_HAN_DIGITS}月(?:{_HAN_DIGITS}[日号])?|(?:下周|上周|这周|周|星期|礼拜)[一二三四五六日天](?![次个])"
     rf"|(?:凌晨|早上|上午|中午|下午|晚上){_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)?|{_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)"
 )
-_VALUE: Final = re.compile(
+_VALUE: Final = expression(
     rf"(?P<date>\b{_DATE}(?:{_LINK}{_DATE}){{0,3}})"
     rf"|(?P<month>(?:{_AFTER_WORD})(?:{_MONTH}|spring|summer|autumn|winter)(?!\w))"
     rf"|(?P<han_date>(?:{_HAN_DATE})(?:\s?(?:{_HAN_DATE})){{0,3}})"
@@ -72,11 +73,11 @@ _VALUE: Final = re.compile(
     rf"|(?P<word>\b{_NUMERAL}(?:[\s-]{_NUMERAL}){{0,4}}\b)"
 )
 """In small letters."""
-_CODED: Final = re.compile(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码", re.IGNORECASE)
-_CODE: Final = re.compile(
+_CODED: Final = expression(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码", re.IGNORECASE)
+_CODE: Final = expression(
     r"(?<=\sis\s)[\w-]{0,40}?[0-9][\w-]{0,40}(?!\w)|(?:(?<=[:=是为]\s)|(?<=[:=：是为]))[A-Za-z0-9-]{2,40}(?!\w)"
 )
-_DESIGNATED: Final = re.compile(
+_DESIGNATED: Final = expression(
     r"(?:\s*(?:the|in|on|at)\s)?\s*(?:rooms?|bus|line|tram|train|chapter|page|form|gate|platform|track|seat|table|house"
     r"|building|block|task|ticket|issue|step|item|section|part|level|exercise|question|number|no\.?|nr\.?|lesson|episode"
     r"|season|grade|class|team|group|player|lane|exit|route|zone|phase|option|case|order|invoice|bug|sprint|floor|flat"
@@ -84,12 +85,12 @@ _DESIGNATED: Final = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_DESIGNATOR: Final = 24
-_HAN: Final = re.compile("[\u4e00-\u9fff]")
-_HAN_DESIGNATED: Final = re.compile(
+_HAN: Final = expression("[\u4e00-\u9fff]")
+_HAN_DESIGNATED: Final = expression(
     "第?(?:[0-9]+|[一二三四五六七八九十]+)(?:号|路|单元|室|楼|层|章|班|组|页|节|区|库|门|栋|幢|期|课|轮|版|届)"
 )
 
-_VERB: Final = re.compile(
+_VERB: Final = expression(
     r"\b(?:is|are|am|was|were|be|been|has|have|had|will|would|can|could|may|might|must|should|shall|costs?|takes?|took|gets?"
     r"|needs?|weighs?|measures?|lasts?|pays?|starts?|begins?|ends?|opens?|closes?|leaves?|arrives?|departs?|goes|go|comes?"
     r"|meets?|wakes?|eats?|drinks?|sleeps?|works?|lives?|moved|moves?|changed|changes?|became|becomes?|switched|runs?|uses?"
@@ -101,48 +102,48 @@ _VERB: Final = re.compile(
 )
 """What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
 that is spoken of."""
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = expression(
     r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
     r"\s(?:of\s)?[^\w\s]?\Z",
     re.IGNORECASE,
 )
-_CODE_WORD: Final = re.compile(r"\b(?:code|password|passcode|pin|passphrase)\s\Z", re.IGNORECASE)
+_CODE_WORD: Final = expression(r"\b(?:code|password|passcode|pin|passphrase)\s\Z", re.IGNORECASE)
 _CODE_SIGNS: Final = 4
 """Fewer behind `pin` are the number of a pin."""
-_HAPPENED: Final = re.compile(
+_HAPPENED: Final = expression(
     r"\b(?:paid|won|lost|bought|sold|born|vaccinated|spent|visited|met|ate|drank|finished|completed|scored|broke|died"
     r"|married|graduated|received|signed|landed|ran|walked|flew|drove|swam|climbed|fixed|repaired|serviced|sent|donated)\b"
     r"|(?:买|卖|付|花|赢|输|跑|走|去|吃|喝|修|打|接种|出生|结婚|毕业|看)(?:完|好|掉)?[了过]",
     re.IGNORECASE,
 )
-_HAN_VERB: Final = re.compile("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
-_HAN_AMOUNT: Final = re.compile(
+_HAN_VERB: Final = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
+_HAN_AMOUNT: Final = expression(
     "\\s?(?:片|粒|颗|次|天|小时|分钟|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米|度|倍|折|成|毫升|升|平方米|平米|英里|美元|欧元)"
 )
-_AMOUNT: Final = re.compile(
+_AMOUNT: Final = expression(
     rf"\s?(?:{_UNIT}|euros?|dollars?|pounds?|hours?|minutes?|days?|weeks?|months?|years?|times|cups?|tablets?|pills?|spoons?"
     r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])",
     re.IGNORECASE,
 )
 
-_NOT: Final = re.compile(
+_NOT: Final = expression(
     r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))",
     re.IGNORECASE,
 )
 _WIDE: Final = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
-_ANY_MORE: Final = re.compile(r"\s(?:any\s?more|any\slonger)\b", re.IGNORECASE)
-_DOES_NOT: Final = re.compile(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b", re.IGNORECASE)
-_DO_NOT: Final = re.compile(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])", re.IGNORECASE)
-_CONTRACTED: Final = re.compile(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b", re.IGNORECASE)
-_TODAY: Final = re.compile(
+_ANY_MORE: Final = expression(r"\s(?:any\s?more|any\slonger)\b", re.IGNORECASE)
+_DOES_NOT: Final = expression(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b", re.IGNORECASE)
+_DO_NOT: Final = expression(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])", re.IGNORECASE)
+_CONTRACTED: Final = expression(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b", re.IGNORECASE)
+_TODAY: Final = expression(
     r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起",
     re.IGNORECASE,
 )
 """Says when a line was written, as its day does."""
-_WORDS: Final = re.compile(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
+_WORDS: Final = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
 
-_PLAIN_WORD: Final = re.compile(r"(?<!\w)[a-z]{4,}(?!\w)")
-_HAN_PLAIN: Final = re.compile(
+_PLAIN_WORD: Final = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
+_HAN_PLAIN: Final = expression(
     "[\u4e00-\u9fff](?<![零〇一二两三四五六七八九十百千万亿半年月日号周星期礼拜上下这凌晨早午中晚点分天末不没再别])"
 )
 _IN_VALUES: Final = (

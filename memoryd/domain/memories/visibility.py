@@ -9,13 +9,13 @@ Which lines of a note are for somebody else: they stand under a scope that does 
 Which lines of a page that reflect wrote must not be told any more: they rest on what became private, or is gone.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import SaidWords
@@ -26,8 +26,8 @@ from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_secti
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import front_matter_bytes
 
-_NUMBER: Final = re.compile(r"\d[\d\s().-]{5,40}[\dXx]")
-_ADDRESS: Final = re.compile(r"[^\s@<>]{1,64}@[^\s@<>]{1,120}\.\w{2,24}")
+_NUMBER: Final = expression(r"\d[\d\s().-]{5,40}[\dXx]")
+_ADDRESS: Final = expression(r"[^\s@<>]{1,64}@[^\s@<>]{1,120}\.\w{2,24}")
 _LAST_DIGITS: Final = 7
 """By which two ways to write a number, with a country or without, are known as one."""
 _MARKS: Final = ".!?。！？ "

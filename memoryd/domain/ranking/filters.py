@@ -1,6 +1,5 @@
 """Filters of a search: which documents may answer at all."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
@@ -10,10 +9,11 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import Source
+from memoryd.domain.expressions import expression
 
-_AGE = re.compile(r"(?P<number>[0-9]{1,5})\s*(?P<unit>[hdwmy])\Z")
+_AGE = expression(r"(?P<number>[0-9]{1,5})\s*(?P<unit>[hdwmy])\Z")
 _UNIT_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
-_DATE_IN_NAME = re.compile(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z")
+_DATE_IN_NAME = expression(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z")
 
 
 class Filters(Struct, frozen=True):

@@ -19,6 +19,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
@@ -33,14 +34,14 @@ from memoryd.domain.text.words import (
     spoken_words,
 )
 
-_PART = re.compile(
+_PART = expression(
     r'(?<!\S)-(?P<unwanted>"[^"]*"|\u201c[^\u201d]*\u201d)'
     r'|(?P<quoted>"[^"]*"|\u201c[^\u201d]*\u201d)'
     r'|(?<!\S)(?P<key>path|source|since|until):(?P<value>"[^"]*"|[^\s"]+)'
     r"|(?<!\S)-(?P<excluded>[^\W\d_]\w{2,}|[^\W\d_\x00-\u2e7f]\w*)(?!\S)"
 )
-_QUESTION_MARK = re.compile("[?？]")
-_SPACE = re.compile(r"\s+")
+_QUESTION_MARK = expression("[?？]")
+_SPACE = expression(r"\s+")
 _SOURCES = frozenset({"memory", "sessions"})
 MAX_COMPLETE_TERMS = 16
 """Of a question that a chunk may hold in full."""
@@ -232,8 +233,8 @@ MOST_TOGETHER = 0.5
 """Of the chunks of the rarer word that hold them side by side."""
 MAX_NEIGHBOURS = 8
 """Pairs of one question: each costs the index a phrase."""
-_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_WORD = expression(r"[^\W_]+")
+_UNSPACED = expression(f"[{UNSPACED}]")
 
 
 def neighbours_in(question: str) -> tuple[Phrase, ...]:

@@ -36,7 +36,6 @@ Each function takes hits best first and returns positions in that order, so that
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, tzinfo
@@ -46,6 +45,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from memoryd.domain.documents import CORE_FILES, Source
+from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
@@ -219,9 +219,9 @@ def _worth(hit: Evident, measure: JointMeasure) -> tuple[bool, int, float]:
 
 Tokens = frozenset[str]
 
-_UNITS = re.compile(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
-_ASCII_WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNITS = expression(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
+_ASCII_WORD = expression(r"\w+")
+_UNSPACED = expression(f"[{UNSPACED}]")
 
 ALIKE = 0.9
 """Share of all words of two texts that must stand in both."""

@@ -8,7 +8,6 @@ Between two messages of a transcript there may be a hundred lines of its file th
 As blank lines they would fill a snippet and its focus.
 """
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.transcripts.records import Speaker
 from memoryd.domain.text.words import normalised
 
@@ -31,8 +31,8 @@ LEAST_WEIGHT = 0.1
 NEAR_SHARE = 0.6
 """Of what all terms weigh is the weight of a passage whose meaning stands out in full."""
 _DIGITS = 9
-_NUMBER = re.compile(r"[0-9]{3,}\Z")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+_NUMBER = expression(r"[0-9]{3,}\Z")
+_HEADING = expression(r" {0,3}#{1,6}[ \t]")
 
 
 class NearPassage(Struct, frozen=True):

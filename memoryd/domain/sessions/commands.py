@@ -11,10 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
+
 _CHINESE: Final = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01\uff0c\uff1a\uff1f\U00020000-\U0003ffff"
 )
-_COMMAND: Final = re.compile(
+_COMMAND: Final = expression(
     r"[\s\ufeff\u200b\u2060]*+[/／](?P<name>[A-Za-zＡ-Ｚａ-ｚ]{1,20}+)(?:@[A-Za-z0-9_]{1,64}+)?"
     rf"(?:\Z|(?=[\s:{_CHINESE}])[\s：:]*+(?P<text>.*))",
     re.DOTALL,

@@ -9,12 +9,13 @@ The first line is `# Session <id>`, the last one the mark. In between each line 
 nobody says anything, so that a place in one is a place in the other by counting alone.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
 from msgspec import Struct
+
+from memoryd.domain.expressions import expression
 
 PART_CHARS: Final = 16_384
 """A part of so much text is closed: what is written anew when a conversation grows stays small."""
@@ -92,8 +93,8 @@ MARK: Final = "<!-- ⁂ -->"
 """What tells our file from a stranger's. It holds no letter, so that no question finds it."""
 MARK_LINE: Final = f"{MARK}\n".encode()
 
-_SAFE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\Z")
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_SAFE: Final = expression(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\Z")
+_UNSAFE: Final = expression(r"[^A-Za-z0-9_-]+")
 _STEM_CHARS, _DIGEST = 80, 16
 _TOLD_APART: Final = "~"
 """Stands in no name that is used as it is."""

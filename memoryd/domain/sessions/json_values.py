@@ -1,19 +1,19 @@
 """Take values out of a JSON document that anybody may have written, and name the place of what is wrong."""
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Final, NoReturn
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.turns import EARLIEST, LATEST
 
 MAX_COUNT: Final = 999_999_999
 """So far counts of turns and of what they have go: what an address can name, and a third program can hold."""
 _MAX_DEPTH: Final = 64
 """So deep may be nested what others wrote: it is written back, and whoever reads it has a bound of his own."""
-_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF: Final = expression("[\ud800-\udfff]")
 
 
 class DamagedDocumentError(Exception):

@@ -20,6 +20,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.sequences import MessageKeys
@@ -213,23 +214,23 @@ class SignificanceParts(Struct, frozen=True):
         return round(min(max(weighted, 0.0), 1.0), 2)
 
 
-_FORMULA: Final = re.compile(
+_FORMULA: Final = expression(
     r"(?:sure|of course|certainly|great question|good question|you'?re welcome|glad (?:to|i could) help|no problem"
     r"|let me know if|i hope (?:this|that) helps|as an ai|i(?:'m| am) (?:just )?an? (?:ai|assistant)|it depends"
     r"|how can i help|happy to help|sounds good|got it|ok(?:ay)?)\b"
     r"|好的|没问题|不客气|当然可以|很高兴|希望.{0,6}有帮助|作为.{0,4}(?:ai|人工智能|助手)|有什么可以帮|随时告诉我|明白了|收到"
 )
 # repetitions are bounded, or give nothing back where what follows cannot be part of them: answers may be long
-_STEPS: Final = re.compile(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
-_FIGURE: Final = re.compile(
+_STEPS: Final = expression(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
+_FIGURE: Final = expression(
     r"[0-9]+(?:[.,:/-][0-9]+)*|(?<![零一二两三四五六七八九十百千万半])[零一二两三四五六七八九十百千万半]++"
     r"(?:点[零一二三四五六七八九]++)?[个度元块毛天周月年点分秒米斤克寸升次条家条号楼层人岁倍成]"
 )
 """Amounts, dates and measures: what a plan rests on, and nobody remembers."""
-_CODE: Final = re.compile(
+_CODE: Final = expression(
     r"```|`[^`\n]+`|(?<![\w.])[\w-]{1,120}+\.(?:py|md|json5?|ya?ml|toml|sh|js|ts|conf)\b|https?://|~/|\$ "
 )
-_ADVICE: Final = re.compile(
+_ADVICE: Final = expression(
     r"\b(?:you (?:can|could|should|need to|must|have to)|try|run|set|add|remove|install|open|use|change|enable|disable"
     r"|make sure|avoid|switch to|start with|i(?:'d| would) (?:suggest|recommend|go)|first|then|instead|check|call|ask"
     r"|put|buy|take|keep|measure|write|move|replace|wait|order|book|bring|pay|stop|decided|settled|agreed|wins?|won't"
@@ -237,14 +238,14 @@ _ADVICE: Final = re.compile(
     r"|可以|应该|需要|建议|必须|最好|试试|运行|设置|添加|删除|安装|打开|改成|修改|使用|避免|先.{0,12}再|首先|然后|不要"
     r"|检查|买|换|放|写|问|带|选|至少|最多|就行|够了|别|决定|定了|说好|记得|提前|每[天周月年]"
 )
-_BINDING: Final = re.compile(
+_BINDING: Final = expression(
     r"\b(?:because|therefore|so that|which means|depends on|compared (?:to|with)|rather than|whereas|in contrast"
     r"|trade-?off|as a result|leads? to|related to|combin\w+|together with|both|unless|however|but|since|if|when|so"
     r"|until|instead of|otherwise|than|only|while)\b"
     r"|因为|所以|因此|取决于|相比|而不是|意味着|导致|另一方面|同时|结合|关系|权衡|但是|但|不过|既.{0,8}又|不仅"
     r"|如果|的话|只要|只有|否则|不然|就|才|比.{1,8}[好多少大小快慢贵]|再"
 )
-_FEELING: Final = re.compile(
+_FEELING: Final = expression(
     r"\b(?:worr(?:y|ied)|afraid|scared|anxious|sad|happy|excited|love|hate|angry|frustrat\w+|annoy\w+|upset|sorry"
     r"|stress\w*|hope|wish|proud|grateful|thank(?:s| you)|finally|tired of|sick of|important|urgent|critical"
     r"|asap|deadline|desperate\w*|matters?|birthday|wedding|died|hospital|favou?rite|broken?|fail\w*|leak\w*|drips?"
@@ -252,8 +253,8 @@ _FEELING: Final = re.compile(
     r"|担心|害怕|焦虑|难过|伤心|开心|高兴|激动|喜欢|讨厌|生气|烦|压力|希望|感谢|谢谢|终于|重要|紧急|着急|关键|受不了|生日|婚礼|医院|最爱|想念|每次都"
     r"|坏了|漏|报错|失败|疼|痛|丢了|卡住|不了|不行|不动|不好|不够|出事|问题|忘了|危险|安全|怕|总是|老是|爸|妈|孩子|女儿|儿子"
 )
-_STAKE: Final = re.compile(r"\b(?:my|mine|ours?|i(?:'m|'ve|'d|'ll)?|me|we|let'?s|us)\b|我们?|咱们?|自己|家里")
-_OPINION: Final = re.compile(
+_STAKE: Final = expression(r"\b(?:my|mine|ours?|i(?:'m|'ve|'d|'ll)?|me|we|let'?s|us)\b|我们?|咱们?|自己|家里")
+_OPINION: Final = expression(
     r"\b(?:should i|do you think|your (?:opinion|view|take)|what would you|how do you feel|which (?:one|is better)|why"
     r"|how (?:do|can|should|could) (?:i|we)|worth)\b"
     r"|你觉得|你认为|你的(?:看法|意见|想法)|怎么看|该不该|要不要|哪个(?:更)?好|值得|为什么|如何|怎么(?:样|办|做|才)?|怎样|想知道"

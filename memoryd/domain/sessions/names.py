@@ -18,6 +18,7 @@ from typing import Final
 
 from memoryd.domain.citations import Citation, is_conversation, parse, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.turns import SessionId
 from memoryd.domain.text.sanitizing import harmless_text
 
@@ -53,9 +54,9 @@ IDLE: Final = timedelta(hours=6)
 MAX_BYTES: Final = 160
 """Of a name in UTF-8: file systems allow 255, and suffixes and temporary names stand behind it."""
 
-_AGENT: Final = re.compile(r"agent:[^:]*:(?=.)", re.DOTALL)
+_AGENT: Final = expression(r"agent:[^:]*:(?=.)", re.DOTALL)
 _CHAT_TYPES: Final = frozenset({"direct", "dm", "group", "channel"})
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
+_RESERVED: Final = expression(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
 """Names of devices on Windows, which reach their folders through network disks, too."""
 _DIGEST: Final = 8
 

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
 from memoryd.domain.sessions.making_turns import (
     context_density,
@@ -31,22 +32,22 @@ SHORT_CHARS: Final = 200
 LEAST_TURNS: Final = 2
 """A shorter session is found by its own turn, word for word: a memory of it would only say it twice."""
 _SENTENCE_CHARS: Final = 160
-_CHINESE: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
-_LETTER: Final = re.compile(r"[^\W\d_]")
-_SIGN: Final = re.compile(r"\w")
-_AGREED: Final = re.compile(
+_CHINESE: Final = expression("[\u3400-\u4dbf\u4e00-\u9fff]")
+_LETTER: Final = expression(r"[^\W\d_]")
+_SIGN: Final = expression(r"\w")
+_AGREED: Final = expression(
     r"\b(?:we(?:'ll| will| decided| agreed)|i(?:'ll| will| decided| chose)|let'?s|decided|agreed|settled on"
     r"|go(?:ing)? with|from now on|the plan is)\b"
     r"|决定|定了|说好|就用|就这么|选(?:了|择)|改用|以后都|方案是|我们(?:会|要|就)",
     re.IGNORECASE,
 )
-_LATER: Final = re.compile(
+_LATER: Final = expression(
     r"\b(?:to-?do|later|tomorrow|next (?:week|time|month)|not yet|still (?:need|have to|open|missing)|remind me"
     r"|open question|need(?:s)? to|have to|waiting for|follow up|unresolved)\b"
     r"|待办|还没|尚未|以后再|明天|下周|下次|记得|提醒我|需要|等.{1,8}回复|没解决|未决",
     re.IGNORECASE,
 )
-_ASKS: Final = re.compile(
+_ASKS: Final = expression(
     r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z|\A(?:what|who|whose|where|why|how|which)(?:['’]s)?\b(?!ever)", re.IGNORECASE
 )
 _ANNOUNCES: Final = (":", "：", "=", "?", "？")

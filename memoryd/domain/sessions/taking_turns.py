@@ -26,6 +26,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.names import MAX_BYTES, safe_id
@@ -34,7 +35,7 @@ from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail,
 from memoryd.domain.sessions.transcripts.records import Speaker
 from memoryd.domain.sessions.turns import Session, SessionId, Turn
 
-_COMPACTION: Final = re.compile(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
+_COMPACTION: Final = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
 """A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
 
 
@@ -118,7 +119,7 @@ class Renaming:
 PLACE: Final = "transcript"
 """The key of a session that has the place."""
 _DIGEST: Final = 8
-_NAME: Final = re.compile(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
+_NAME: Final = expression(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
 
 
 class TranscriptPlace(Struct, frozen=True):

@@ -16,11 +16,11 @@ against it. Nothing of it depends on the process, the machine or the version, so
 """
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Final
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised
 
 MAX_TOPICS: Final = 3
@@ -79,8 +79,8 @@ SUBJECTS: Final = _by_word(
     writing essay blog article 写作 文章 博客
     """
 )
-_ASCII_WORD: Final = re.compile("[a-z0-9]+")
-_NAME: Final = re.compile(r"(?<![A-Za-z0-9_./])(?:[A-Z][a-z]+[A-Z][A-Za-z0-9]*|[A-Z][A-Za-z0-9]{2,})(?![A-Za-z0-9_/])")
+_ASCII_WORD: Final = expression("[a-z0-9]+")
+_NAME: Final = expression(r"(?<![A-Za-z0-9_./])(?:[A-Z][a-z]+[A-Z][A-Za-z0-9]*|[A-Z][A-Za-z0-9]{2,})(?![A-Za-z0-9_/])")
 
 
 def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit: int = MAX_TOPICS) -> tuple[str, ...]:
@@ -137,9 +137,9 @@ Commonness = Callable[[str], float]
 """The chance that a usual text holds a word or pair, 0 to 1, as `ranking.background` tells it; 0 for what is rare."""
 
 MAX_KEYWORDS: Final = 16
-_UNITS: Final = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
-_KANA: Final = re.compile("[\u3040-\u309f]+\\Z")
+_UNITS: Final = expression(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
+_UNSPACED: Final = expression(f"[{UNSPACED}]")
+_KANA: Final = expression("[\u3040-\u309f]+\\Z")
 """Pairs of hiragana are endings and particles."""
 _ENGLISH = """
 hi hello hey ok okay yes yeah thanks thank please really maybe
@@ -242,7 +242,7 @@ def _is_torn(pair: str, commonness: Commonness) -> bool:
 BITS: Final = 64
 NEAR: Final = 12
 """Questions at most so many bits apart are near; two that have nothing in common are 32 apart, give or take 4."""
-_HASH: Final = re.compile("[0-9a-f]{16}")
+_HASH: Final = expression("[0-9a-f]{16}")
 
 
 def simhash(words: Collection[str], text: str = "") -> str:

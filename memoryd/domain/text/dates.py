@@ -11,6 +11,7 @@ from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
 
 MAX_DATES = 4
@@ -25,19 +26,19 @@ _NUMERALS = {sign: value for value, sign in enumerate("零一二三四五六七�
 _FLAGS = re.ASCII | re.IGNORECASE
 _YEAR = "(?:1[6-9]|20)[0-9]{2}"
 _DAY = "[0-9]{1,2}"
-_IS_OF_MONTH = re.compile("[0-9]{1,2}(?:st|nd|rd|th)?\\Z")
+_IS_OF_MONTH = expression("[0-9]{1,2}(?:st|nd|rd|th)?\\Z")
 _NUMERAL = "[〇零○一二三四五六七八九十廿]"
-_ISO = re.compile(
+_ISO = expression(
     rf"(?<![\w.-])(?P<year>{_YEAR})(?P<sign>[-/])(?P<month>{_DAY})(?P=sign)(?P<day>{_DAY})(?=T[0-9]|(?!\w|[-./][0-9]))",
     _FLAGS,
 )
-_SLASHED = re.compile(rf"(?<![\w./-])(?P<first>{_DAY})/(?P<second>{_DAY})/(?P<year>{_YEAR})(?!\w|[-./][0-9])", _FLAGS)
-_EASTERN = re.compile(
+_SLASHED = expression(rf"(?<![\w./-])(?P<first>{_DAY})/(?P<second>{_DAY})/(?P<year>{_YEAR})(?!\w|[-./][0-9])", _FLAGS)
+_EASTERN = expression(
     rf"(?<![\w.{_NUMERAL[1:-1]}])(?:(?P<year>{_YEAR}|{_NUMERAL}{{4}})\s?[年년]的?\s?)?"
     rf"(?P<month>{_DAY}|{_NUMERAL}{{1,2}})\s?[月월]份?(?:\s?(?P<day>{_DAY}|{_NUMERAL}{{1,3}})\s?[日号號일])?",
     _FLAGS,
 )
-_ENGLISH = re.compile(
+_ENGLISH = expression(
     rf"(?:(?<![\w./:-])(?<![0-9],)(?P<day>{_DAY})(?:st|nd|rd|th)?(?P<of>(?:\sof)?\s|-))?"
     r"(?<!\w)(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?!\w)\.?"
@@ -46,13 +47,13 @@ _ENGLISH = re.compile(
     _FLAGS,
 )
 _IS_VERB_TOO = frozenset({"mar", "march", "may"})
-_BEFORE_A_DATE = re.compile(
+_BEFORE_A_DATE = expression(
     r"\b(?:on|in|of|since|until|till|by|before|after|from|between|during|for|early|mid|late|last|this|next)[\s-]\Z",
     _FLAGS,
 )
 _LONGEST_BEFORE = len("between ") + 1
-_AFTER_A_DATE = re.compile(r"\s*(?:[^\w\s]|\Z)", _FLAGS)
-_STARTS_A_SENTENCE = re.compile(r"(?:\A|[.!?])[\s\"'(]*\Z")
+_AFTER_A_DATE = expression(r"\s*(?:[^\w\s]|\Z)", _FLAGS)
+_STARTS_A_SENTENCE = expression(r"(?:\A|[.!?])[\s\"'(]*\Z")
 
 
 @dataclass(frozen=True, slots=True)

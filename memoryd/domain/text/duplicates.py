@@ -12,20 +12,21 @@ is told from the shallowest of the text, and any bullet is one mark.
 import re
 from itertools import islice
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import WRAP, is_secret, one_sign, unwrapped, without_emphasis
 
 _BEGINNING = 400
 _NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 _HOLD = "\ue000"
 """Stands for a piece of code while the text around it is laid out."""
-_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
-_CODE = re.compile(
+_FENCE = expression(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
+_CODE = expression(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:[^\n]*\n)*? {0,3}(?P=fence)[^\n]*$"
     r"|(?P<ticks>`+)(?!`)[^`\n]+(?P=ticks)(?!`)",
     re.MULTILINE,
 )
-_QUOTED = re.compile(r" {0,3}> ?")
-_QUOTED_WORD = re.compile(r" {0,3}>[\s>]*[-*#\"'“‘(\[]*\s*[^\W\d_]")
+_QUOTED = expression(r" {0,3}> ?")
+_QUOTED_WORD = expression(r" {0,3}>[\s>]*[-*#\"'“‘(\[]*\s*[^\W\d_]")
 """A quotation; a number behind the sign would be compared."""
 
 
@@ -72,13 +73,13 @@ def _unquoted(text: str) -> str:
     return "\n".join(lines)
 
 
-HEADING = re.compile(r"#{1,6}\s+")
-_ITEM = re.compile(r"(?P<mark>[-*+•])\s+(?P<is_word>(?:\[[ xX]\]\s+)?[*_\"'(\[~]*[^\W\d_])?|[0-9]{1,9}[.)]\s")
-_PLUS = re.compile(r"^\s*\+\s", re.MULTILINE)
-_UNDERLINE = re.compile(r"=+|-{2,}")
-_UNFILLED = re.compile(r"[-*+_=|:#>•\s]*(?:\[ ?\])?[-_=|:\s]*")
+HEADING = expression(r"#{1,6}\s+")
+_ITEM = expression(r"(?P<mark>[-*+•])\s+(?P<is_word>(?:\[[ xX]\]\s+)?[*_\"'(\[~]*[^\W\d_])?|[0-9]{1,9}[.)]\s")
+_PLUS = expression(r"^\s*\+\s", re.MULTILINE)
+_UNDERLINE = expression(r"=+|-{2,}")
+_UNFILLED = expression(r"[-*+_=|:#>•\s]*(?:\[ ?\])?[-_=|:\s]*")
 """Rules, empty items and boxes, rows and headings of a form that nobody filled in."""
-_SPACES = re.compile(r"[^\S\t]+")
+_SPACES = expression(r"[^\S\t]+")
 """All but tabs, which part columns."""
 _ENDS = (".", "!", "?", "。")
 """Where a sentence ends, a new paragraph says no more than a space."""
@@ -86,7 +87,7 @@ _DEVICE = (
     r"(?:iphone|ipad|ipod|mac|macbook|android|(?:samsung )?galaxy|samsung|pixel|huawei|xiaomi|blackberry"
     r"|(?:小米|华为|苹果|安卓)?手机|小米|华为)(?: (?:pro|max|plus|mini|air|ultra))*"
 )
-_FOOTER = re.compile(
+_FOOTER = expression(
     rf"sent from my (?:mobile|{_DEVICE})(?: phone| device| tablet)?\.?|sent from my phone\.?"
     rf"|get outlook for (?:ios|android|mac)\.?"
     rf"|sent from (?:mail|outlook) for (?:windows|ios|mac|android)\.?|sent with proton ?mail secure email\.?"

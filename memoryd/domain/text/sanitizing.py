@@ -10,16 +10,17 @@ from enum import StrEnum
 from typing import Final
 
 from memoryd.domain.documents import is_conflict_copy
+from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted_joined
 
-_IN_NAMES = re.compile(
+_IN_NAMES = expression(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb"
     "\U000e0000-\U000e007f]|(?<!^)\ufeff"
 )
 """Zero-width signs, bidirectional overrides and tags; joiners are left out, for emoji and Indic and Persian text."""
 
 _REPLACEMENT = "\ufffd"
-_SOURCE_LINE = re.compile(r"^[ \t]*Source: \S", re.MULTILINE)
+_SOURCE_LINE = expression(r"^[ \t]*Source: \S", re.MULTILINE)
 
 
 class Flag(StrEnum):
@@ -55,7 +56,7 @@ def path_flags(path: str) -> tuple[Flag, ...]:
 
 
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
-_ESCAPES: Final = re.compile(
+_ESCAPES: Final = expression(
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}+(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*+[0-~]?"
@@ -74,10 +75,10 @@ _JOINED: Final = f"\u0600-\u0605\u0607-\u1aff\u1b00-\u1cff\ua800-\uabff{_EMOJI}"
 _JOINERS: Final = f"(?<![{_JOINED}])(?<![{_EMOJI}]\ufe0f)[\u200c\u200d]"
 _VARIANTS: Final = f"(?<![{_EMOJI}\u1800-\u18af])[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef](?!\u20e3)"
 _FLAG: Final = "(\U0001f3f4[\U000e0020-\U000e007f]{1,12}+)"
-_INVISIBLE: Final = re.compile(f"{_FLAG}|[{_CONTROLS}{_ORDER}{_NOTHING}\U000e0000-\U000e007f]|{_JOINERS}|{_VARIANTS}")
-_BREAKS: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_SEPARATORS: Final = re.compile("[\x1c-\x1f]")
-_HALVES: Final = re.compile("[\ud800-\udfff]")
+_INVISIBLE: Final = expression(f"{_FLAG}|[{_CONTROLS}{_ORDER}{_NOTHING}\U000e0000-\U000e007f]|{_JOINERS}|{_VARIANTS}")
+_BREAKS: Final = expression("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SEPARATORS: Final = expression("[\x1c-\x1f]")
+_HALVES: Final = expression("[\ud800-\udfff]")
 CUT: Final = "\0"
 
 

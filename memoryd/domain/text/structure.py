@@ -21,6 +21,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.lines import PADDING, IndexArray, Lines, Mask
 from memoryd.domain.text.tokens import ByteArray, weigh
 
@@ -231,12 +232,12 @@ _BLOCK = 1 << 20
 _STEP = 8
 
 # every repetition is bounded, so that no input makes a pattern go back far
-_SENTENCE = re.compile(
+_SENTENCE = expression(
     rb"""[.!?]["')\]*_]{0,3}[ \t]"""
     rb"|(?:\xe3\x80\x82|\xef\xbc[\x81\x9f])(?:\xe2\x80[\x99\x9d]|\xe3\x80[\x8d\x8f]|\xef\xbc\x89){0,3}"
 )
-_CLAUSE = re.compile(rb"""[,;:]["')\]*_]{0,3}[ \t]|\xef\xbc[\x8c\x9a\x9b]|\xe3\x80\x81""")
-_WORD = re.compile(rb"[ \t\r\n]{1,256}")
+_CLAUSE = expression(rb"""[,;:]["')\]*_]{0,3}[ \t]|\xef\xbc[\x8c\x9a\x9b]|\xe3\x80\x81""")
+_WORD = expression(rb"[ \t\r\n]{1,256}")
 
 Cuts = Callable[[bytes, int, int], Iterable[int]]
 """The places for a cut in a piece, given the text and the piece's start and end."""

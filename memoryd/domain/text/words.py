@@ -20,34 +20,36 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
+
 UNSPACED = (
     "\u3005\u3006\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
 """Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: for use between brackets of a pattern."""
-_RUN = re.compile(f"[{UNSPACED}]+")
-_LONG_RUN_AT_END = re.compile(f"[{UNSPACED}]{{2}}\\Z")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_MIXED = re.compile(r"(?<![A-Za-z0-9])(?!(?:[A-Z]*[a-z]*|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
+_RUN = expression(f"[{UNSPACED}]+")
+_LONG_RUN_AT_END = expression(f"[{UNSPACED}]{{2}}\\Z")
+_HUMP = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_MIXED = expression(r"(?<![A-Za-z0-9])(?!(?:[A-Z]*[a-z]*|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """A word that is neither a number nor letters alone, the small ones after the capitals."""
-_SILENT = re.compile(
+_SILENT = expression(
     "[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
 )
 """What some write and others do not: soft hyphens, zero-width signs, the vowel signs of Hebrew and Arabic."""
-_ACCENT = re.compile("(?<![иИ])[\u0300-\u036f]")
+_ACCENT = expression("(?<![иИ])[\u0300-\u036f]")
 """Of Latin, Greek and Cyrillic; й is a letter of its own."""
-_YOUNG = re.compile(
+_YOUNG = expression(
     "[\u061c\u2066-\u2069\u20ba-\u20cf\u218a\u218b\u23f4-\u23ff\u2700\u2b4d-\u2bff\u2e3c-\u2e7f"
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001fbef]"
 )
 """Signs and emoji that the tables of FTS5, of Unicode 6.1, do not know, and that it takes for letters."""
-_JOINED = re.compile(r"(?<!\w)\w+(?:[-_./:@#\\+]+\w+)+")
-_CODED = re.compile(r"[0-9_./:@#\\]")
-_CODE = re.compile(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
+_JOINED = expression(r"(?<!\w)\w+(?:[-_./:@#\\+]+\w+)+")
+_CODED = expression(r"[0-9_./:@#\\]")
+_CODE = expression(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
 """Letters with digits, a long number, or what may be the start of a hash though it has no digit."""
-_NUMBER = re.compile(r"[0-9]{3,4}\Z")
-_WORD = re.compile(r"[^\W_]+")
+_NUMBER = expression(r"[0-9]{3,4}\Z")
+_WORD = expression(r"[^\W_]+")
 
 Phrase = tuple[str, ...]
 """Words that follow each other, as `phrase_words` cuts them."""
@@ -66,7 +68,7 @@ _CHINESE_AND_JAPANESE = (
 )
 STOP_WORDS = frozenset((_ENGLISH + _CHINESE_AND_JAPANESE).split())
 
-_PARTICLE = re.compile(f"(?<=[{UNSPACED}])(?<!目)的(?![士确])(?=[{UNSPACED}])")
+_PARTICLE = expression(f"(?<=[{UNSPACED}])(?<!目)的(?![士确])(?=[{UNSPACED}])")
 """The Chinese `of`, which ends a word: pairs across it say nothing, and stand in many notes."""
 
 
@@ -187,15 +189,15 @@ _WIDE = {
 _QUOTES = dict.fromkeys(map(ord, "“”„‟«»"), '"') | dict.fromkeys(map(ord, "‘’‚‛"), "'")
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
 _ONE_SIGN = {chr(code): sign or "" for code, sign in (_WIDE | _QUOTES | _INVISIBLE | {0x3000: " "}).items()}
-_OTHER_SIGN = re.compile(f"[{''.join(_ONE_SIGN)}]")
+_OTHER_SIGN = expression(f"[{''.join(_ONE_SIGN)}]")
 
 _MARK_BEFORE, _MARK_AFTER = rf"(?<![^\s\"'(\[{HAN}、。])", rf"(?![^\s\"')\],.;:!?{HAN}、。])"
-_STARS = re.compile(rf"{_MARK_BEFORE}(\*{{1,3}})(?=[^\W_]|[\"'(\[{HAN}])([^*\n]*[^\s*])\1{_MARK_AFTER}")
-_UNDERLINES = re.compile(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_])([^_\n]*\s[^_\n]*[^\s_])\1{_MARK_AFTER}")
+_STARS = expression(rf"{_MARK_BEFORE}(\*{{1,3}})(?=[^\W_]|[\"'(\[{HAN}])([^*\n]*[^\s*])\1{_MARK_AFTER}")
+_UNDERLINES = expression(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_])([^_\n]*\s[^_\n]*[^\s_])\1{_MARK_AFTER}")
 WRAP = "\v"
 """Stands where a line is wrapped."""
 _SPACE = f"[ {WRAP}]"
-_IDLE_SPACE = re.compile(
+_IDLE_SPACE = expression(
     rf"{_SPACE}(?:(?<=[{HAN}]{_SPACE})(?=[A-Za-z0-9,.;:!?()])|(?<=[A-Za-z0-9,.;:!?()。、]{_SPACE})(?=[{HAN}]))"
     rf"|{WRAP}(?<=[{HAN}]{WRAP})(?=[{HAN}])"
 )
@@ -234,12 +236,12 @@ def _inner(match: re.Match[str]) -> str:
 
 MAX_SIGNS: Final = 2000
 """Of a longer text the beginning counts."""
-_IDLE: Final = re.compile(
+_IDLE: Final = expression(
     r"\b(?:not only|not just|not least|never mind|why not|whether or not|or not)\b|"
     r"不得不|不好意思|差不多|对不起|了不起|来不及|不一定|不[错同过仅但少断久管论如然止只]|没关系|没问题|没事|未来|未必"
     rf"|(?P<sign>[{HAN}])[不没](?P=sign)"
 )
-_NEGATION: Final = re.compile(
+_NEGATION: Final = expression(
     r"\bno longer\b|\bnot\b(?: any ?more\b)?|\bnever\b|\bcannot\b"
     r"|(?:\b(?:ca|wo|sha))?n't\b|\b(?:do|does|did|is|are|was|were|has|have|had|would|could|should)nt\b"
     r"|(?P<han>(?:从来|从|并|再也|也|都|已经|已)?[不没未](?:再|会再)?)"

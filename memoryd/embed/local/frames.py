@@ -135,7 +135,9 @@ _KINDS: Final = {
     kind.__name__.lower(): kind
     for kind in (Load, Embed, Score, Write, Cancel, Ready, Failed, Embedded, Scored, Written, NoResult)
 }
-_FIELDS: Final[dict[type, dict[str, Any]]] = {kind: {field.name: field.type for field in fields(kind)} for kind in _KINDS.values()}
+_FIELDS: Final[dict[type, dict[str, Any]]] = {
+    kind: {field.name: field.type for field in fields(kind)} for kind in _KINDS.values()
+}
 """The type of each field, by kind."""
 
 

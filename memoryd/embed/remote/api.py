@@ -6,7 +6,6 @@ From the numbers of an answer to a vector that can be compared, or the reason wh
 """
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -16,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.embedding import Vector
+from memoryd.domain.expressions import expression
 from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.models.families import NO_TITLE, ModelMetadata, family_of
 
@@ -23,7 +23,7 @@ PLAIN: Final = "{text}"
 TITLE: Final = "{title}"
 TITLE_LINE: Final = "{title_line}"
 """The title and a line break, or nothing where there is no title."""
-PLACES: Final = re.compile(r"\{(text|title|title_line)\}")
+PLACES: Final = expression(r"\{(text|title|title_line)\}")
 
 
 class PromptTemplate(Struct, frozen=True):

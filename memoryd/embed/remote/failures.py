@@ -8,24 +8,26 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Final
 
+from memoryd.domain.expressions import expression
+
 MESSAGE_CHARACTERS: Final = 240
 QUOTE_CHARACTERS: Final = 32
 """A message that repeats so many characters of a text is not shown."""
 LONGEST_HOLD: Final = 86_400.0
 
-TOO_LONG: Final = re.compile(
+TOO_LONG: Final = expression(
     r"context (length|window|size)|maximum context|input length|inputs? (is |are )?too (long|large)|must have less than"
     r"|physical batch size|exceeds? the (model|maximum input)|input token count",
     re.IGNORECASE,
 )
-TOO_MANY: Final = re.compile(
+TOO_MANY: Final = expression(
     r"tokens per (request|submitted batch)|too many (inputs|tokens)|in one batch|batch size|array (too|must|is too)"
     r"|split into more|(request|payload|body|entity) (size|is too|too)|per batch",
     re.IGNORECASE,
 )
-NO_KEY: Final = re.compile(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
-NO_QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
-KEY_LIKE: Final = re.compile(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
+NO_KEY: Final = expression(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
+NO_QUOTA: Final = expression(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
+KEY_LIKE: Final = expression(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
 
 
 class FailureKind(StrEnum):

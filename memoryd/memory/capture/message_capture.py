@@ -4,7 +4,6 @@ Copies of what is remembered already: they are the same memory, said on another 
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CaptureRules,
@@ -192,7 +192,7 @@ class MessageCapture:
         return await asyncio.to_thread(not_standing, book, before)
 
 
-_NO_SIGN: Final = re.compile(r"[\W_]+")
+_NO_SIGN: Final = expression(r"[\W_]+")
 _HEAD: Final = 16
 """Signs of a text by whose words most others are told apart."""
 

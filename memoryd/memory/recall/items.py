@@ -4,7 +4,6 @@ Candidates held against their files: told as they stand there now, moved lines r
 """
 
 import asyncio
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Final
@@ -13,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.generated import citations_in
@@ -39,8 +39,8 @@ MAX_PAGES: Final = 3
 _PAGE_BYTES: Final = 64 * 1024
 _LINE_CHARS: Final = 2_000
 """So much of a page, and of a line of it, is read for its summary."""
-_LINK: Final = re.compile(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
-_COMMENT: Final = re.compile(r"<!--.{0,200}?-->")
+_LINK: Final = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
+_COMMENT: Final = expression(r"<!--.{0,200}?-->")
 
 
 class EntityPages:

@@ -17,7 +17,6 @@ import contextlib
 import hashlib
 import hmac
 import os
-import re
 import stat as stat_module
 from collections import Counter
 from collections.abc import Iterator
@@ -33,6 +32,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.transcripts.reading import (
     LOOKED_AT,
     START,
@@ -55,7 +55,7 @@ MIN_BYTES: Final = 32
 """What is shorter tells nobody which conversation it is."""
 _DIGEST_BYTES: Final = hashlib.sha256().digest_size
 _BLOCK: Final = 1 << 20
-_NAME: Final = re.compile(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
+_NAME: Final = expression(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
 
 
 class Beginning(Struct, frozen=True):

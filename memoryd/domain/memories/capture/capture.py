@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, REMEMBER, chinese_starts
 from memoryd.domain.memories.capture.corrections import (
     NAME_FORMS,
@@ -44,7 +45,7 @@ LINES_MAX: Final = 2
 """Lines with anything in them; a message of more may be pasted."""
 OTHER_COMPANY: Final = "what stands beside it may make it another person's words, or text to work on"
 LAID_OUT: Final = "it is laid out as something pasted"
-_COURTESY: Final = re.compile(
+_COURTESY: Final = expression(
     r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
     r"|good (?:morning|evening|afternoon|night|day)|thanks"
     r"|thank you|so much|very much|a lot|for everything|and|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice"
@@ -54,7 +55,7 @@ _COURTESY: Final = re.compile(
     r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+",
     re.IGNORECASE,
 )
-_OF_TEXT: Final = re.compile(
+_OF_TEXT: Final = expression(
     r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
     r"|style|tone|sentences?|phrases?|words?|wording|spelling|spelled|preposition|short|shorter|longer|formal\w*|polite"
     r"|correct|correctly|mistakes?|errors?|typos?|version|drafts?|rewrite|rephrase|paraphrase|e-?mails?|mails?|letters?"
@@ -64,7 +65,7 @@ _OF_TEXT: Final = re.compile(
     r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错",
     re.IGNORECASE,
 )
-_ORDER: Final = re.compile(
+_ORDER: Final = expression(
     r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+"
     r"(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
@@ -121,7 +122,7 @@ def _is_laid_out(text: str) -> bool:
     )
 
 
-_IDENTIFIER: Final = re.compile(r"\d{6,}|\S+@\S+\.\w+")
+_IDENTIFIER: Final = expression(r"\d{6,}|\S+@\S+\.\w+")
 ITEMS_MAX: Final = 6
 """Memories that one message gives at most."""
 TOO_MANY: Final = f"a message gives at most {ITEMS_MAX} memories"

@@ -5,54 +5,55 @@
 import re
 from typing import Final
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
 from memoryd.domain.memories.kinds import Kind
 
-_LEADS: Final = re.compile(
+_LEADS: Final = expression(
     r"(?:(?:你好|您好|大家好|嗨|哈喽|嗯|哦|好的?|好吧|对了|顺便(?:说一下|说一句|提一下|说)?|另外|还有|其实|请|麻烦|帮我|请你|你要|那么?|而且|并且|然后|所以|但是?|不过|可是"
     r"|以后|今后"
     r"|现在|目前|最近|是的|对|不对|不是|错了|请?(?:帮我)?记住(?:了|一下)?|补充一下|更正一下|说明一下|介绍一下|自我介绍一下|平时|一般|通常|早上好|下午好|晚上好|谢谢|抱歉|说实话|老实说|我说过"
     r"|我说了|一直以来|从小|也|就)[，,、:：。！!~～—\s]*){0,6}+"
 )
-_CLAUSE: Final = re.compile(r"[，,；;\s]+")
+_CLAUSE: Final = expression(r"[，,；;\s]+")
 _OFTEN: Final = (
     r"(?:最|很|也|特别|非常|更|比较|真的|一直|都|就|还是|还|只|确实|从小就?|平时"
     r"|现在|目前|超级?|挺|蛮|尤其|其实|通常|一般|从来|可|一向|暂时|长期|最近|已经|十分){0,4}"
 )
 _NAME_END: Final = r"(?=\s*(?:\Z|[，,。.！!；;、（(~～\s]|是|今年|来自|不是|可以|叫我|，))"
-_CALLED: Final = re.compile(
+_CALLED: Final = expression(
     rf"做?[：:]?\s*(?P<name>[\u4e00-\u9fff·]{{1,4}}|[\u4e00-\u9fff]{{1,3}}·[\u4e00-\u9fff·]{{1,8}}"
     rf"|[A-Za-z][A-Za-z'’.-]*(?: [A-Za-z][A-Za-z'’.-]*){{0,3}}){_NAME_END}"
 )
-_NO_NAME: Final = re.compile(r"[了你他她它您不车外卖个大声什啥谁人家爸妈哥姐老板做]|小名$|这个|那个|名字")
-_NO_KINS_NAME: Final = re.compile(
+_NO_NAME: Final = expression(r"[了你他她它您不车外卖个大声什啥谁人家爸妈哥姐老板做]|小名$|这个|那个|名字")
+_NO_KINS_NAME: Final = expression(
     r"[我你您他她它们去来吃喝做干回起别不了车个什啥谁帮把给快过写看买拿打等出进睡洗得着到苦累疼痛救停喊错]|外卖|加班|开会|上班|上学|下班"
 )
-_NICKNAME: Final = re.compile(
+_NICKNAME: Final = expression(
     r"[：:]?\s*(?P<name>[\u4e00-\u9fff·]{1,5}?|[A-Za-z][A-Za-z'’.-]*(?: [A-Za-z][A-Za-z'’.-]*){0,2})"
     r"\s*(?:就(?:好|行|可以|成|OK|ok)[了啦吧]?|吧|即可|好了|呀|哦|啊)?(?=\s*(?:\Z|[，,。.！!；;~～]))"
 )
-_NO_NICKNAME: Final = re.compile(
+_NO_NICKNAME: Final = expression(
     r"[去来起做干吃过回帮给别不怎再买在到一下早晚滚开快什啥谁的了把看写学背还交加跑等打喝洗睡先也为你他她它]|.*(?:大人|女王|陛下|主人|爸爸|祖宗|老天|重启)"
 )
-_BARE: Final = re.compile(
+_BARE: Final = expression(
     r"\s*(?:你|您|它|这(?!里的|边的)|那(?!里的|边的)|他(?!们)|她|上面|刚才|第[一二三四五]|前者|后者|前面|后面|以上|上了|什么|哪|吗|[。！!，,]|\Z|的\Z|得|选项|方案)"
 )
-_NO_PLACE: Final = re.compile(
+_NO_PLACE: Final = expression(
     r"\s*(?:这里|那里|这儿|那儿|一起|隔壁|哪|一个|梦|酒店|旅馆|宾馆|[^，。]{0,4}家(?:里)?这|[，,。]|\Z)(?!.*[市区县省镇村路街号])"
 )
-_NO_WORK: Final = re.compile(
+_NO_WORK: Final = expression(
     r"(?:努力|认真|加班|拼命|专心|外面|这里|那里|这儿|周末|晚上|早上|白天|夜里|忙|正常|不停|辛苦|一边|找|全力|那边|哪|什么|做|上|好好)"
 )
-_NO_ALLERGY: Final = re.compile(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
-_FLEETING: Final = re.compile(
+_NO_ALLERGY: Final = expression(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
+_FLEETING: Final = expression(
     r"(?:问题|意思|想法|建议|看法|理解|代码|程序|电脑|目的|意见|感觉|猜测|错|观点|疑问|要求|请求|需求|任务|作业|论文|文章|答案|回答|回复|心情|头|肚子|脑子|眼睛|时间|运气|屏幕|网络|网|文件"
     r"|报错|结论|重点|印象|经验|体会|天|妈呀|态度|做法|打算|初衷|原则|底线|英语|中文|会议|会|不|订单号?|单号|快递号?|银行卡号?|信用卡号?|卡号|选择|判断|愿望|梦想是如|声音|荣幸|责任|世界|生活|人生)\Z"
 )
-_NO_VALUE: Final = re.compile(
+_NO_VALUE: Final = expression(
     r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|在(?!\w*(?:月|年))|今天|明天|后天|昨天|个?(?:混蛋|傻|笨|坏|王八|秘密|好)|一?个(?:混蛋|傻\w|笨蛋|坏蛋|小坏蛋|好\w)|秘密|坏|最好|谁|哪(?!吒)|多少|一样|新的|旧的|空的|的|，|,|你|我)"
 )
-_WORD: Final = re.compile(r"\w")
+_WORD: Final = expression(r"\w")
 
 
 def chinese_starts(plain: str) -> list[int]:
@@ -125,53 +126,53 @@ _KIN: Final = (
 """What is one's own in Chinese without a sign for it."""
 
 CHINESE_FORMS: Final = (
-    StatementForm("我叫", Kind.ENTITY, re.compile(r"我(?:的?名字)?叫"), _is_name, is_pinned=True),
+    StatementForm("我叫", Kind.ENTITY, expression(r"我(?:的?名字)?叫"), _is_name, is_pinned=True),
     StatementForm(
         "我姓",
         Kind.ENTITY,
-        re.compile(r"我姓(?P<name>[\u4e00-\u9fff]{1,2})(?=\s*[，,。.！!~～]|\s*\Z)"),
+        expression(r"我姓(?P<name>[\u4e00-\u9fff]{1,2})(?=\s*[，,。.！!~～]|\s*\Z)"),
         _is_family_name,
         is_pinned=True,
     ),
     StatementForm(
         "叫我",
         Kind.ENTITY,
-        re.compile(r"(?:你们?|您|大家)?(?:可以|就|以后|也可以|都|直接|请|平时|还是){0,4}叫我"),
+        expression(r"(?:你们?|您|大家)?(?:可以|就|以后|也可以|都|直接|请|平时|还是){0,4}叫我"),
         _is_nickname,
         is_pinned=True,
     ),
-    StatementForm("我住在", Kind.FACT, re.compile(rf"我{_OFTEN}住在"), _lives),
+    StatementForm("我住在", Kind.FACT, expression(rf"我{_OFTEN}住在"), _lives),
     StatementForm(
         "我在…工作",
         Kind.FACT,
-        re.compile(
+        expression(
             rf"我{_OFTEN}在(?P<place>[^，,。.!！？\s]{{1,24}}?)工作(?!日|量|中|的时候|时|室|上|效率|压力|流|群|了一天)"
         ),
         _works,
     ),
     StatementForm(
-        "我的…是", Kind.FACT, re.compile(rf"我(?:的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"), _is_fact
+        "我的…是", Kind.FACT, expression(rf"我(?:的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"), _is_fact
     ),
     StatementForm(
         "我的…叫",
         Kind.FACT,
-        re.compile(rf"我(?:的|家的?)?(?P<kin>{_KIN}|狗|猫|狗狗|猫咪)(?:的?名字)?叫"),
+        expression(rf"我(?:的|家的?)?(?P<kin>{_KIN}|狗|猫|狗狗|猫咪)(?:的?名字)?叫"),
         _is_kins_name,
     ),
-    StatementForm("我不喜欢", Kind.PREFERENCE, re.compile(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"), _is_liked),
-    StatementForm("我喜欢", Kind.PREFERENCE, re.compile(rf"我{_OFTEN}喜欢"), _is_liked),
+    StatementForm("我不喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"), _is_liked),
+    StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢"), _is_liked),
     StatementForm(
         "我对…过敏",
         Kind.FACT,
-        re.compile(rf"我{_OFTEN}对(?P<what>[^，,。.!！？\s]{{1,24}}?)(?:严重|有点|轻微|会|都|也|很|有){{0,3}}过敏"),
+        expression(rf"我{_OFTEN}对(?P<what>[^，,。.!！？\s]{{1,24}}?)(?:严重|有点|轻微|会|都|也|很|有){{0,3}}过敏"),
         _is_allergy,
     ),
-    StatementForm("我对…过敏", Kind.FACT, re.compile(rf"我(?:从小)?(?P<what>{_ALLERGENS})过敏(?=\W|\Z)"), _is_allergy),
+    StatementForm("我对…过敏", Kind.FACT, expression(rf"我(?:从小)?(?P<what>{_ALLERGENS})过敏(?=\W|\Z)"), _is_allergy),
 )
 REMEMBER: Final = StatementForm(
     "记住",
     Kind.NOTE,
-    re.compile(
+    expression(
         r"(?:请|麻烦|帮我|请帮我|你|你要|一定要|务必|要|请你|好好|给我|那|还有|另外|对了|顺便|也|先|好的?|以后|[，,\s]){0,6}(?:记住|(?:别|不要|千万别)忘(?:了|记))(?:一下|哦|啊|[，,：:\s])*"
     ),
     _is_remembered,

@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, chinese_starts
 from memoryd.domain.memories.capture.english import ENGLISH_FORMS, english_starts
@@ -32,36 +33,36 @@ _ANSWERING: Final = (
     r"|send|suggest|recommend|offer|mention|list|quote|cite|invent|round|convert|cut|skip|drop|leave|capitali[sz]e"
     r"|address|talk|sign|wrap|quote|refer|stick|provide|be|count|change|touch|run|delete|commit|push|open|greet|thank)"
 )
-_RULE: Final = re.compile(
+_RULE: Final = expression(
     rf"\A\W*(?:(?:please|ok|okay|no|hey|but|and|also|again|so|next time|from now on|in (?:the )?future|going forward"
     rf"|as i said|i said|i told you)\b[\s,:!.—–-]*+){{0,4}}"
     rf"(?:(?:(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid)\s+(?:ever )?(?:{_ANSWERING}|\w+ing)\b)"
     rf"|no (?:more )?(?:tables?|emojis?|bullet|bullets|lists?|markdown|headings?|jargon|english|chinese|german)\b)",
     re.IGNORECASE,
 )
-_AFTER: Final = re.compile(
+_AFTER: Final = expression(
     rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}"
     rf"|\w+)\b",
     re.I,
 )
-_BLAMES: Final = re.compile(
+_BLAMES: Final = expression(
     r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b"
     r"|wrong\b|no\b)",
     re.I,
 )
-_FROM_NOW: Final = re.compile(
+_FROM_NOW: Final = expression(
     rf"\b(?:from now on|next time|in (?:the )?future|going forward)\b.*\b{_ANSWERING}\b"
     rf"|\b{_ANSWERING}\b.*\b(?:from now on|next time|in (?:the )?future|going forward)\b",
     re.IGNORECASE,
 )
-_WRONG: Final = re.compile(
+_WRONG: Final = expression(
     r"\A\W*(?:no|nope|wrong|incorrect|not (?:quite|right|correct|exactly)|that['’]?s (?:not (?:right|correct|true"
     r"|it)|wrong|incorrect|false)|that is (?:not (?:right|correct|true)|wrong|incorrect)"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you (?:got|have) (?:it|that|this) wrong|you misunderstood"
     r"|actually)\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_TOLD: Final = re.compile(
+_TOLD: Final = expression(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
     r"| meant| said)\b"
     r"|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
@@ -69,35 +70,35 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 """What is right instead names what it is about, or says since when: `it is three, not four` says nothing tomorrow."""
-_MEANT: Final = re.compile(
+_MEANT: Final = expression(
     r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b", re.IGNORECASE
 )
-_VERDICT: Final = re.compile(
+_VERDICT: Final = expression(
     r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b", re.IGNORECASE
 )
-_IDLE: Final = re.compile(
+_IDLE: Final = expression(
     r"\b(?:that['’]?s (?:fine|all|ok|okay|good|great|enough|it)|thanks|thank you|no (?:problem|worries|thanks|need"
     r"|idea|rush)|never ?mind|it['’]?s (?:fine|ok|okay|all right|good|not important|nothing)|"
     r"don['’]?t worry|not (?:now|yet|really|sure|today)|let['’]?s|i['’]?ll|i will)\b",
     re.IGNORECASE,
 )
-_CHINESE_WRONG: Final = re.compile(
+_CHINESE_WRONG: Final = expression(
     r"\A\W*(?:不对|不是的?|错了|不正确|(?:你|这(?:个|里)?)?(?:说|搞|弄|写|记|算|答|理解|翻)?(?:错了?|得?不对)|你(?:误会|理解错)了?|我说的是"
     r"|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
     re.DOTALL,
 )
-_CHINESE_TOLD: Final = re.compile(
+_CHINESE_TOLD: Final = expression(
     r"\A\W*(?!应该|是|要|有|在|还|这|那|它|就)[^，,。.!！]{1,12}?(?:应该)?(?:是|在|叫|有|要用|改)|现在(?:是|在|叫"
     r"|有|改)"
 )
-_CHINESE_RULE: Final = re.compile(
+_CHINESE_RULE: Final = expression(
     r"\A\W*(?:(?:请|好|好的|那|但是?|还有|另外|记住|拜托|麻烦|以后|下次|今后|从现在起|从现在开始|再说一遍|我说过)[，,：:\s]*+){0,4}"
     r"(?:(?:回答|回复|答复|解释|写|说话|输出|总结|列|翻译|发)[^，。]{0,10}?(?:请|要|时|的时候|里)?(?:请)?(?:不要|别|不许|不准|少|勿|必须|一律|始终|总是|用|要|简短|直接)"
     r"|(?:不要|别|不许|不准|禁止|请勿|千万别|少|不用)(?:再|总是?|每次都?|老是?|一直)?(?:给我|对我|跟我|在)?(?:回答|回复|用|写|说|加|列|给|发|放|道歉|重复|叫我|编|猜|假设|问"
     r"|翻译|啰嗦|解释|提|推荐|使用|输出|混用|分点|以|把)"
     r"|(?:永远|总是|始终|一律|每次|必须)(?:都|要|先|不要|别|请)?(?:用|以|先|给|写|回答|回复|加|注明|附))"
 )
-_CHINESE_FROM_NOW: Final = re.compile(
+_CHINESE_FROM_NOW: Final = expression(
     r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答|回复|叫)"
 )
 _LEAST_WORDS: Final = 2
@@ -144,14 +145,14 @@ NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the a
 NAME: Final = "name"
 _NAMES: Final = tuple(form for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.is_pinned)
 NAME_FORMS: Final = frozenset(form.name for form in _NAMES)
-_ADDRESSES: Final = re.compile(
+_ADDRESSES: Final = expression(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
     r"|let me introduce|for the record|(?:just )?so you know)\b"
     r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍|顺便|对了",
     re.IGNORECASE,
 )
-_ASKS_NAME: Final = re.compile(
+_ASKS_NAME: Final = expression(
     r"\byour (?:full |first |last )?names?\b|\b(?:call|address) you\b|\bwho (?:are you|am i (?:talking|speaking))\b"
     r"|你(?:的)?(?:叫什么|名字)|称呼|叫你|您?贵姓|你是谁",
     re.IGNORECASE,
@@ -203,7 +204,7 @@ _SINGLE: Final = frozenset(
     {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
 )
 _OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
-_ATTRIBUTE: Final = re.compile(
+_ATTRIBUTE: Final = expression(
     r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
     r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
     r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
@@ -213,15 +214,15 @@ _ATTRIBUTE: Final = re.compile(
 )
 """What has one value, whatever that looks like."""
 _SHAPES: Final = (
-    ("called", re.compile(r"\s*(?:called|named)\b", re.IGNORECASE)),
-    ("a", re.compile(r"\s*an?\b", re.IGNORECASE)),
-    ("in", re.compile(r"\s*(?:in|at|from)\b", re.IGNORECASE)),
-    ("name", re.compile(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
+    ("called", expression(r"\s*(?:called|named)\b", re.IGNORECASE)),
+    ("a", expression(r"\s*an?\b", re.IGNORECASE)),
+    ("in", expression(r"\s*(?:in|at|from)\b", re.IGNORECASE)),
+    ("name", expression(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
 """What is said of another: a sister has one name and one place, and is allergic to many things."""
-_OF_AUTHOR: Final = re.compile(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
+_OF_AUTHOR: Final = expression(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
 """Stands in all that has one of the forms."""
-_DESCRIBES: Final = re.compile(r"的[。.!！\s]*\Z")
+_DESCRIBES: Final = expression(r"的[。.!！\s]*\Z")
 
 
 def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> list[RetainedLine]:

@@ -7,6 +7,7 @@ Whether `my … is …` states something that lasts: by what it is about, and by
 import re
 from typing import Final
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
 from memoryd.domain.memories.kinds import Kind
 
@@ -16,7 +17,7 @@ _OFTEN: Final = (
     r"|personally|truly|definitely|absolutely|particularly|especially|often|just|both|do|quite|rather|simply|only"
     r"|already|temporarily) )*"
 )
-_LEADS: Final = re.compile(
+_LEADS: Final = expression(
     r"(?:(?:hi|hello|hey|hiya|oh|ah|ok|okay|well|so|and|but|also|plus|btw|by the way|anyway|actually|yes|yeah|yep"
     r"|sure|no|nope|right|fyi"
     r"|for the record|for your information|for future reference|for context|just so you know(?: that)?|so you know"
@@ -34,16 +35,16 @@ _LEADS: Final = re.compile(
     r"(?:[,.!:;—–-]+\s*|\s+)){0,6}+",
     re.IGNORECASE,
 )
-_CLAUSE: Final = re.compile(
+_CLAUSE: Final = expression(
     r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+", re.IGNORECASE
 )
-_NAME: Final = re.compile(
+_NAME: Final = expression(
     r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
     r"|el|[^\W\d_][\w'’.-]*)){0,4}|[\u4e00-\u9fff·]{2,6})"
     r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))",
     re.IGNORECASE,
 )
-_NO_NAME: Final = re.compile(
+_NO_NAME: Final = expression(
     r"(?:not|on|in|at|the|a|an|too|very|wrong|spelled|spelt|misspelled|pronounced|irrelevant|private|secret|mud|long"
     r"|short|hard|easy|unique|common|rare"
     r"|written|missing|mentioned|listed|already|still|also|my|your|his|her|its|important|boring|weird|legion|here"
@@ -55,17 +56,17 @@ _NO_NAME: Final = re.compile(
     r"|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
-_SHORT_NAME: Final = re.compile(
+_SHORT_NAME: Final = expression(
     r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)", re.IGNORECASE
 )
-_ONE_WORD: Final = re.compile(
+_ONE_WORD: Final = expression(
     r"(?!(?:sad|mad|bad|mean|weird|odd|sick|ill|cold|selfish|rude|blind|dense|slow|fat|ugly|brave|lucky|guilty|lame"
     r"|vain|wild|greedy|nuts|home|daddy|mommy|master|babe|baby|stat|often|daily|anyhow|anyway|first|back)\b)"
     r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
 )
 """A name in small letters, which is all that a message says."""
-_FOR_NAME: Final = re.compile(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
-_BARE: Final = re.compile(
+_FOR_NAME: Final = expression(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
+_BARE: Final = expression(
     r"\s*(?:it|that|this|these|those|them|you|your|yours|him|her|hers|his|theirs|how|what|where|when|both|neither"
     r"|either|none|all|everything|nothing|anything|something"
     r"|to (?:think|believe|say|imagine|see|know|hear|be|have it)\b.{0,3}|(?:the|my|our|an?|each|every)? ?(?:way|idea"
@@ -75,13 +76,13 @@ _BARE: Final = re.compile(
     r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b",
     re.IGNORECASE,
 )
-_FLEETING_PLACE: Final = re.compile(
+_FLEETING_PLACE: Final = expression(
     r"\s*(?:fear|hope|the moment|the past|the present|constant|a (?:world|society|simulation|bubble|time|dream"
     r"|nightmare|country where|place where|mess|fantasy)|my (?:head|own|imagination|mind|car right)|denial|peace|pain"
     r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b",
     re.IGNORECASE,
 )
-_FLEETING_WORK: Final = re.compile(
+_FLEETING_WORK: Final = expression(
     r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
     r"|weekends|least|most|fun|free|food|money|peanuts|love|pleasure|pay|hours|days|weeks|months|years|now|me|you|us"
     r"|them|him|her|myself|nothing|peace|(?:\d+|two|three|four|five|ten|some|many) (?:hours|days|weeks|months|years)"
@@ -89,19 +90,19 @@ _FLEETING_WORK: Final = re.compile(
     r"|noon|dawn|home today)\b",
     re.IGNORECASE,
 )
-_NO_ALLERGY: Final = re.compile(
+_NO_ALLERGY: Final = expression(
     r"\s*(?:it|that|this|these|those|you|your|mornings?|mondays?|meetings?|work|working|bullshit|nonsense|stupidity"
     r"|people|drama|fun|small talk|exercise|commitment|effort|bad|him|her|them|homework|boredom|idiots?|javascript"
     r"|java|php)\b",
     re.IGNORECASE,
 )
-_REMEMBERED: Final = re.compile(
+_REMEMBERED: Final = expression(
     r"\s*(?:time|day|night|one|guy|girl|man|woman|movie|song|scene|episode|place|moment|feeling|conversation|trip"
     r"|party|film|book|photo|story|summer|winter|it|you\b(?! can reach)|we (?:talked|spoke|discussed|said|did|were)"
     r"|when|how|what)\b",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"\w")
+_WORD: Final = expression(r"\w")
 
 
 def english_starts(plain: str) -> list[int]:
@@ -252,7 +253,7 @@ _BY_VALUE: Final = frozenset(
     {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
 )
 """What is told of these lasts where it is a name or a number."""
-_STATE: Final = re.compile(
+_STATE: Final = expression(
     r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
     r"|dead|broken|down|up|here|there|back|ready|done|late|early|slow|fast|hot|cold|sick|ill|unwell"
     r"|tired|hungry|thirsty|busy|free|full|empty|ok|okay|fine|good|great|bad|nice|better|worse|wrong|right|correct"
@@ -265,7 +266,7 @@ _STATE: Final = re.compile(
     r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)",
     re.IGNORECASE,
 )
-_ELSEWHERE: Final = re.compile(
+_ELSEWHERE: Final = expression(
     r"\s*(?:on|in|at|under|behind|inside|outside|next|near|by|with)\b"
     r"|\s*(?:(?:such )?an? |the )?(?:(?:total|complete|real|better|absolute|utter|little|huge) )*(?:jerk|idiot|moron"
     r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
@@ -279,15 +280,15 @@ wedding workplace
 _PLACED: Final = frozenset(_PLACED_WORDS.split())
 """What is told of these by a place or a time lasts."""
 _EVENTS: Final = frozenset(["appointment", "exam", "interview", "train", "flight", "deadline", "shift"])
-_DATED: Final = re.compile(
+_DATED: Final = expression(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\d(?:st|nd|rd|th)\b",
     re.IGNORECASE,
 )
-_DOING: Final = re.compile(r"\s*\w+ing\b", re.IGNORECASE)
+_DOING: Final = expression(r"\s*\w+ing\b", re.IGNORECASE)
 _DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
-_VALUE: Final = re.compile(r"[\s:=]*(?:[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
-_NO_NOUN: Final = re.compile(
+_VALUE: Final = expression(r"[\s:=]*(?:[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
+_NO_NOUN: Final = expression(
     r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at|of the|to|for you)\b",
     re.IGNORECASE,
 )

@@ -18,6 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.access import read_key
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
 
@@ -31,7 +32,7 @@ _EMPTY: Final = frozenset(
     {"a", "an", "the", "and", "so", "that", "just", "also", "well", "still", "please", "indeed", *"还仍的了呢吧啊呀"}
 )
 """Words that tell nothing; they do not part a run."""
-_UNIT: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_UNIT: Final = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _ATTRIBUTION: Final = (
     r"(?:(?:as|like) )?(?:you|we|i)(?:['’]ve| have)? (?:just |already |also |once )?"
     r"(?:told|said|say|know|knew|mentioned|recalled|remembered|remember|noted|wrote|reminded)"
@@ -45,18 +46,18 @@ _ATTRIBUTION: Final = (
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
 )
 """How one says that something was told: it brings nothing of its own."""
-_FRAME_BEFORE: Final = re.compile(
+_FRAME_BEFORE: Final = expression(
     rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+", re.IGNORECASE
 )
-_FRAME_BEHIND: Final = re.compile(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z", re.IGNORECASE)
+_FRAME_BEHIND: Final = expression(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z", re.IGNORECASE)
 
-_JOINED: Final = re.compile(
+_JOINED: Final = expression(
     r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*",
     re.IGNORECASE,
 )
 """What parts one clause from the next."""
 _SHORTENED: Final = tuple(
-    (re.compile(rf"{short}\b"), long)
+    (expression(rf"{short}\b"), long)
     for short, long in (
         ("can['’]t", "can not"),
         ("won['’]t", "will not"),
@@ -149,11 +150,11 @@ OTHER_LANGUAGE: Final = "it is in another language than the message"
 FIRST_PERSON: Final = "it is not in the third person"
 INVENTED: Final = "it says what the message does not"
 INVERTED: Final = "it says the contrary of the message"
-_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
-_WORD: Final = re.compile(r"[^\W\d_\u4e00-\u9fff]{3,}")
-_NUMBER: Final = re.compile(r"\d+")
-_CLAUSES: Final = re.compile(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
-_FIRST_PERSON: Final = re.compile(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]", re.IGNORECASE)
+_HAN: Final = expression(r"[\u4e00-\u9fff]")
+_WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
+_NUMBER: Final = expression(r"\d+")
+_CLAUSES: Final = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
+_FIRST_PERSON: Final = expression(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]", re.IGNORECASE)
 _UNTOLD_WORDS: Final = frozenset(
     STOP_WORDS | {"user", "users", "person", "author", "named", "called", "name", "wants", "said", "one"}
 )
@@ -162,8 +163,8 @@ _TELLING_SIGNS: Final = frozenset("用户的他她是在有叫名字为了把被
 _STEM: Final = 4
 _DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
 """Words that say which of two is which."""
-_ORDERED: Final = re.compile(r"[^\W\d_\u4e00-\u9fff]{2,}")
-_PAST: Final = re.compile(
+_ORDERED: Final = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
+_PAST: Final = expression(
     r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去",
     re.IGNORECASE,
 )
@@ -172,8 +173,8 @@ _WHO: Final = (
     r"|parents|brother|sister|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|friend)\b"
     r"|儿子|女儿|孩子|妻子|老婆|太太|丈夫|老公|妈妈|母亲|爸爸|父亲|爷爷|奶奶|外公|外婆|哥哥|弟弟|姐姐|妹妹|叔叔|阿姨|朋友|同事)"
 )
-_SOMEBODY: Final = re.compile(_WHO, re.IGNORECASE)
-_TELLS_OF_SOMEBODY: Final = re.compile(
+_SOMEBODY: Final = expression(_WHO, re.IGNORECASE)
+_TELLS_OF_SOMEBODY: Final = expression(
     rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)",
     re.IGNORECASE,
 )

@@ -13,9 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import Kind
 
-_OWN: Final = re.compile(
+_OWN: Final = expression(
     r"\W*(?:(?:i|we)(?:['’](?:m|ve|re))? (?!(?:(?:really|just|also|only) )?(?:will|would|shall|want|need|got|get"
     r"|receive\w*"
     r"|read|found|saw|see|heard|hear|wrote|write|quote|have to|copied|copy|paste\w*|say|said|wonder|call)\b)\w"
@@ -24,7 +25,7 @@ _OWN: Final = re.compile(
     r"|\W*(?:今年|现年|来自|在|是)[\u4e00-\u9fff0-9]",
     re.IGNORECASE,
 )
-_STAGED: Final = re.compile(
+_STAGED: Final = expression(
     r"(?<!\bmy )\b(?:e-?mails?|mails?)\b|\b(?:letters?|messages?|texts?|sentences?|essays?|chapters?|applicants?"
     r"|dialog(?:ue)?s?|persona|bio|biography|characters?|exercises?|following|below|above|this|story|stories|novels?"
     r"|scenes?|scripts?|lines?|quotes?|lyrics|poems?|post|comment|subtitles?|waiter|play|playing|role|translat\w+"
@@ -53,7 +54,7 @@ def own_starts(plain: str, clause: re.Pattern[str], behind_leads: Callable[[str,
     return starts
 
 
-_MARKERS: Final = re.compile(
+_MARKERS: Final = expression(
     r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like)|i (?:don['’]?t|do not)(?: \w+)? like"
     r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
@@ -61,8 +62,8 @@ _MARKERS: Final = re.compile(
     r"|我叫|叫我|我是|我的|我家|我妻子|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
     re.IGNORECASE,
 )
-_IDENTIFIERS: Final = re.compile(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
-_CORRECTIONS: Final = re.compile(
+_IDENTIFIERS: Final = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
+_CORRECTIONS: Final = expression(
     r"\A\W*(?:no|nope|wrong|not|that['’]?s|that is|you(?:['’]re| are)|actually|please|stop|don['’]?t|do not|never"
     r"|always"
     r"|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
@@ -125,7 +126,7 @@ def found_form(text: str, plain: str, starts: Sequence[int], forms: Sequence[Sta
 
 
 UNREAL: Final = "it is unreal, of the moment, or of a text or a program"
-_UNREAL: Final = re.compile(
+_UNREAL: Final = expression(
     r"\bin (?:my|your|his|her|the|a) (?:dreams?|fixtures?|imagination|fantasy|tests?|test (?:data|file)|code|config"
     r"|file|database|form|example|example file|mock\w*)\b|\b(?:fixtures?|placeholders?|test data|unit tests?)\b"
     r"|\bwhich (?:is|are|was|happens) (?:never|not|rarely|a lie|false)\b|\b(?:never|not)\W*\Z"
@@ -139,7 +140,7 @@ _UNREAL: Final = re.compile(
     r"|梦里|梦中|才怪|骗人|假的|胡扯|第[一二三四五六七八九十]句|这句|课文|作文|测试用|示例|样例|今天[早晚上下]|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后",
     re.IGNORECASE,
 )
-_OF_ANSWER: Final = re.compile(
+_OF_ANSWER: Final = expression(
     r"\byou(?:['’]ve| have)? (?:just )?(?:made|chose|chosen|wrote|written|did|gave|picked|used|suggested|proposed|drew"
     r"|built|sent|named)\b|\b(?:for|in|on|of|with|from|about) (?:this|these|that)\b|\bhere\b\W*\Z"
     r"|\bthis \w+|\bto wait\b|\bnot to (?:answer|say|tell|talk|discuss|comment)\b"
@@ -148,8 +149,8 @@ _OF_ANSWER: Final = re.compile(
     r"|你(?:刚|写|做|说|给|选|画)|这(?:个|段|种|版|首|张|篇)",
     re.IGNORECASE,
 )
-_ASIDE: Final = re.compile(r"[,;，；]\s*|\s+(?:and|but|so)\s+", re.IGNORECASE)
-_ADDED: Final = re.compile(
+_ASIDE: Final = expression(r"[,;，；]\s*|\s+(?:and|but|so)\s+", re.IGNORECASE)
+_ADDED: Final = expression(
     r"\W*(?:(?:by the way|btw|please|thanks|thank you|nice to meet you|from now on|for short|instead|in case\b.*|in"
     r"|from|at|aged?|\d+|born"
     r"|谢谢|请多关照|很高兴认识你?|叫我.{1,6}|住在.+|今年.+|来自.+|在.+|\d.*|不是.+|你?可以.+)(?![A-Za-z]).{0,60}|\W*)\Z",

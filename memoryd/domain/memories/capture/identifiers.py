@@ -10,25 +10,27 @@ from typing import Final
 
 from msgspec import Struct
 
-_EMAIL: Final = re.compile(
+from memoryd.domain.expressions import expression
+
+_EMAIL: Final = expression(
     r"(?<![\w.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![\w@-])(?!:)"
 )
-_NO_PERSON: Final = re.compile(
+_NO_PERSON: Final = expression(
     r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@", re.IGNORECASE
 )
-_CHINESE_MOBILE: Final = re.compile(r"(?<![\d.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-]|\.\d)")
-_INTERNATIONAL: Final = re.compile(
+_CHINESE_MOBILE: Final = expression(r"(?<![\d.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-]|\.\d)")
+_INTERNATIONAL: Final = expression(
     r"(?<![\w.])(?:\+|00)[1-9]\d{0,2}[ ./-]?(?:\(0?\d{1,4}\)[ ./-]?)?\d(?:[ ./-]?\d){5,12}(?!\w|[.,-]\d)"
 )
-_NATIONAL: Final = re.compile(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
-_PHONE_WORD: Final = re.compile(
+_NATIONAL: Final = expression(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
+_PHONE_WORD: Final = expression(
     r"\b(?:phone|tel(?:ephone)?|mobile|cell(?:phone)?|landline|whats ?app|call|calls|ring|dial|text|sms|fax"
     r"|reach(?:ed|able)?"
     r"|number|hotline|signal|contact)\b"
     r"|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线",
     re.IGNORECASE,
 )
-_OTHER_NUMBER: Final = re.compile(
+_OTHER_NUMBER: Final = expression(
     r"\b(?:order|ticket|invoice|tracking|case (?:number|no)|issue|commit|port|account|serial|model|version|build"
     r"|flight|room"
     r"|booking|reference|card|price|cost|costs|iban|isbn|zip|postal|postcode|customer|article|product|pin|code|line"
@@ -36,11 +38,11 @@ _OTHER_NUMBER: Final = re.compile(
     r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码",
     re.IGNORECASE,
 )
-_DATE: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
-_RESIDENT: Final = re.compile(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
+_DATE: Final = expression(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
+_RESIDENT: Final = expression(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
 _WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _CHECK_SIGNS: Final = "10X98765432"
-_OWN_DOCUMENT: Final = re.compile(
+_OWN_DOCUMENT: Final = expression(
     r"\bmy (?:new |current )?(?:passport|id(?:entity)?(?: card)?|national id|driver['’]?s? licen[cs]e"
     r"|driving licen[cs]e|licen[cs]e|residence permit|social security|ssn|tax(?: id)?|national insurance"
     r"|health insurance|insurance)"
@@ -57,7 +59,7 @@ _MINE: Final = (
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|number|landline|whatsapp|signal|e-?mail|mail|gmail|id"
     r"|identity card)(?: (?:number|no\.?|address|id|card))*"
 )
-_FIRST_PERSON: Final = re.compile(
+_FIRST_PERSON: Final = expression(
     rf"(?:(?:here is|here['’]s|this is) )?\bmy {_MINE}"
     rf"(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
     r"|\b(?:you can |please |just |or )*(?:reach|call|text|ring|phone|e-?mail|mail|message|contact|write(?: to)?"
@@ -69,7 +71,7 @@ _FIRST_PERSON: Final = re.compile(
     r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)",
     re.IGNORECASE,
 )
-_NOT_MINE: Final = re.compile(
+_NOT_MINE: Final = expression(
     r"\bmy \w+['’]s?\b(?<!my number's)(?<!my email's)(?<!my phone's)"
     r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的"
     r"|不再用",
@@ -82,7 +84,7 @@ _THING: Final = (
     r"|phone number)"
 )
 _SOMEONE: Final = r"(?!(?:that|my|if|so|uses?|write|tell)\b)[\w.'’-]+"
-_WHOSE: Final = re.compile(
+_WHOSE: Final = expression(
     rf"(?:please |can you |you can |also )*(?:save|keep|note(?: down)?|remember|store)\b"
     rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?(?:can be|is|are) (?:reach|contact|call)(?:ed|able)\b"
     rf"|(?:you can )?(?:reach|contact|call|text|e-?mail) (?!me\b)"
@@ -94,18 +96,18 @@ _WHOSE: Final = re.compile(
     re.IGNORECASE,
 )
 """How a main clause begins that says whose an identifier is, or that it is to be kept."""
-_NEGATED: Final = re.compile(
+_NEGATED: Final = expression(
     r"\b(?:is|are|was)(?: not|n['’]t)\b|不是|并非|诈骗|骗子"
     r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b",
     re.IGNORECASE,
 )
-_IN_CODE: Final = re.compile(
+_IN_CODE: Final = expression(
     r"\A\W*(?:ssh|scp|git|curl|wget|ping|mailto|error|warning|info|debug)\b"
     r"|[{}<>;=|$\\]|\w\(|://|\b(?:regex|constant|variable"
     r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b",
     re.IGNORECASE,
 )
-_SECRET: Final = re.compile(
+_SECRET: Final = expression(
     r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b"
     r"|\bconfidential\b",
     re.IGNORECASE,

@@ -9,28 +9,30 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
+
 BLANK: Final = "\0"
 """Stands in `plain` for each sign that is not the author's."""
-_FENCE: Final = re.compile(
+_FENCE: Final = expression(
     r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_CODE: Final = re.compile(r"`[^`\n]{1,2000}`")
-_BLOCK_QUOTE: Final = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
-_RECALLED: Final = re.compile(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_CODE: Final = expression(r"`[^`\n]{1,2000}`")
+_BLOCK_QUOTE: Final = expression(r"^[ \t]*>.*$", re.MULTILINE)
+_RECALLED: Final = expression(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
 """What stands between tags: blocks that a program has put around a message, recalled notes among them."""
-_QUOTES: Final = re.compile(
+_QUOTES: Final = expression(
     r"“[^“”]{0,2000}(?:”|\Z)|\"[^\"\n]{0,2000}(?:\"|$)|«[^«»]{0,2000}»|„[^„“”]{0,2000}[“”]|「[^「」]{0,2000}(?:」|\Z)"
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
     re.MULTILINE,
 )
-_END: Final = re.compile(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
-_AFTER: Final = re.compile(r"[\"”’'»」』)）\]!?。！？.~～]*")
-_SHORT_FORM: Final = re.compile(
+_END: Final = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
+_AFTER: Final = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
+_SHORT_FORM: Final = expression(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
     r"|(?<![A-Za-z])[A-Za-z])\Z",
     re.IGNORECASE,
 )
-_BULLET: Final = re.compile(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
+_BULLET: Final = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 
 
 class SpokenSentence(Struct, frozen=True):

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import END_MARKS, LEAST_CHARS, SaidWords
 from memoryd.domain.memories.generated import BEGIN, END
@@ -26,10 +27,10 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import UNSPACED, normalised
 
-_ID: Final = re.compile(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
-_WORDS: Final = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
+_ID: Final = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
+_WORDS: Final = expression(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
 """Words; `2.5`, `9:30` and `v1.2` are one each, so that a five in them is none."""
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]+")
+_UNSPACED: Final = expression(f"[{UNSPACED}]+")
 _SHOWN: Final = 5
 _WHOLE_SHORT_ID: Final = 8
 """Signs of an id as commands print it: so many are meant as one."""

@@ -18,24 +18,25 @@ from typing import Final, Self
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import UNSPACED
 
 HASH_BYTES: Final = 16
 KEY_BYTES: Final = 32
-_WORD: Final = re.compile(r"\w+(?:[.,:'’@+/-]\w+)*")
-_CLAUSE: Final = re.compile(
+_WORD: Final = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
+_CLAUSE: Final = expression(
     r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b", re.I
 )
 """What may stand between clauses; `2.5` is none."""
 _CLAUSES: Final = 12
 """More of them are not put together: each is looked at by itself."""
-_BEFORE: Final = re.compile(
+_BEFORE: Final = expression(
     r"\A(?:(?:hi|hiya|hello|hey|there|oh|ah|ok|okay|yes|yeah|well|so|and|but|also|btw|by the way|actually|anyway|please"
     r"|thanks|remember that|remember|you know|good (?:morning|afternoon|evening|day)) )+(?=\w)"
 )
 """What says nothing before a sentence."""
-_CHINESE_BEFORE: Final = re.compile(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
+_CHINESE_BEFORE: Final = expression(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
 
 
 class Tombstones(Struct, frozen=True):
@@ -144,7 +145,7 @@ _QUOTED_WORDS: Final = 200
 _QUOTE: Final = "(?:[\"'*`«»]|[‘-‟]|[「-』])*"
 _LETTER: Final = f"[^\\W{UNSPACED}]"
 """Of a script with spaces: there words have edges."""
-_IS_LETTER: Final = re.compile(_LETTER)
+_IS_LETTER: Final = expression(_LETTER)
 
 
 class SaidWords(Struct, frozen=True, dict=True):

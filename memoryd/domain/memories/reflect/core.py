@@ -10,7 +10,6 @@ A line states an earlier value if it says what an older version says but for cas
 with that version's values. One that may be of several facts, or that says what holds today, is left alone.
 """
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.memories.entities import slug_of
@@ -195,8 +195,8 @@ def _stale(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
         yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, stale.older.id))
 
 
-BULLET: Final = re.compile(r"\A[ \t]*[-*+][ \t]+")
-_EMPHASIS: Final = re.compile(r"[*_`]+")
+BULLET: Final = expression(r"\A[ \t]*[-*+][ \t]+")
+_EMPHASIS: Final = expression(r"[*_`]+")
 _MOST_LINES: Final = 1_000
 """Of the core file that are looked at."""
 

@@ -8,7 +8,6 @@ What recurred: experiences of several days about one entity that share a word, t
 An observation rests on the first 3, 6, 12 … memories, so that it stays what it is until there are twice as many.
 """
 
-import re
 from calendar import day_name, month_name
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, Network, short_id
@@ -36,36 +36,36 @@ MAX_SENTENCES: Final = 2_000
 MIN_CHARS, MIN_CHARS_UNSPACED, MAX_CHARS = 25, 8, 300
 MAX_NAMES: Final = 3
 """Entities of one line."""
-_ENDS: Final = re.compile(r"(?<=[.!?])[ \t]+(?=[\"“‘A-Z0-9@\u3040-\u9fff])|(?<=[。！？])")
-_RETAIN: Final = re.compile(r"(?im)^ {0,3}#{2,6}[ \t]+retain\b")
-_MARK: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_NO_PROSE: Final = re.compile(r"[ \t]*(?:[>|<#]|!\[|https?://|\w+:[ \t]*$)")
-_LEANS: Final = re.compile(
+_ENDS: Final = expression(r"(?<=[.!?])[ \t]+(?=[\"“‘A-Z0-9@\u3040-\u9fff])|(?<=[。！？])")
+_RETAIN: Final = expression(r"(?im)^ {0,3}#{2,6}[ \t]+retain\b")
+_MARK: Final = expression(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_NO_PROSE: Final = expression(r"[ \t]*(?:[>|<#]|!\[|https?://|\w+:[ \t]*$)")
+_LEANS: Final = expression(
     r"(?i)(?:it|he|she|they|this|that|these|those|there|and|but|so|then|also|or|which|because|however|still|again"
     r"|such|here)\b|[它他她这那但所然并还]"
 )
 """How a sentence begins that leans on the one before it."""
-_SUPPOSED: Final = re.compile(
+_SUPPOSED: Final = expression(
     r"(?i)\b(?:may|might|maybe|perhaps|probably|if|would|could|should|todo|tbd|wonder\w*|guess\w*|unless|whether"
     r"|plan(?:s|ning)? to|want(?:s)? to|going to)\b|[?？]|可能|也许|如果|大概|或许|是否|要不要|打算|想要|应该"
 )
-_PREFERS: Final = re.compile(r"(?i)\b(?:prefers?|likes?|loves?|hates?|dislikes?|favou?rs?)\b|喜欢|讨厌|偏好|更愿意")
-_DID: Final = re.compile(
+_PREFERS: Final = expression(r"(?i)\b(?:prefers?|likes?|loves?|hates?|dislikes?|favou?rs?)\b|喜欢|讨厌|偏好|更愿意")
+_DID: Final = expression(
     r"(?:\b(?:I|We) (?:have )?(?:[a-z]{1,12}ly )?(?:[a-z]{2,20}ed|made|set|wrote|found|built|ran|put|took|sent|met|went"
     r"|got|gave|bought|sold|began|cut|chose|kept|left|lost|paid|told|won)\b)|(?:我们?|咱们)[^。！？]{0,40}了"
 )
-_DEFINITE: Final = re.compile(
+_DEFINITE: Final = expression(
     r"(?i)\b(?:is|are|has|have|decided|agreed|moved|lives?|works?|uses?|runs?|starts?|costs?|owns?|became|joined|left"
     r"|changed|fixed|switched|replaced|released|shipped|bought|sold|married|born|hired|signed|opened|closed|allergic"
     r"|was|were)\b|[0-9]|是|在|住|有|决定|改为|改成|换成|修复|搬|买|用|上线|发布|过敏|同意|叫"
 )
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_STRONG: Final = re.compile(
+_UNSPACED: Final = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STRONG: Final = expression(
     r"(?i)\b(?:decided|agreed|moved|switched|replaced|fixed|prefers?|allergic|released|signed|joined|lives?|works?)\b"
     r"|决定|改为|改成|换成|修复|喜欢|过敏|住在|搬到"
 )
 
-_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,20}\b(?!['’]?[A-Z])")
+_NAME: Final = expression(r"(?<=[a-z,;] )[A-Z][a-z]{2,20}\b(?!['’]?[A-Z])")
 """A word with a capital behind another word: in English, a name."""
 _NO_NAMES: Final = frozenset({"Internet", "English", "German", "Chinese", "The", "This", *day_name, *month_name})
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.mentions import (
     CHINESE_SEASON,
     Calendar,
@@ -45,43 +46,43 @@ _UNIT: Final = "(?P<unit>天|周|週|个?星期|个?礼拜|个月|年)"
 _WEEK: Final = "(?:周|週|星期|礼拜|禮拜)"
 _WEEKDAYS: Final = "一二三四五六日天"
 
-_NAMED_DAY: Final = re.compile("大前[天日]|前[天日]|昨[天日晚夜]|今[天日晚早晨]|明[天日晚早晨]|大后天|后天|大後天|後天")
+_NAMED_DAY: Final = expression("大前[天日]|前[天日]|昨[天日晚夜]|今[天日晚早晨]|明[天日晚早晨]|大后天|后天|大後天|後天")
 _DAYS_AWAY: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "後": 2, "大后": 3, "大後": 3}
-_WEEK_DAY: Final = re.compile(
+_WEEK_DAY: Final = expression(
     rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?个?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
 )
-_UNIT_NEXT_TO: Final = re.compile(
+_UNIT_NEXT_TO: Final = expression(
     rf"(?P<which>上上|下下|上|下|这|這|本)一?个?(?:(?P<week>{_WEEK})|(?P<month>月)(?:的?(?P<day>[0-9]{{1,2}}|{_SMALL})[日号號])?)"
     "|(?P<year>大前年|前年|去年|今年|明年|后年)(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
     rf"(?:(?P<in_day>[0-9]{{1,2}}|{_SMALL})[日号號])?)?"
 )
 _SENSE: Final = {"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "下": 1, "下下": 2}
 _YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
-_UNITS_AGO: Final = re.compile(
+_UNITS_AGO: Final = expression(
     rf"{_NO_NUMBER}(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|左|台)"
 )
-_PAST_UNITS: Final = re.compile(rf"(?:最近|过去|過去|近|这|這)(?:的|这|這)?(?P<count>{_NUMBER}){_UNIT}(?!前|后|後)")
-_BARE_MONTH: Final = re.compile(
+_PAST_UNITS: Final = expression(rf"(?:最近|过去|過去|近|这|這)(?:的|这|這)?(?P<count>{_NUMBER}){_UNIT}(?!前|后|後)")
+_BARE_MONTH: Final = expression(
     "(?<![0-9年个個的月〇零○一二三四五六七八九十廿.])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月"
     f"(?:份|(?![0-9{_WEEKDAYS}十亮饼球光票供]))(?![0-9])"
 )
-_BARE_YEAR: Final = re.compile(
+_BARE_YEAR: Final = expression(
     r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!前|后|後|\s?的?\s?[0-9一二三四五六七八九十])"
 )
-_DAYS_OF_MONTH: Final = re.compile(
+_DAYS_OF_MONTH: Final = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
 )
-_BARE_DAY: Final = re.compile(
+_BARE_DAY: Final = expression(
     rf"(?<![0-9月个個第一二三四五六七八九十廿])(?P<day>[0-9]{{1,2}}|{_SMALL})[号號日]"
     "(?P<shown>(?=的?(?:左右|前[后後]|那[一几]?天|[之以][前后後]|以来|以來|起|早上|上午|中午|下午|晚上|凌晨|[-–—~〜到至])))?"
     "(?P<asked>(?=发生|發生|有什么|有什麼|有没有|是什么|做|干|去|来|我|你|他|她|大家|要|会|會))?(?![楼樓线線院门門房店馆館室])"
 )
 """`27号`, which names no month, and may be the number of a house: what stands around it must say that it is a day."""
-_OPENS_DAY: Final = re.compile("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
-_FUTURE: Final = re.compile("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
-_PAST: Final = re.compile("了|过|過|昨|去了|来过")
-_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_OPENS_DAY: Final = expression("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
+_FUTURE: Final = expression("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
+_PAST: Final = expression("了|过|過|昨|去了|来过")
+_HAN: Final = expression("[\u4e00-\u9fff]")
 
 
 def holds_chinese(text: str) -> bool:
@@ -195,7 +196,7 @@ def _count(text: str) -> int:
     return eastern_number(text.replace("两", "二").replace("兩", "二"))
 
 
-_COUNTED: Final = re.compile("[0-9一二两兩三四五六七八九十半几]")
+_COUNTED: Final = expression("[0-9一二两兩三四五六七八九十半几]")
 """Before `周三` it makes weeks of it: 两周三次."""
 _RULES: Final = (
     (_NAMED_DAY, _named_day),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.mentions import (
     ENGLISH_SEASON,
     Calendar,
@@ -44,52 +45,52 @@ _YEAR: Final = "(?:19|20)[0-9]{2}"
 _ENDS: Final = r"(?!\w|[.,:/-][0-9])"
 _FLAGS: Final = re.ASCII | re.IGNORECASE
 
-_NAMED_DAY: Final = re.compile(
+_NAMED_DAY: Final = expression(
     r"\b(?:the\s)?day\s(?P<far>before\syesterday|after\stomorrow)\b"
     r"|\b(?P<near>yesterday|today|tomorrow|tonight|last\snight|this\s(?:morning|afternoon|evening))\b",
     _FLAGS,
 )
 _DAYS_AWAY: Final = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
-_UNIT_NEXT_TO: Final = re.compile(
+_UNIT_NEXT_TO: Final = expression(
     r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
     rf"(?!\s(?:of|in)\s{_MONTH}\b)",
     _FLAGS,
 )
-_NEAR_WEEKEND: Final = re.compile(
+_NEAR_WEEKEND: Final = expression(
     r"\b(?:(?:over|on|at|during|for|since|until|till|by|before|after|around)\s)?the\sweekend\b"
     r"(?!\s(?:before|after|of|edition|paper|house|home|shift|trip|course|ticket|market|rate)\b|-)",
     _FLAGS,
 )
 """Without a word before it, it is a time only where it stands at an end or before what somebody does: `_GOES_ON`."""
-_GOES_ON: Final = re.compile(
+_GOES_ON: Final = expression(
     r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
     _FLAGS,
 )
-_BEFORE_LAST: Final = re.compile(r"\bthe\s(?P<unit>week|month|year|weekend)\sbefore\slast\b", _FLAGS)
-_UNITS_AGO: Final = re.compile(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow|earlier|later)\b", _FLAGS)
-_IN_UNITS: Final = re.compile(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
-_PAST_UNITS: Final = re.compile(
+_BEFORE_LAST: Final = expression(r"\bthe\s(?P<unit>week|month|year|weekend)\sbefore\slast\b", _FLAGS)
+_UNITS_AGO: Final = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow|earlier|later)\b", _FLAGS)
+_IN_UNITS: Final = expression(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
+_PAST_UNITS: Final = expression(
     rf"\b(?:(?:the|these|in|for|over|during)\s(?:the\s)?)?(?P<which>last|past|previous|next|coming)\s{_COUNT}\s{_UNIT}\b",
     _FLAGS,
 )
-_WEEKDAYS: Final = re.compile(
+_WEEKDAYS: Final = expression(
     rf"\b(?:(?P<which>last|past|this|next|coming|on|every|each|since|until|till|by|before|after|from)\s)?"
     rf"(?:(?P<name>{_WEEKDAY})|(?P<short>{_SHORT_WEEKDAY}))\b(?!-)",
     _FLAGS,
 )
 _REPEATED: Final = frozenset({"every", "each"})
-_BARE_MONTH: Final = re.compile(
+_BARE_MONTH: Final = expression(
     rf"\b(?P<which>(?:week|beginning|start|middle|end)\s(?:of|in)|last|this|next|in|during|since|until|till|before|after|around|early|mid|late)[\s-](?P<name>{_MONTH})\b"
     r"(?!\.?\s?[0-9]|-)(?P<end>\.?(?=\s*(?:[^\w\s]|\Z)))?",
     _FLAGS,
 )
 _IS_WORD_TOO: Final = frozenset({"may", "march", "mar"})
-_MONTHS: Final = re.compile(
+_MONTHS: Final = expression(
     rf"\b(?P<between>between|from)?\s?(?P<first>{_MONTH})\.?\s?(?P<to>-|–|—|\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b)\s?"
     rf"(?P<second>{_MONTH})\b\.?(?:,?\s(?P<year>{_YEAR}){_ENDS})?(?!\.?\s?[0-9])",
     _FLAGS,
 )
-_DAYS_OF_MONTH: Final = re.compile(
+_DAYS_OF_MONTH: Final = expression(
     rf"(?<![\w./:-])(?:(?P<one>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
     rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<before>{_MONTH})\b"
     rf"|(?P<behind>{_MONTH})\b\.?\s(?P<three>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
@@ -97,22 +98,22 @@ _DAYS_OF_MONTH: Final = re.compile(
     rf"(?:,?\s(?P<year>{_YEAR}){_ENDS})?",
     _FLAGS,
 )
-_YEARS: Final = re.compile(
+_YEARS: Final = expression(
     rf"\b(?:in|during|since|until|till|before|after|early|mid|late|spring|summer|autumn|fall|winter|(?:the\s)?year)(?:\sof)?[\s-]"
     rf"(?P<year>{_YEAR})(?=\s*(?:[^\w\s.,:/%°$€£+-]|[.,](?![0-9])|\Z)"
     r"|\s(?:and|or|but|we|i|you|he|she|they|it|the|my|our|his|her|their|when|to|was|were|did|with|at|on|for|as|there|by)\b)",
     _FLAGS,
 )
-_ISO_MONTH: Final = re.compile(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
+_ISO_MONTH: Final = expression(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
 _ENDS_DAY: Final = (
     r"(?=\s*(?:[^\w\s-]|\Z)|\s(?:with|at|for|did|was|were|is|will|when|we|i|you|he|she|they|and|or|but)\b)"
 )
-_DAY_OF_IT: Final = re.compile(
+_DAY_OF_IT: Final = expression(
     r"\b(?:(?P<word>on|around|about|near|circa|since|until|till|by|before|after|from|week\sof|weekend\sof)\s)?"
     rf"(?P<it>the\s(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)(?:\sof\s(?P<which>last|this|next)\smonth\b|{_ENDS_DAY}))",
     _FLAGS,
 )
-_DAYS_OF_IT: Final = re.compile(
+_DAYS_OF_IT: Final = expression(
     r"\b(?:between|from)\s(?P<it>the\s(?P<one>[0-9]{1,2})(?:st|nd|rd|th)\s(?:and|to|until|till|through)\s(?:the\s)?"
     rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th){_ENDS_DAY})",
     _FLAGS,
@@ -120,11 +121,11 @@ _DAYS_OF_IT: Final = re.compile(
 """`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
 _SENSE: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 
-_FUTURE: Final = re.compile(
+_FUTURE: Final = expression(
     r"\b(?:will|won't|shall|going\sto|plans?|planned|due|must|needs?\sto|appointment|upcoming|tomorrow|next)\b|'ll\b",
     _FLAGS,
 )
-_PAST: Final = re.compile(
+_PAST: Final = expression(
     r"\b(?:was|were|had|did|didn't|went|came|saw|met|got|said|made|took|told|gave|bought|brought|found|left|ate|ran|wrote|paid|spent|drove|flew|\w{2,20}ed)\b",
     _FLAGS,
 )

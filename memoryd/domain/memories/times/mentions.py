@@ -19,17 +19,18 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.spans import DaySpan, in_year, month_of, nearest_year, shifted, weekend_of
 
 _HIDDEN: Final = "#"
 _EXTENSION: Final = "(?:md|markdown|txt|json5?|ya?ml|toml|csv|pdf|png|jpe?g|html?|py|log)"
-_PLACE: Final = re.compile(
+_PLACE: Final = expression(
     r"\]\([^()\s]{1,2000}+\)|\b[a-z][a-z0-9+.-]{1,20}://[^\s()<>]++"
     rf"|(?<![\w.~/-])(?=[A-Za-z~._])[\w.~-]++(?:/[\w.~@:+-]++)++(?:\#[\w-]+)?"
     rf"|(?<![\w.~/-])[\w~-]{{1,200}}+\.{_EXTENSION}\b(?:\#[\w-]+)?",
     re.ASCII | re.IGNORECASE,
 )
-_DIGIT: Final = re.compile("[0-9]")
+_DIGIT: Final = expression("[0-9]")
 
 _WEEKDAY: Final = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
 _MONTH: Final = (
@@ -45,7 +46,7 @@ _TIMES: Final = (
     rf"{_TIME}(?:(?:,?\s(?:and|or|to|through|until)\s|,\s?|\s?[&/–-]\s?)(?:on\s|the\s){{0,2}}{_TIME}){{0,6}}"
 )
 _UNIT: Final = "(?:day|week|month|quarter|year|term|season|morning|evening|weekend)"
-_ENGLISH: Final = re.compile(
+_ENGLISH: Final = expression(
     rf"\b(?:every|each)\s(?:(?:{_ORDINAL}|two|three|four|single|[0-9]{{1,2}})\s)?"
     rf"(?:{_UNIT}s?,?\s(?:(?:on|in|at|the|of)\s){{0,2}})?{_TIMES}"
     rf"|\b(?:the\s)?{_ORDINAL}\s(?:(?:and|or)\s(?:the\s)?{_ORDINAL}\s)?{_WEEKDAY}\s(?:of|in)\s(?:the|each|every|a)\s{_UNIT}\b"
@@ -61,7 +62,7 @@ _EASTERN_TIME: Final = (
     rf"(?:第?{_NUMBER}个|第{_NUMBER}個|最后一?个|最後一?個)?"
     rf"(?:{_WEEK_WORD}[一二三四五六日天末]|{_NUMBER}{{1,3}}月份?(?:{_NUMBER}{{1,3}}[日号號])?|{_NUMBER}{{1,3}}[日号號]|[一二三四五六日天])"
 )
-_EASTERN: Final = re.compile(
+_EASTERN: Final = expression(
     rf"(?:每逢?|逢|隔){_NUMBER}{{0,2}}[个個]?(?:{_WEEK_WORD}|月|年|季度)?份?的?"
     rf"{_EASTERN_TIME}(?:(?:[、和与與及或到至,，-]|以及){{0,1}}{_EASTERN_TIME}){{0,6}}"
 )
@@ -83,12 +84,12 @@ def _hidden(match: re.Match[str]) -> str:
     return _HIDDEN * len(match[0])
 
 
-_BEFORE: Final = re.compile(
+_BEFORE: Final = expression(
     r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
     r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z",
     re.IGNORECASE,
 )
-_BEHIND: Final = re.compile("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
+_BEHIND: Final = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
 _THIRD: Final = 10
 _DAYS_OF_WEEK: Final = 7
 _EARLY: Final = ("early", "beginning", "start")
@@ -200,14 +201,14 @@ _BEGINS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12
 }
 _MONTHS: Final = 3
 _YEAR: Final = "(?:19|20)[0-9]{2}"
-ENGLISH_SEASON: Final = re.compile(
+ENGLISH_SEASON: Final = expression(
     r"(?<!\bher\s)(?<!\bhis\s)(?<!\bmy\s)(?<!\btheir\s)(?<!\bour\s)(?<!\byour\s)\b(?:"
     r"(?P<which>last|past|previous|this|next|coming)\s(?P<near>spring|summer|autumn|fall|winter)"
     r"|the\s(?P<before>spring|summer|autumn|fall|winter)\sbefore\slast"
     rf"|(?P<named>spring|summer|autumn|fall|winter)(?:\sof)?\s(?P<year>{_YEAR}))(?!\w|-\w|[.,:/][0-9])",
     re.ASCII | re.IGNORECASE,
 )
-CHINESE_SEASON: Final = re.compile(
+CHINESE_SEASON: Final = expression(
     rf"(?:(?P<away>大前年|前年|去年|今年|明年|后年|後年)|(?<![0-9])(?P<year>{_YEAR})\s?年|(?P<which>上一?个|这个|下一?个))"
     "的?(?P<season>[春夏秋冬])(?:天|季)"
 )

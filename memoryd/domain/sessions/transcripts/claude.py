@@ -1,11 +1,11 @@
 """What the records of Claude Code's transcripts say; their form is observed, nobody publishes it."""
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.transcripts.records import (
     LeftOut,
     Speaker,
@@ -20,7 +20,7 @@ from memoryd.domain.sessions.transcripts.records import (
 _FLAGS: Final = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """Of agents below, of the machinery, of what was summed up, of errors."""
 _SYNTHETIC: Final = "<synthetic>"
-_TAG: Final = re.compile(
+_TAG: Final = expression(
     r"\s*<(?P<name>command-(?:name|message|args|contents)|local-command-(?:stdout|stderr|caveat)"
     r"|bash-(?:input|stdout|stderr)|task-notification|user-prompt-submit-hook|ide_opened_file|ide_selection)>"
 )

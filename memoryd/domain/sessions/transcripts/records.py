@@ -19,6 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import is_hidden
+from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.turns import AHEAD, EARLIEST, LATEST
 from memoryd.domain.text.sanitizing import with_cuts, without_cuts
@@ -93,9 +94,9 @@ def spoken_text(text: str) -> str:
 
 SUFFIX: Final = ".jsonl"
 _INSTANT: Final = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d{3})?Z"
-_ARCHIVE: Final = re.compile(rf".+\.jsonl\.(?:reset|deleted)\.{_INSTANT}", re.DOTALL)
+_ARCHIVE: Final = expression(rf".+\.jsonl\.(?:reset|deleted)\.{_INSTANT}", re.DOTALL)
 """What OpenClaw calls a session that was begun anew, or deleted: said all the same."""
-_DERIVED: Final = re.compile(
+_DERIVED: Final = expression(
     r".+\.(?:trajectory|checkpoint\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl", re.DOTALL | re.IGNORECASE
 )
 """What it makes of a session beside it: the same words once more."""
