@@ -9,7 +9,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
-import structlog
+# structlog reads all of rich if it finds it, for tracebacks in colour; ours are plain text, and start sooner
+_rich = sys.modules.setdefault("rich", None)  # type: ignore[arg-type]
+import structlog  # noqa: E402
+
+if _rich is None:
+    del sys.modules["rich"]
 
 SAID_CHARS = 2000
 READER_SECONDS = 0.5

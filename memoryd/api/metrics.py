@@ -21,10 +21,6 @@ from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from memoryd.agents.status.figures import Measures
@@ -72,13 +68,10 @@ class Metric(Struct, frozen=True):
     spread: Callable[[Scrape], Iterable[tuple[Labels, Durations]]] = lambda _moment: ()
 
 
-Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
-
-
 class MetricsText(Response):
     """The text format of Prometheus."""
 
-    media_type = CONTENT_TYPE_LATEST
+    media_type = "text/plain; version=1.0.0; charset=utf-8"
 
 
 async def get_metrics(services: AllServices) -> MetricsText:
@@ -98,24 +91,23 @@ async def get_metrics(services: AllServices) -> MetricsText:
 
 def text_of(moment: Scrape) -> bytes:
     """Return the text of all metrics at one moment."""
+    # here: few are ever asked for metrics
+    from prometheus_client import CollectorRegistry, generate_latest
+    from prometheus_client.registry import Collector
+
+    class AtMoment(Collector):
+        def collect(self) -> Iterable[Any]:
+            return (_family(metric, moment) for metric in METRICS)
+
     # a registry for each text, so that nothing is shared with anybody who uses the library in this process
     registry = CollectorRegistry()
-    registry.register(_Told(moment))
+    registry.register(AtMoment())
     return generate_latest(registry)
 
 
-class _Told(Collector):
-    """One moment as the library wants it."""
+def _family(metric: Metric, moment: Scrape) -> Any:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-    def __init__(self, moment: Scrape) -> None:
-        self._moment = moment
-
-    def collect(self) -> Iterable[Any]:
-        """Yield all families."""
-        yield from (_family(metric, self._moment) for metric in METRICS)
-
-
-def _family(metric: Metric, moment: Scrape) -> Family:
     if metric.kind is MetricKind.HISTOGRAM:
         spread = HistogramMetricFamily(metric.name, metric.says, labels=metric.labels)
         for labels, durations in metric.spread(moment):

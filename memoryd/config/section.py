@@ -56,6 +56,7 @@ class Section(BaseModel):
         frozen=True,
         strict=True,
         allow_inf_nan=False,
+        defer_build=True,
     )
 
 

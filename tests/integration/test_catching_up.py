@@ -214,7 +214,7 @@ async def test_large_note_that_is_being_cut_stays_pending_when_small_ones_are_sa
             assert may_go_on.wait(60)
             super().__init__(entries, folder)  # type: ignore[arg-type]
 
-    for place in ("reading", "looking", "round"):
+    for place in ("reading", "indexer"):
         monkeypatch.setattr(f"memoryd.index.{place}.LARGE_BYTES", 100_000)
     monkeypatch.setattr("memoryd.index.reading.Spool", SlowSpool)
     stage.write("memory/large.md", "- a crown is paid on each day.\n" * 10_000 + "\nThe quetzal.\n")

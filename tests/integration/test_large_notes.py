@@ -35,7 +35,7 @@ def sections(size: int, word: str) -> str:
 @pytest.fixture(autouse=True)
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a tenth of what counts as large suffice."""
-    for place in ("reading", "looking", "round"):
+    for place in ("reading", "indexer"):
         monkeypatch.setattr(f"memoryd.index.{place}.LARGE_BYTES", LARGE_BYTES)
 
 
