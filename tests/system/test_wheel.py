@@ -57,7 +57,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         assert names == wanted()
         (entries,) = [name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt")]
-        assert {"memoryd = memoryd.daemon.main:main", "memoryctl = memoryd.cli.main:main"} <= set(
+        assert {"memoryd = memoryd.daemon.main:main", "memoryctl = memoryd.cli.__main__:main"} <= set(
             wheel.read(entries).decode().splitlines()
         )
 

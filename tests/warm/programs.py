@@ -24,7 +24,7 @@ from tests.warm.nursery import SIZE
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = {
-    "memoryctl": "from memoryd.cli.main import main; main()",
+    "memoryctl": "from memoryd.cli.__main__ import main; main()",
     "memoryd": "from memoryd.daemon.main import main; main()",
 }
 """What the scripts that an installation makes hold."""

@@ -25,7 +25,7 @@ def test_expression_is_compiled_once_when_it_is_first_used(monkeypatch: pytest.M
 
 
 def test_every_expression_of_the_package_can_be_compiled() -> None:
-    programs = {"hooks/__main__.py", "sidecar/leash.py"}
+    programs = {"cli/__main__.py", "hooks/__main__.py", "sidecar/leash.py"}
     for module in TREES.keys() - programs:
         importlib.import_module(f"memoryd.{module.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__"))
     found = [one for one in gc.get_objects() if isinstance(one, expressions._Deferred)]

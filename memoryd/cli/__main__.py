@@ -1,0 +1,23 @@
+"""The first step of memoryctl: scripts ask for its version, which needs nothing of what commands import."""
+
+import sys
+
+from memoryd import __version__
+
+
+def main() -> None:
+    """Tell the version, or run the command line."""
+    if sys.argv[1:] == ["--version"] and sys.stdout is not None:
+        try:
+            print(f"memoryctl {__version__}", flush=True)  # noqa: T201
+            return
+        except OSError:
+            pass  # told below, as for every command
+    # here: what it imports takes four times as long as Python itself
+    from memoryd.cli.main import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()
