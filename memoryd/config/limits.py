@@ -27,7 +27,9 @@ class LimitsSection(Section):
     max_query_bytes: int = Field(
         default=4096, ge=16, le=1024 * 1024, description="The longest question that is answered, in bytes."
     )
-    max_query_tokens: int = Field(default=64, ge=1, le=8192, description="How many words of a question are looked for.")
+    max_query_tokens: int = Field(
+        default=400, ge=1, le=8192, description="How many words of a question are looked for."
+    )
     max_body_bytes: int = Field(
         default=1024 * 1024, ge=1024, le=1024**3, description="The largest body of a request, in bytes."
     )

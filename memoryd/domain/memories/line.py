@@ -14,7 +14,7 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -345,12 +345,24 @@ def head_of(text: str, *, usual_kind: Kind | None = None) -> LineHead:
     return LineHead(start, start, has_colon=False)
 
 
+CACHED_LINES: Final = 4096
+CACHED_CHARS: Final = 1000
+"""Longer lines are few, and would take much memory."""
+
+
 def parse_line(text: str, *, usual_kind: Kind | None = None) -> RetainedLine | NearMiss | None:
     """Read one bullet with its indented lines; its mark may be missing. None if it is prose.
 
     `usual_kind` is what a page gives to bullets that name no kind: then any bullet that says something is a memory.
     What was meant for a memory and is none is a NearMiss, which says what is wrong with it.
     """
+    parse = parsed_line if len(text) <= CACHED_CHARS else parsed_line.__wrapped__
+    return parse(text, usual_kind)
+
+
+@lru_cache(CACHED_LINES)
+def parsed_line(text: str, usual_kind: Kind | None) -> RetainedLine | NearMiss | None:
+    """Return what `parse_line` does: one line that is appended to a log has all of the log read several times."""
     mark = _MARK.match(text)
     body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
     kind = _KIND.match(body)

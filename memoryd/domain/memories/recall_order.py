@@ -120,11 +120,11 @@ def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: AskedFor) -
     return Verdict.WEAK if verdict is Verdict.NONE and Lifts.ENTITY in lifts else verdict
 
 
-def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, int, float, int]:
+def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, float, int]:
     """Return by what candidates are sorted, the first having the least.
 
-    Noise is last; of a question that names days, what is inside of them comes first; a bare question is answered by
-    what has most of what it asks for: of opinions the best first, of others the newest.
+    Noise is last, and among equals what is inside of the days that a question names comes first. A bare question is
+    answered by what has most of what it asks for: of opinions the best first, of others the newest.
     """
     day = 0 if placed.day is None else -placed.day.toordinal()
     distance = -placed.lifts.get(Lifts.TEMPORAL, 0.0)
@@ -133,7 +133,8 @@ def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, int, float
         worth = -round(placed.worth, 2) if asking.is_of_opinion else 0.0
         return False, distance, -len(placed.lifts), worth, day
     is_alone = placed.is_noise and not placed.lifts
-    return is_alone, distance, int(placed.is_noise), -placed.worth, day
+    # a day is often named in passing ("I need it today"): it says less of what is meant than the words do
+    return is_alone, float(placed.is_noise), -placed.worth, distance, day
 
 
 def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:

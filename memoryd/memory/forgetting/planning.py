@@ -34,7 +34,7 @@ from memoryd.domain.memories.changes.forgetting import (
 )
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.line import RetainedLine, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
@@ -322,7 +322,11 @@ def _is_in_git(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 
-DROPPED: Final[tuple[Callable[[], None], ...]] = (answer_words.cache_clear, commonness.cache_clear)
+DROPPED: Final[tuple[Callable[[], None], ...]] = (
+    answer_words.cache_clear,
+    commonness.cache_clear,
+    parsed_line.cache_clear,
+)
 """All functions that hold a text, or words of one; a test knows what else is remembered, and that it is no text."""
 
 

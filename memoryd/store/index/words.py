@@ -176,7 +176,8 @@ FROM chunk_words WHERE chunk_words MATCH ?2
 
 
 _COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
-_COUNT_CHUNKS = "SELECT count(*) FROM chunks WHERE +id NOT IN (SELECT value FROM json_each(?))"
+_COUNT_CHUNKS = "SELECT count(*) FROM chunks"
+_COUNT_OTHERS = "SELECT count(*) FROM chunks WHERE +id NOT IN (SELECT value FROM json_each(?))"
 
 
 class CandidateFilter(Struct, frozen=True):
@@ -269,7 +270,8 @@ def term_statistics(
     """
     ids = json.dumps(list(candidates))
     hidden = json.dumps(list(uncounted))
-    total: int = db.execute(_COUNT_CHUNKS, (hidden,)).get
+    # the plain count is kept with the table, the other reads every row
+    total: int = (db.execute(_COUNT_OTHERS, (hidden,)) if uncounted else db.execute(_COUNT_CHUNKS)).get
     statement, values = _HOLDERS.format(counted=_COUNTED if uncounted else ""), ((hidden,) if uncounted else ())
     counts: dict[str, int] = {}
     held: dict[int, set[str]] = {}

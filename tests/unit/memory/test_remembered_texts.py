@@ -2,6 +2,7 @@
 
 import ast
 
+from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
@@ -9,6 +10,7 @@ from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
 
 HOLD_TEXT = {
+    "domain/memories/line.py": {"parsed_line"},
     "domain/sessions/making_turns.py": {"answer_words"},
     "search/ranking.py": {"commonness"},
 }
@@ -47,13 +49,14 @@ def test_every_function_that_remembers_is_known_to_hold_text_or_none() -> None:
 def test_none_holds_a_text_when_something_was_forgotten() -> None:
     answer_words("The quetzalcanary eats 3 figs on Monday")
     commonness("quetzalcanary")
-    caches = (answer_words, commonness)
+    parse_line("- W @Peter: The quetzalcanary eats 3 figs on Monday")
+    caches = (answer_words, commonness, parsed_line)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 
     drop_remembered_texts()
 
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0]
+    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0]
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:

@@ -33,10 +33,11 @@ def order(asking: AskedFor, *candidates: Placed) -> list[int]:
     return sorted(range(len(candidates)), key=lambda at: place_key(candidates[at], asking))
 
 
-def test_days_that_are_asked_about_come_first() -> None:
+def test_evidence_comes_before_the_days_that_are_asked_about() -> None:
     inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
     outside, noise = placed(0.9, 2), placed(0.3, 3, is_noise=True)
-    assert order(AskedFor(span=SPAN), noise, outside, silent, inside) == [3, 2, 1, 0]
+    assert order(AskedFor(span=SPAN), noise, outside, silent, inside) == [1, 3, 2, 0]
+    assert order(AskedFor(span=SPAN), placed(0.3, 2), inside) == [1, 0], "of equal evidence the day decides"
 
 
 def test_bare_question_is_answered_by_the_newest() -> None:
