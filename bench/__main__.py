@@ -1,6 +1,7 @@
 """`python -m bench`: take the measurements, print tables, write JSON. Exit code 1 if one could not be taken."""
 
 import argparse
+import compileall
 import logging
 import signal
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+import memoryd
 from bench.catalogue import MEASUREMENTS
 from bench.measurement import Bench, Measurement
 from bench.report import Report
@@ -28,6 +30,8 @@ def main() -> int:
     log.configure("WARNING")
     # the daemons are children in sessions of their own: leave through the blocks that stop them
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    # an installed program is compiled, and a start that compiles is another one's
+    compileall.compile_dir(Path(memoryd.__file__).parent, quiet=1)
     console = Console(stderr=True)
     report = Report(effort="quick" if options.quick else "slow" if options.slow else "usual")
     with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:

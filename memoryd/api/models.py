@@ -32,13 +32,13 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 class Request(BaseModel):
     """A request body."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
 
 
 class Reply(BaseModel):
     """A reply body; fields may be added in later versions."""
 
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
 
 
 class ErrorBody(Reply):
