@@ -1,8 +1,6 @@
-"""The hooks of memoryd in the settings of Claude Code: put in, taken out and found, with all else left as it is.
+"""The hooks of memoryd in the settings of Claude Code: added, removed and found in the text, with all else unchanged.
 
-JSON has no comments, so what is ours is known by its command. The settings: https://code.claude.com/docs/en/hooks.
-
-Change a JSON text in place: what is not changed keeps its bytes, its order and its indentation.
+JSON has no comments, so our hooks are known by their command: https://code.claude.com/docs/en/hooks.
 """
 
 import json

@@ -1,17 +1,15 @@
 """Take secrets out of a text before anything of it is kept: turns, transcripts, captures and logs pass here.
 
-What is left of a long token, its first six and last four characters, tells a person which one it was, as OpenClaw
-leaves it; of passwords and private keys nothing is left.
+Of a long token its first six and last four characters stay, so that a person knows which one it was, as in OpenClaw;
+of passwords and private keys nothing stays.
 
-How secrets look: the keys of known providers, tokens, private keys, passwords in assignments and addresses, cards.
+Secrets are known by their shape (keys of known providers, tokens, private keys, passwords in addresses, cards) or by
+the name before them: `password=…`, `"token": "…"`, `--api-key …`, `密码：…`. How much a value behind a name must look
+like a secret depends on how it is written: what is quoted, or right behind an equals sign, is believed; a word behind
+a colon or `is` may be prose and needs a digit or a sign in it. Prose, dates, versions and hashes are told apart by
+`is_random`.
 
-Every pattern is bounded or possessive, so that the time grows with the length of a text and nothing else, whoever
-wrote it. What ordinary prose, dates, versions and hashes look like is told apart by `is_random` and the names before.
-
-Secrets that are known by the name before them: `password=…`, `"token": "…"`, `--api-key …`, `密码：…`.
-
-How much a value must look like a secret depends on how it is written: what is quoted, or stands right behind an
-equals sign, is believed; a word behind a colon or `is` may be prose and needs a digit or a sign in it.
+Every pattern is bounded or possessive, so that the time grows with the length of a text and nothing else.
 """
 
 import re

@@ -1,8 +1,6 @@
-"""Reading lines of a document back: streamed, with bounds, and only what may be read.
+"""Reading lines of a document back: streamed, in bounded memory, and only what may be read.
 
-Taking some lines out of a text that comes in pieces, in bounded memory.
-
-What stands now where a document was read: the same, another text, nothing that may be told, or nobody can say.
+A hit is shown only if its document is still there: the same, changed, hidden, or in doubt.
 """
 
 import codecs

@@ -1,16 +1,9 @@
-"""What is kept out of the index by name: the `.memoryignore` of the workspace and the `exclude` globs.
+"""What is kept out of the index: by `.memoryignore`, by `exclude` globs, and by notes that say they are private.
 
-In doubt a note is private. While nobody can say what the rules are (the file is no text, no regular file, too
-large, half written, unreadable), the last good ones hold and nothing new may be indexed. A file that is gone says
-nothing at all: the last good rules hold until another one stands there.
-
-The last rules of an ignore file that could be read, kept so that they hold after a restart, too.
-
-Whether a note says of itself that it is private: the one place where the package asks, whatever it holds of it.
-
-Rules by name for files that have several: a folder that is reached through a link is still that folder.
-
-The rules of other workspaces: a folder of theirs keeps its secrets from whoever lists it.
+In doubt a note is private. While the rules cannot be read (the file is no text, no regular file, too large, half
+written, unreadable), the last good ones hold, also after a restart, and nothing new may be indexed. After the file is
+deleted, the last good rules hold until another one is there. A folder that is reached through a link is ruled by each
+of its names, and a folder of another workspace by the rules of that one, too.
 """
 
 import codecs

@@ -1,9 +1,7 @@
-"""Opening a file below a folder so that nothing on the way leads out of it.
+"""Reading a document's bytes whole and safely: beneath its root, through no symlink, never a half-saved state.
 
-Linux does it in one call, `openat2(2)` with RESOLVE_BENEATH; elsewhere, and where a sandbox forbids that call, the
-path is walked component by component.
-
-Reading a document's bytes whole and safely: beneath its root, through no symlink, never a half-saved state.
+Linux opens beneath a folder in one call, `openat2(2)` with RESOLVE_BENEATH; elsewhere, and where a sandbox forbids
+that call, the path is walked component by component.
 """
 
 import codecs

@@ -1,6 +1,4 @@
-"""SHA-256 of large files: computed once, and remembered for as long as the file stays the same.
-
-The header of a GGUF, read with limits: enough to know whether the file is whole, and what it says of itself.
+"""A GGUF file without loading it: its header, read with limits, and the SHA-256 of its content, remembered by its stat.
 
 A file from elsewhere may be cut short, a web page, or built to harm the reader, so every count and length is
 bounded before it is believed. Needs nothing but the standard library. Format:

@@ -1,11 +1,9 @@
-"""Many files change places with new ones, as good as at once: before the plan is written nothing has changed, and what
+"""Replace many files as good as at once, while no daemon runs: before the plan is written nothing has changed, and what
 a kill left after that is finished by the next run. What was replaced is kept, and can be put back.
 
-    <state>/replaced/<time>/new/…       what is to stand there; gone at the end
-                            old/…       what stood there
+    <state>/replaced/<time>/new/…       the new files; gone at the end
+                            old/…       the files before
                             plan.json   which is which; without it the folder is what a kill left, and goes
-
-Work that needs memoryd to lie still: it holds the lock of the daemon, so that none starts meanwhile.
 """
 
 import contextlib

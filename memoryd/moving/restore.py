@@ -1,10 +1,6 @@
-"""What is forgotten stays so where an earlier ledger takes the place of a later one: its marks go along.
+"""Bringing a backup back, and undoing that: all is verified beside the present files, and only then replaces them.
 
-Bringing a backup back: all of it is verified beside what is there, and only then takes its place.
-
-What was forgotten since the backup was made stays forgotten: the ledgers that come back are told of it.
-
-Taking a restore back: what it replaced stands again, but for what was forgotten since, which stays forgotten.
+What was forgotten since stays forgotten either way: the marks of the later ledger are joined to the earlier one.
 """
 
 import os

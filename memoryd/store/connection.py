@@ -1,14 +1,7 @@
-"""Page checksums by SQLite's checksum VFS: a bit that flipped on the disk is found when its page is read.
+"""One connection to a database file: page checksums, pragmas, sqlite-vec, private files, and errors in our words.
 
-See https://sqlite.org/cksumvfs.html. apsw brings it as a loadable extension; where it does not, files have none.
-
-One connection to a database file, set up as we want it: page checksums, pragmas, sqlite-vec.
-
-Reading several things as they are at one moment.
-
-Files that only their owner may read, whatever the umask says.
-
-The driver's errors in our words: what may pass, and what says that the file is broken.
+SQLite's checksum VFS finds a bit that flipped on the disk when its page is read: https://sqlite.org/cksumvfs.html.
+apsw brings it as a loadable extension; where it does not, files have no checksums.
 """
 
 import os

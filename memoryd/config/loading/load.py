@@ -1,18 +1,11 @@
 """From the file, the environment and the flags to one validated configuration.
 
-Precedence: flag, `MEMORYD_*` environment, file, default.
+Precedence: flag, `MEMORYD_*` environment, file, default. Relative paths start at the folder of the file. Validation
+takes out what is wrong and goes on, so that it reports all problems at once.
 
-Relative paths of the file start at the folder of the file, not at whatever folder the daemon was started in.
-
-Validation that goes on after a mistake: what is wrong is taken out, so that all that is wrong is told at once.
-
-A file as a start would take it: everything that is wrong or worth knowing, each with its place.
-
-Numbers out of their range: where OpenClaw takes another number, so does memoryd, with a notice.
-
-It takes none where another number would send or delete what its owner did not mean to: a budget of tokens, how much
-is kept and for how long, how large a file may be, how long a vector is. Keys that OpenClaw does not have are a mistake
-of whoever wrote them, and are told as one.
+A number beyond OpenClaw's range is brought into ours with a notice where OpenClaw has the key. It is a problem where
+another number would send or delete what the owner did not mean to (budget of tokens, retention, size of files, length
+of vectors), and for keys that OpenClaw does not have.
 """
 
 import json

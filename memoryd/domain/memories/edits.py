@@ -1,14 +1,8 @@
-"""Adding memories to the text of a daily log: below its Retain heading, with every other line as it was.
+"""Edits of the memories in a note: add lines to a daily log, change attributes, remove lines; all else keeps its bytes.
 
-Each place that may do is tried, and what comes of it is read back: only a text that states just what it stated
-before, and the new memories, is an answer. So no fence that was left open, and no marker, can swallow one.
-
-Edits of the lines that state a memory: other attributes, or no line at all; every other byte of a note stays.
-
-A line is found by the id of what it states, wherever it stands now. What comes of an edit is read back: only a text
-that states just what it stated before, but for the line that was meant, is an answer.
-
-What somebody asks to be retained, as the line that states it: one bullet, whatever the text holds.
+A line is found by the id of what it states, wherever it is now. The result of each edit is read back: only a text that
+states just what it stated before, but for the memory in question, is an answer. So no open fence and no marker can
+swallow a line.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """Entities: what a memory is about, by the names that people write and the slugs that these compare by.
 
-Which entities a text names: by name or alias, letter for letter but for case and hyphens, never by likeness.
+A text names an entity by name or alias, letter for letter but for case and hyphens, never by similarity.
 """
 
 import re

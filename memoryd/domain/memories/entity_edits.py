@@ -1,11 +1,8 @@
-"""Aliases in the front matter of the page of an entity, put in and taken out; every other byte stays as it is.
+"""Pages of entities, `bank/entities/<slug>.md`: the names that are merged or split, and aliases in the front matter.
 
-The list is edited where it stands, in the style it has: `[Pete, P]`, or an item on each line. What YAML understands
-otherwise than a person would, and what cannot be told apart safely, is refused.
-
-The pages of entities, `bank/entities/<slug>.md`, as far as a person names an entity by them.
-
-Which entity another name belongs to: what may be merged and split, by names and pages, never by similarity.
+Names and pages decide to which entity a name belongs, never similarity. The list of aliases is edited in place, in the
+style it has: `[Pete, P]`, or an item on each line. YAML that a person would read in another way, and lists that cannot
+be edited safely, are refused.
 """
 
 import json

@@ -1,12 +1,8 @@
 """Which memories may answer: by who asks, when, about whom, and of which kind. Filters hold before anything is ranked.
 
-A source counts for itself: of a memory that is stated twice, one statement may be inside of the days that are asked
-about, the other not.
-
-What a question asks of memories beside its words: about whom, about when, and what somebody thinks.
-
-A question of which nothing else is left ("tell me about The Castle", "上周发生了什么") is bare: its words tell nothing,
-and what it names answers it.
+Each source counts for itself: a memory may be stated twice, once inside the days of the question and once outside.
+A question of which nothing but its filters is left ("tell me about The Castle", "上周发生了什么") is bare: its words
+say nothing, and what it names answers it.
 """
 
 import re

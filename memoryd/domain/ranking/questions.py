@@ -1,13 +1,11 @@
 """What a question asks for beside its words: `path:memory/2026* since:30d "exact phrase" -word -"two words"`.
 
-What does not read as a filter stays a word of the question, so that no question is an error. Phrases and minus signs
-bind in keyword queries alone. In a sentence quotes name something (`who wrote "The Mayor"?`): there a phrase lifts what
-holds it; and a minus belongs to what is asked about (`what does rsync -archive do?`).
+What does not parse as a filter stays a word of the question, so that no question is an error. Phrases and minus signs
+bind in keyword queries alone. In a sentence quotes name something (`who wrote "The Mayor"?`): there a phrase boosts
+what holds it; and a minus belongs to the text (`what does rsync -archive do?`).
 
-Neighbouring words of a question, such as `support group`: where they stand side by side, both mean what is asked.
-
-They are worth asking only if the two are seldom seen together: else they say what their rarer word says. Two names are
-no such pair, for names stand together everywhere.
+Neighbouring words such as `support group` are searched as a pair where the two are seldom seen together; else they say
+what the rarer one says. Two names are no pair: names are side by side everywhere.
 """
 
 import itertools

@@ -1,11 +1,8 @@
 """Snippets: the part of a chunk that shows why it was found, exact text with true line numbers, and its focus.
 
-The run of whole lines of a text that tells most about a question, by its words and by its meaning.
-
-Leaving out the lines of a conversation that say nothing, and knowing where the others stood.
-
-Between two messages of a transcript there may be a hundred lines of its file that are not told: what tools answered.
-As blank lines they would fill a snippet and its focus.
+The part is the run of whole lines that tells most about a question, by words and by meaning. Of a conversation, silent
+lines are left out first, and the numbers of the others are kept: between two messages of a transcript there may be a
+hundred lines of tool output, which as blank lines would fill a snippet.
 """
 
 from bisect import bisect_right

@@ -1,9 +1,7 @@
-"""Some turns of a session, as many as a reply can hold, and where it goes on.
+"""Turns of a session as text: an excerpt that fits a reply and says where it goes on, and a record for a prompt.
 
-Turns as text for an agent's prompt: told as a record, so that nothing in it passes for an instruction or for us.
-
-Markup of a turn is escaped and its further lines are indented, so that it can neither end the record nor begin
-another turn; control characters and marks that reorder a line are left out.
+In a record markup is escaped and further lines are indented, so that no turn can end it, begin another turn, or pass
+for an instruction or for us; control characters and marks that reorder a line are left out.
 """
 
 import html

@@ -1,18 +1,15 @@
 """Which turns to put before an agent for a message, and why: a run of neighbours, never single answers.
 
 The current session's last N, unless another session answers the message clearly better: then its N up to the match,
-and where fewer stand there, those after it. Without a message, the last N. The margin is what keeps "and that one?"
-here.
+and where it has fewer before the match, those after it. Without a message, the last N. The margin is what keeps "and
+that one?" here.
 
-A run: neighbouring turns that are looked at together, for what a message takes up is seldom said in one turn.
+Turns are matched by words, near hashes and topics, without reading a session, and a run of neighbours together, for
+what a message takes up is seldom in one turn:
 
-Find the turn that a message takes up again, by words, near hashes and topics, without reading a session.
-
-score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords that stand in the
+score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords that are in the
 turn or in those of its run, 1 − distance/24 for hashes at most 12 bits apart, and the share of its topics, of which a
 part that is shared counts half. A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language.
-
-Where each topic was talked about.
 """
 
 import math

@@ -1,18 +1,17 @@
-"""What a turn is about, as tags like `discord_config`: a subject and an aspect, found by closed lists, no model.
+"""What a turn is about, without a model: keywords, tags like `discord_config`, and a hash for similar questions.
 
-A *subject* is what is talked about: a name (written in another script or as a program writes it), a word of `SUBJECTS`,
-else the first keyword. An *aspect* is what is asked of it, a word of `ASPECTS`. English and Chinese words of one
-line have one tag, so that a question finds what was said in the other language.
+A topic is a subject and an aspect, found by closed lists. A *subject* is what the turn is about: a name (written in
+another script or as a program writes it), a word of `SUBJECTS`, else the first keyword. An *aspect* is what is asked
+of it, a word of `ASPECTS`. English and Chinese words of one line have one tag, so that a question finds what was said
+in the other language.
 
-What a question is about, without a model: its telling words, and of scripts without spaces its telling pairs.
+Keywords are the significant words, and of scripts without spaces the significant pairs. A run of Chinese is cut into
+pairs that are frequent in the language and do not overlap: of all ways to cut it the one whose pairs are the most
+common together (a shortest path, as dictionary segmenters do it, over a table of pairs).
 
-A run of Chinese is cut into pairs that are frequent in the language and do not overlap: of all ways to cut it the one
-whose pairs are the most common together (a shortest path, as dictionary segmenters do it, over a table of pairs).
-
-A hash that is near for near questions: SimHash of their keywords (Charikar 2002, section 3).
-
-Each keyword votes for every of 64 bits by its BLAKE2b digest of eight bytes; a bit is set if more vote for it than
-against it. Nothing of it depends on the process, the machine or the version, so that it may be kept in files.
+The hash is the SimHash of the keywords (Charikar 2002, section 3): each votes for every of 64 bits by its BLAKE2b
+digest of eight bytes; a bit is set if more vote for it than against it. It does not depend on the process, the machine
+or the version, so that files may keep it.
 """
 
 import math

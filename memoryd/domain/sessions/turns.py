@@ -1,8 +1,6 @@
 """What a conversation is made of: a turn is a question with its answer, numbered inside a session.
 
-One message of a conversation as whoever keeps it going tells of it.
-
-When a turn was said, as a caller tells it.
+A message event is one message of a conversation as its host reports it, with the time as a caller states it.
 """
 
 from collections.abc import Mapping

@@ -1,17 +1,15 @@
-"""Words for the keyword index: the same rule cuts notes and questions, so that what is written is what is found.
+"""Words for the keyword index, one spelling for what is written in several ways, and statements apart from negation.
 
-FTS5's `unicode61` splits at everything that is no letter, digit or mark, which suits alphabets. Scripts without
-spaces are cut here into overlapping pairs of characters first, and compound identifiers also into their parts.
+The same rule cuts notes and questions, so that a question finds what is written. FTS5's `unicode61` splits at
+everything that is no letter, digit or mark, which suits alphabets. Scripts without spaces are cut here into
+overlapping pairs of characters first, and compound identifiers also into their parts.
 
-One way of writing for what is often written in several: widths, quotation marks, wrapped lines, emphasis.
+One spelling covers widths, quotation marks, wrapped lines and emphasis. What might be a fact stays as it is: case,
+accents, signs, digits, passwords.
 
-What might be a fact stays as it is: case, accents, signs, digits, passwords.
-
-What a statement says apart from whether it says so: its telling words without negations, and how many those are.
-
-Explicit wording alone counts, English and Chinese: not, never, no longer, don't, cannot · 不, 不再, 从不, 没, 未. What
-only looks like one (not only, 不错, 没关系, 是不是) is left alone. This finds what a person should look at; it decides
-nothing.
+A statement is its significant words without negations, and how many those are. Explicit wording alone counts, English
+and Chinese: not, never, no longer, don't, cannot · 不, 不再, 从不, 没, 未. What only looks like one (not only, 不错,
+没关系, 是不是) is left alone. This finds what a person should read; it decides nothing.
 """
 
 import re

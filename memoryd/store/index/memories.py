@@ -1,7 +1,4 @@
-"""The rows of retained lines, and of the pages of entities: what a document states as memories.
-
-The memories of an index, by verbs: each is one transaction, and raises StoreError.
-"""
+"""The memories of an index: retained lines, and the pages of entities."""
 
 import json
 from collections.abc import Collection, Mapping

@@ -1,6 +1,6 @@
-"""Answers below the bar, held for a week, by agent, session and number of the turn. All rows, and no clock.
+"""Conversations in the ledger: answers below the bar, kept for a week, and conversations that are not to be remembered.
 
-Conversations that are not to be remembered, by agent: all rows, and no clock.
+All rows, and no clock.
 """
 
 from datetime import timedelta

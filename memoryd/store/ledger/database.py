@@ -1,6 +1,6 @@
-"""One ledger file, usable from asyncio: what it holds, by verbs, each one transaction.
+"""One ledger file, usable from asyncio, each call one transaction; and the damaged ledgers set aside beside it.
 
-The damaged ledgers beside a ledger: whose marks it has, and whose nobody can read.
+It tells of damaged ledgers whose tombstones were taken over, and which cannot be read.
 """
 
 import asyncio

@@ -1,10 +1,7 @@
-"""Ledgers as files that go elsewhere: copied whole while somebody writes, looked at, and given another workspace.
+"""A ledger file without a connection to it: recognise it, copy it, count its rows, rename its workspace, set it aside.
 
-All of it blocks, and raises StoreError. What changes a ledger is for files that nobody has open.
-
-A ledger file without a connection to it: recognise it, make it private, copy it, set it aside. All of it blocks.
-
-Unlike an index it cannot be made anew, so nothing here deletes one; only copies of it go.
+All of it blocks, and raises StoreError. A change needs a file that is not open elsewhere. Unlike an index a ledger
+cannot be made anew, so nothing here deletes one; only copies of it are deleted.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
-"""What the ledger has of a memory that is forgotten: deleted everywhere in one transaction, so that no byte is left.
+"""Forgetting in the ledger: delete a memory's rows everywhere in one transaction, and keep keyed hashes of it.
 
-What is forgotten in a workspace: rows of keyed hashes in the ledger, and nothing that was said.
+No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
 from collections.abc import Iterable, Iterator, Set

@@ -1,8 +1,6 @@
-"""The steps that the confidences of opinions made: rows of the ledger. Numbers and ids, nothing of what was said.
+"""Reflect in the ledger: steps of opinions, proposals that wait for a person, and runs with their results.
 
-Proposals in the ledger, by workspace: the queue of changes that wait for a person.
-
-Runs of reflect in the ledger, by workspace: when the last one was, and what came of each.
+Steps are numbers and ids, nothing of what was said.
 """
 
 import json

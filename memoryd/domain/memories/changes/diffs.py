@@ -1,14 +1,8 @@
-"""Unified diffs of one file: made for a person to read, and applied where their lines still stand unmistakably.
+"""Unified diffs of one file: made for a person to read, applied and reverted where their lines still fit unambiguously.
 
-Texts have plain line ends, as `note_text` reads them.
-
-What differs between two texts, line by line, and taking it back where it still stands unmistakably.
-
-Lines are what stands between line breaks, so that a text which ends in one has an empty line at its end.
-
-What a change keeps of its lines when a memory is forgotten: all but those of the memory.
-
-The lines go as they went from the file, so that what stayed there can be taken back as before.
+Texts have plain line ends, as `note_text` reads them. Lines are what is between line breaks, so a text that ends in a
+break has an empty last line. When a memory is forgotten, a stored change loses the lines of it and keeps the rest, so
+that the rest can still be reverted.
 """
 
 import difflib

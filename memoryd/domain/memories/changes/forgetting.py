@@ -1,10 +1,7 @@
-"""Take what is forgotten out of the text of a note: lines that state it, and what reflect made of them.
+"""Forgetting in texts: which memory a person means, its removal from notes, and its traces in changes and pages.
 
-What somebody means who names something to be forgotten: an id, a citation, or words that a memory says.
-
-What is left of a memory where it was copied: in rows of changes, in diffs, on pages that reflect made.
-
-Rather too much is taken for a trace than too little: it costs an undo, or a line that is written anew.
+A memory is named by an id, a citation, or words that it says. In doubt text is taken for a trace: a mistake costs an
+undo, or a line that is written anew.
 """
 
 import re

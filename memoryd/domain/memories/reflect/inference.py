@@ -1,11 +1,10 @@
-"""Retained lines for a log that has none, read off its sentences by rules: few and plain rather than many.
+"""What reflect infers by rules: retained lines for a log that has none, and observations of what recurred.
 
-A sentence is taken word for word if it stands by itself: it names an entity that is known, says something definite
-(a verb of the list, a number, a date), and is no question, supposition, quotation or secret.
+Few and plain rather than many. A sentence is taken word for word if it is self-contained: it names a known entity,
+says something definite (a verb of the list, a number, a date), and is no question, supposition, quotation or secret.
 
-What recurred: experiences of several days about one entity that share a word, told as one observation.
-
-An observation rests on the first 3, 6, 12 … memories, so that it stays what it is until there are twice as many.
+An observation is made of experiences of several days about one entity that share a word. It rests on the first 3, 6,
+12 … memories, so that it stays the same until there are twice as many.
 """
 
 from calendar import day_name, month_name

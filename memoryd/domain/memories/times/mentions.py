@@ -1,14 +1,8 @@
-"""What names a day and is no time of an event: paths and links, and what comes again and again.
+"""A place in a text that names a time; months' parts and seasons; and what names a day but is no time of an event.
 
-`see memory/2025-11-27.md` says where something stands; `every Monday`, `the first Friday of the month` and `每周三`
-name no day of the calendar.
-
-Parts of a month: `early November`, `the first week of April`, `11月底`.
-
-A place in a text that names a time, and the day from which relative ones are counted.
-
-Seasons, as they are counted north of the equator: spring from March, summer from June, autumn from September, winter
-from December. A winter is of the year in which it begins.
+`see memory/2025-11-27.md` is a place in a file; `every Monday`, `the first Friday of the month` and `每周三` name no
+day of the calendar. Seasons are those north of the equator: spring from March, summer from June, autumn from
+September, winter from December of the year in which it begins.
 """
 
 import re

@@ -1,15 +1,12 @@
-"""Take out of a message what OpenClaw puts around it for its model: who sent it, where, what was said before.
+"""OpenClaw's transcripts: what a record says without envelopes, by its session index (`session-files.ts`).
 
-The forms are those of its builds of 2026: older ones name each block by a closed list of headings, newer ones mark
-each heading with a sign. A block has a heading on a line of its own and JSON in a fence behind it, or lines up to a
-blank one. What only looks alike, a heading without its block or a fence that never ends, is text and stays. Each
-line is looked at a bounded number of times.
+Around a message OpenClaw puts the sender, the channel and the history, and blocks of its own machinery. The forms are
+those of its builds of 2026: older ones name each block by a closed list of headings, newer ones mark each heading with
+a sign. A block has a heading on a line of its own and JSON in a fence behind it, or lines up to a blank one. What only
+looks alike, a heading without its block or a fence that never ends, is text and stays. Each line is read a bounded
+number of times.
 
-Which sessions of an OpenClaw folder nobody spoke in, by the keys that its own list of sessions gives them.
-
-What the records of OpenClaw's transcripts say, by the rules of its own session index (`session-files.ts`).
-
-Take out of a message what OpenClaw's own machinery tells its model: blocks between two lines, and older forms.
+Generated sessions, in which no person speaks, are known by the keys in OpenClaw's own list of sessions.
 """
 
 import json

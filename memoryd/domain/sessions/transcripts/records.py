@@ -1,12 +1,7 @@
-"""Take a message out of a record: its text, and its blocks by their types.
+"""The records of transcripts in any format: names of files, times, text blocks, speakers, utterances fit to keep.
 
-Read when something was said, as programs write it: RFC 3339, or seconds or milliseconds since 1970.
-
-Make what was said fit to be kept: harmless, without secrets, on one line, no longer than a person reads.
-
-Which files of a folder are transcripts, by their names: those that grow, and archives of those that were closed.
-
-What one line of a transcript comes to: something that was said, or nothing, and why.
+A time is RFC 3339, or seconds or milliseconds since 1970. An utterance is made harmless, without secrets, on one line,
+and no longer than a person reads.
 """
 
 import math
