@@ -204,15 +204,11 @@ def _carried_out(folder: Path, plan: ReplacementPlan) -> ReplacementPlan:
     ):
         # the logs of databases go first: one beside another database than its own would be taken for that one's
         for piece in sorted(plan.pieces, key=lambda one: one.new is not None):
-            _put(folder, piece)
+            _put_file(folder, piece.new, Path(piece.target))
         done = ReplacementPlan(plan.what, "done", plan.pieces)
         _write_plan(folder, done)
     shutil.rmtree(folder / _NEW, ignore_errors=True)
     return done
-
-
-def _put(folder: Path, piece: ReplacedFile) -> None:
-    _put_file(folder, piece.new, Path(piece.target))
 
 
 def _put_old(folder: Path, piece: ReplacedFile) -> None:

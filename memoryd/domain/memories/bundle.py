@@ -214,11 +214,7 @@ def _told(part: BundlePart) -> str:
 
 def _attributes(part: BundlePart) -> Iterator[tuple[str, str]]:
     given = (("source", part.source), ("about", part.note))
-    yield from ((name, html.escape(_one_line(value))) for name, value in given if value)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(_seen(text).split())
+    yield from ((name, html.escape(" ".join(_seen(value).split()))) for name, value in given if value)
 
 
 EncodedBundle = str | dict[str, Any]

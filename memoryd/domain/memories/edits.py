@@ -82,7 +82,7 @@ def _says(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) -> Count
 
 
 def _others(sections: MemorySections) -> tuple[list[str], list[int]]:
-    """Return what else a log holds that must stay what it is: what was meant for memories, and what was generated."""
+    """Return what else a note holds that must stay what it is: what was meant for memories, and what was generated."""
     # what is merely like one may stand within the new memory, too
     misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
     return misses, [end - start for start, end in sections.generated]
@@ -188,14 +188,8 @@ def _headed(text: str, usual: Kind | None, kind: Kind, change: AttributeChange) 
 def _check(edited: str, path: RelativePath, before: MemorySections, wanted: Sequence[RetainedLine]) -> None:
     after = memory_sections(padded(edited), path)
     is_as_meant = [one.line for one in after.lines] == list(wanted)
-    if not is_as_meant or _beside(after) != _beside(before):
+    if not is_as_meant or _others(after) != _others(before):
         raise NoPlaceError(_UNREADABLE.format(path))
-
-
-def _beside(sections: MemorySections) -> tuple[list[str], list[int]]:
-    """Return what else a note holds that must stay: what was meant for memories, and what reflect wrote."""
-    misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
-    return misses, [end - start for start, end in sections.generated]
 
 
 REMEMBERED_IMPORTANCE: Final = 0.8

@@ -264,8 +264,8 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
         raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)} already: split it first")
     if above := _claims(book, target):
         raise ValueError(f"{entity!r} is itself an alias of {_listed(book, above)}: merge into that")
-    if below := [one for page in _pages(book, slug) for one in page]:
-        raise ValueError(f"{alias!r} has aliases of its own ({', '.join(below)}): split them first")
+    if (page := book.pages.get(slug)) and page.aliases:
+        raise ValueError(f"{alias!r} has aliases of its own ({', '.join(page.aliases)}): split them first")
     if target not in book.pages and target not in book.by_entity:
         raise ValueError(f"no memory and no page names {entity!r}")
     return AliasPlace(alias, _name(book, target, entity), _path(book, target))
@@ -298,11 +298,6 @@ def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
     return sorted(
         of for of, page in book.pages.items() if of != slug and slug in {slug_of(one) for one in page.aliases}
     )
-
-
-def _pages(book: Book, slug: EntitySlug) -> list[tuple[str, ...]]:
-    page = book.pages.get(slug)
-    return [page.aliases] if page else []
 
 
 def _name(book: Book, slug: EntitySlug, written: str) -> str:

@@ -23,7 +23,7 @@ from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,
-    UNSPACED,
+    UNSPACED_RUN,
     Phrase,
     joined_phrases,
     normalised,
@@ -232,7 +232,6 @@ MOST_TOGETHER = 0.5
 MAX_NEIGHBOURS = 8
 """Pairs of one question: each costs the index a phrase."""
 _WORD = expression(r"[^\W_]+")
-_UNSPACED = expression(f"[{UNSPACED}]")
 
 
 def neighbours_in(question: str) -> tuple[Phrase, ...]:
@@ -256,4 +255,4 @@ def least_apart(together: int) -> int:
 
 
 def _tells(word: str) -> bool:
-    return len(word) > 1 and word.lower() not in STOP_WORDS and _UNSPACED.search(word) is None
+    return len(word) > 1 and word.lower() not in STOP_WORDS and UNSPACED_RUN.search(word) is None

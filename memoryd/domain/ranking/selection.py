@@ -38,7 +38,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
-from memoryd.domain.text.words import UNSPACED, normalised
+from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
 EVERGREEN_FOLDER = "bank/"
 
@@ -210,7 +210,6 @@ Tokens = frozenset[str]
 
 _UNITS = expression(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
 _ASCII_WORD = expression(r"\w+")
-_UNSPACED = expression(f"[{UNSPACED}]")
 
 ALIKE = 0.9
 """Share of all words of two texts that must stand in both."""
@@ -224,7 +223,7 @@ def tokens(text: str) -> Tokens:
         return frozenset(_ASCII_WORD.findall(text.lower()))
     found: set[str] = set()
     for unit in _UNITS.findall(normalised(text).lower()):
-        if _UNSPACED.match(unit):
+        if UNSPACED_RUN.match(unit):
             found.update(unit)
             found.update(unit[at : at + 2] for at in range(len(unit) - 1))
         else:

@@ -71,11 +71,6 @@ def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> S
     return parts
 
 
-def folded(text: str) -> str:
-    """Return a text as one line: each run of white space is one blank."""
-    return " ".join(text.split())
-
-
 def _with(part: ConversationPart, line: ConversationLine) -> ConversationPart:
     gap = "\n" * (line.number - part.last_line)
     return ConversationPart(

@@ -34,7 +34,11 @@ def excerpt(
     The word may stand in question, answer or topics, in small letters or capitals.
     """
     wanted = _folded(word)
-    found = [turn for turn in session.turns if turn.seq in seqs and wanted in _text(turn)]
+    found = [
+        turn
+        for turn in session.turns
+        if turn.seq in seqs and wanted in _folded("\n".join((turn.question, turn.answer or "", *turn.topics)))
+    ]
     taken: list[Turn] = []
     chars = 0
     for turn in found[:max_turns]:
@@ -44,10 +48,6 @@ def excerpt(
         taken.append(turn)
     left = found[len(taken) :]
     return SessionExcerpt(session, tuple(taken), len(found), left[0].seq if left else None)
-
-
-def _text(turn: Turn) -> str:
-    return _folded("\n".join((turn.question, turn.answer or "", *turn.topics)))
 
 
 def _folded(text: str) -> str:

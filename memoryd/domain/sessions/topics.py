@@ -20,7 +20,7 @@ from hashlib import blake2b
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
 
 MAX_TOPICS: Final = 3
 
@@ -133,11 +133,10 @@ def _found(text: str, table: Mapping[str, str]) -> list[str]:
 
 
 Commonness = Callable[[str], float]
-"""The chance that a usual text holds a word or pair, 0 to 1, as `ranking.background` tells it; 0 for what is rare."""
+"""The chance that a usual text holds a word or pair, 0 to 1, as `ranking.calibration` has it; 0 for what is rare."""
 
 MAX_KEYWORDS: Final = 16
 _UNITS: Final = expression(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
-_UNSPACED: Final = expression(f"[{UNSPACED}]")
 _KANA: Final = expression("[\u3040-\u309f]+\\Z")
 """Pairs of hiragana are endings and particles."""
 _ENGLISH = """
@@ -190,15 +189,15 @@ def keywords(text: str, commonness: Commonness = never_common, *, limit: int = M
 
 
 def _words_of(unit: str, commonness: Commonness) -> list[str]:
-    return _pairs(unit, commonness) if _UNSPACED.match(unit) else [unit]
+    return _pairs(unit, commonness) if UNSPACED_RUN.match(unit) else [unit]
 
 
 def _is_telling(word: str, commonness: Commonness) -> bool:
     if word in STOP_WORDS or word in _SPOKEN or _KANA.match(word):
         return False
-    if len(word) == 2 and _UNSPACED.match(word) and _is_torn(word, commonness):
+    if len(word) == 2 and UNSPACED_RUN.match(word) and _is_torn(word, commonness):
         return False
-    is_letter = len(word) == 1 and not _UNSPACED.match(word)
+    is_letter = len(word) == 1 and not UNSPACED_RUN.match(word)
     return not is_letter and commonness(word) < _TOO_COMMON
 
 

@@ -11,7 +11,7 @@ from typing import Final, NewType
 from msgspec import Struct, field
 
 SessionId = NewType("SessionId", str)
-"""The name of a session, safe for file names: see `session_ids`."""
+"""The name of a session, safe for file names: see `sessions.names`."""
 
 Extra = Mapping[str, object]
 """Keys of a document that somebody else wrote, with what stands there as JSON has it; they are kept."""

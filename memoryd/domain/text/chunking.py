@@ -183,7 +183,7 @@ class _Document:
 def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
     """Turn byte offsets, which begin characters, into character offsets."""
     edges = np.unique(
-        [at for part in cut for at in (part.start, *(it for span in part.passages for it in _ends(span)))]
+        [at for part in cut for at in (part.start, *(it for one in part.passages for it in (one.start, one.end)))]
     )
     counts = np.insert(np.cumsum(sums(partial(_begun, data), edges, len(data))), 0, 0)
     first = len(data[: int(edges[0])].decode("utf-8", "surrogatepass")) if len(edges) else 0
@@ -198,10 +198,6 @@ def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
         )
         for part in cut
     ]
-
-
-def _ends(span: Span) -> tuple[int, int]:
-    return span.start, span.end
 
 
 def _begun(data: bytes, start: int, stop: int) -> ByteArray:

@@ -25,7 +25,7 @@ UNSPACED = (
     "\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
 """Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: for use between brackets of a pattern."""
-_RUN = expression(f"[{UNSPACED}]+")
+UNSPACED_RUN = expression(f"[{UNSPACED}]+")
 _LONG_RUN_AT_END = expression(f"[{UNSPACED}]{{2}}\\Z")
 _HUMP = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MIXED = expression(r"(?<![A-Za-z0-9])(?!(?:[A-Z]*[a-z]*|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
@@ -85,7 +85,7 @@ def index_text(text: str) -> str:
     """
     if "\0" in text:
         text = text.replace("\0", " ")
-    return text if text.isascii() else _RUN.sub(_spaced_pairs, _YOUNG.sub(" ", normalised(text)))
+    return text if text.isascii() else UNSPACED_RUN.sub(_spaced_pairs, _YOUNG.sub(" ", normalised(text)))
 
 
 def identifier_parts(text: str) -> str:
@@ -124,14 +124,14 @@ def is_number(term: str) -> bool:
 
 def is_single(term: str) -> bool:
     """Tell whether a term is one character of a script without spaces, of which the index holds pairs."""
-    return len(term) == 1 and _RUN.match(term) is not None
+    return len(term) == 1 and UNSPACED_RUN.match(term) is not None
 
 
 def is_unspaced(text: str) -> bool:
     """Tell whether most of a text stands in a script without spaces: a word of another is as much as two characters."""
     apart = normalised(text)
-    signs = sum(len(run) for run in _RUN.findall(apart))
-    return signs > 0 and signs >= 2 * len(_split(_RUN.sub(" ", apart)))
+    signs = sum(len(run) for run in UNSPACED_RUN.findall(apart))
+    return signs > 0 and signs >= 2 * len(_split(UNSPACED_RUN.sub(" ", apart)))
 
 
 def phrase_words(text: str) -> list[str]:
@@ -150,8 +150,8 @@ def spoken_words(text: str) -> list[str]:
 
 def _cut(text: str) -> list[str]:
     """Return the words of a text in order, runs without spaces as pairs."""
-    spaced = _RUN.sub(r" \g<0> ", text)
-    return [part for word in _split(spaced) for part in (_pairs(word) if _RUN.match(word) else [word])]
+    spaced = UNSPACED_RUN.sub(r" \g<0> ", text)
+    return [part for word in _split(spaced) for part in (_pairs(word) if UNSPACED_RUN.match(word) else [word])]
 
 
 def _split(text: str) -> list[str]:

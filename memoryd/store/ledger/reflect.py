@@ -214,8 +214,6 @@ def _moment(seconds: str) -> datetime:
     return datetime.fromtimestamp(float(seconds), UTC)
 
 
-_FIRST_DAY: Final = date(1970, 1, 1)
-
 _BEGIN = "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')"
 _END = "UPDATE reflect_runs SET ended_at = ?, outcome = ? WHERE id = ?"
 _BOUND_RUNS = """
@@ -247,7 +245,7 @@ class ReflectRuns:
 
     async def begin(self, run: str, since: date, at: datetime) -> None:
         """Note that a run begins; what ends without `end` was killed, or broken off."""
-        given = (run, self._workspace, at.timestamp(), (since - _FIRST_DAY).days)
+        given = (run, self._workspace, at.timestamp(), (since - _EPOCH).days)
 
         def step(db: apsw.Connection) -> None:
             db.execute(_BEGIN, given)
@@ -274,6 +272,6 @@ def _run(row: Sequence[object] | None) -> ReflectRun | None:
         id=run,
         started_at=datetime.fromtimestamp(float(started), UTC),
         ended_at=datetime.fromtimestamp(float(ended), UTC),
-        since=_FIRST_DAY + timedelta(days=int(since)),
+        since=_EPOCH + timedelta(days=int(since)),
         outcome=json.loads(outcome),
     )

@@ -358,7 +358,7 @@ def without_forgotten(hunks: Sequence[Hunk], gone: Forgotten) -> tuple[Hunk, ...
     left = [_left(hunk, gone) for hunk in hunks]
     if None in left:
         return None
-    return tuple(one for one in left if one is not None and not _is_empty(one)) or None
+    return tuple(one for one in left if one is not None and (one.added or one.removed)) or None
 
 
 def _left(hunk: Hunk, gone: Forgotten) -> Hunk | None:
@@ -387,7 +387,3 @@ def _kept(lines: Sequence[str], gone: Forgotten) -> tuple[str, ...]:
 def _texts(hunk: Hunk) -> list[str]:
     """Return the texts of a change as they stood in the file, so that a memory of several lines is found."""
     return ["\n".join((*hunk.above, *lines, *hunk.below)) for lines in (hunk.removed, hunk.added)]
-
-
-def _is_empty(hunk: Hunk) -> bool:
-    return not hunk.added and not hunk.removed

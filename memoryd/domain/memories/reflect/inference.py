@@ -80,8 +80,9 @@ class _Candidate(Struct, frozen=True):
 
 def recurring_names(texts: Iterable[str]) -> frozenset[str]:
     """Return words that are written as names, within sentences, in more than one of the logs of some days."""
-    logs = Counter(name for text in texts for name in {found for one in sentences_of(text) for found in _names(one)})
-    return frozenset(name for name, count in logs.items() if count > 1)
+    named = ({name for one in sentences_of(text) for name in _NAME.findall(one)} for text in texts)
+    logs = Counter(name for names in named for name in names)
+    return frozenset(name for name, count in logs.items() if count > 1 and name not in _NO_NAMES)
 
 
 def has_retain(text: str) -> bool:
@@ -153,10 +154,6 @@ def _line(sentence: str, names_in: NamesIn) -> RetainedLine | None:
     if not names:
         return None
     return RetainedLine(_kind(sentence), sentence, names)
-
-
-def _names(sentence: str) -> list[str]:
-    return [name for name in _NAME.findall(sentence) if name not in _NO_NAMES]
 
 
 def _kind(sentence: str) -> Kind:

@@ -292,7 +292,7 @@ def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: Generated
     new: Counter[str] = Counter()
     for entry in _entries(page):
         if short_id(entry.memory) not in cited:
-            new.update({source.path for source in _once(entry)})
+            new.update(source.path for source in entry.sources[:1])
     edited = 0
     for memory in lost:
         path = next((path for path in sorted(cited[memory]) if new[path]), None)
@@ -305,7 +305,3 @@ def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: Generated
 def _entries(page: GeneratedPage) -> list[PageEntry]:
     tops = [entry for section in page.sections for entry in section.entries]
     return [one for top in tops for one in (top, *top.below)]
-
-
-def _once(entry: PageEntry) -> tuple[PageSource, ...]:
-    return entry.sources[:1]

@@ -27,14 +27,14 @@ _PLACE: Final = expression(
 _DIGIT: Final = expression("[0-9]")
 
 _WEEKDAY: Final = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-_MONTH: Final = (
+MONTH: Final = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
 _ORDINAL: Final = "(?:first|second|third|fourth|fifth|last|other|[0-9]{1,2}(?:st|nd|rd|th))"
 _TIME: Final = (
-    rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{_MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
-    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH})\b"
+    rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH})\b"
 )
 _TIMES: Final = (
     rf"{_TIME}(?:(?:,?\s(?:and|or|to|through|until)\s|,\s?|\s?[&/–-]\s?)(?:on\s|the\s){{0,2}}{_TIME}){{0,6}}"
