@@ -19,30 +19,6 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 
-VFS_NAME = "cksmvfs"
-RESERVED_BYTES = 8
-"""At the end of each page; a file that reserves another number has no checksums."""
-
-
-@cache
-def checksum_vfs() -> str | None:
-    """Return the name of the VFS, registered once for the process, or None where there is none."""
-    connection = apsw.Connection(":memory:")
-    try:
-        sqlite_extra.load(connection, "cksumvfs")
-    except (sqlite_extra.NotAvailable, LookupError, apsw.Error, AttributeError, OSError):
-        return None
-    finally:
-        connection.close()
-    return VFS_NAME
-
-
-def reserve_checksums(connection: apsw.Connection) -> None:
-    """Make room for checksums in a file that is new; it is too late for any other."""
-    if checksum_vfs() is not None and connection.pragma("page_count") == 0:
-        connection.reserve_bytes("main", RESERVED_BYTES)
-
-
 BUSY_TIMEOUT_MS = 5_000
 PAGE_BYTES = 8_192
 """Five vectors of 384 numbers fit into such a page, two into one of half the size."""
@@ -138,6 +114,30 @@ def at_one_moment(db: apsw.Connection) -> Iterator[None]:
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+VFS_NAME = "cksmvfs"
+RESERVED_BYTES = 8
+"""At the end of each page; a file that reserves another number has no checksums."""
+
+
+@cache
+def checksum_vfs() -> str | None:
+    """Return the name of the VFS, registered once for the process, or None where there is none."""
+    connection = apsw.Connection(":memory:")
+    try:
+        sqlite_extra.load(connection, "cksumvfs")
+    except (sqlite_extra.NotAvailable, LookupError, apsw.Error, AttributeError, OSError):
+        return None
+    finally:
+        connection.close()
+    return VFS_NAME
+
+
+def reserve_checksums(connection: apsw.Connection) -> None:
+    """Make room for checksums in a file that is new; it is too late for any other."""
+    if checksum_vfs() is not None and connection.pragma("page_count") == 0:
+        connection.reserve_bytes("main", RESERVED_BYTES)
 
 
 PRIVATE: Final = 0o600
