@@ -1,6 +1,6 @@
 """Reading lines of a document back: streamed, in bounded memory, and only what may be read.
 
-A hit is shown only if its document is still there: the same, changed, hidden, or in doubt.
+Also what is now where a document was read: the same, another text, nothing that may be shown, or unknown.
 """
 
 import codecs

@@ -1,7 +1,8 @@
 """Turns of a growing transcript: when it is read on, in which order with others, and how turns join their session.
 
 OpenClaw reads on after enough growth, where 0 means any, or after a compaction; we also read when a conversation
-rests, so that its end is not read with the next one. New conversations come first, and long ones a step at a time.
+rests, so that its end is not read with the next one. New conversations come first; after four of them one that was
+begun goes a step on.
 
 A turn is what the user says, with all that the assistant says before the user goes on; several messages of the
 assistant are one answer. A question waits until the user says something else, or until a time of silence; what the
