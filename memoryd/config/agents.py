@@ -1,7 +1,4 @@
-"""`agents`: the defaults, the list, and how an agent's own values are laid over the defaults.
-
-The agents as they result from the configuration.
-"""
+"""`agents`: the defaults, the list, and the agents that result when the values of each are laid over the defaults."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

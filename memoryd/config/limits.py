@@ -1,7 +1,4 @@
-"""`limits` and `log`: what the daemon refuses to exceed, and what it tells.
-
-`http`: the optional port on loopback, for programs that cannot ask on a Unix socket.
-"""
+"""`limits`, `log` and `http`: what the daemon refuses to exceed, what it logs, and the optional port on loopback."""
 
 from pathlib import Path
 from typing import Annotated, Final, Literal

@@ -1,18 +1,6 @@
-"""`memory`: what holds for all agents.
+"""`memory`: what holds for all agents. A section for each part, from capture to sessions.
 
-`memory.capture`: what is learned from what is said to an agent, without being asked.
-
-`memory.core`: the small file that every session sees.
-
-`memory.evolution`: when memories come nearer to hand, and when they fade. RsClaw's keys in its own spelling.
-
-`memory.qa`: the question-and-answer store in a workspace.
-
-`memory.recall`: what is told of the memories of a workspace, and how they are put in order.
-
-`memory.reflect`: when reflect runs by itself, and how far back it looks.
-
-`memory.sessions`: transcripts of agent programs beside those of OpenClaw.
+`memory.evolution` has RsClaw's keys in its own spelling.
 """
 
 from datetime import time, timedelta

@@ -1,9 +1,4 @@
-"""`memorySearch`: what is indexed, how it is embedded and how it is searched.
-
-`memorySearch.query`: how a question becomes hits.
-
-`memorySearch.sync`: when the disk is looked at.
-"""
+"""`memorySearch`: what is indexed and when the disk is scanned, how it is embedded, and how it is searched."""
 
 import re
 from typing import Annotated, Final, Literal, Self

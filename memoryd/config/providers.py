@@ -1,7 +1,4 @@
-"""Who makes the embeddings: a remote endpoint or the local model; and `models`, where the keys stand.
-
-`memory.llm`: a model that writes text: it may label memories, write prose about them, and find them in messages.
-"""
+"""The models that memoryd may use: who makes embeddings, `models` with its keys, and the text model of `memory.llm`."""
 
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit

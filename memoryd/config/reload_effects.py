@@ -1,6 +1,6 @@
-"""What differs between two configurations, by the names of the keys; values, which may be secret, are never told.
+"""Which keys differ between two configurations, and what must restart or reload for each to take effect.
 
-What a changed key takes to have its effect: a closed table, in which every key of the file stands once.
+Values may be secret and are never returned. `EFFECTS` is a closed table with every key of the file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

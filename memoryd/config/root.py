@@ -1,7 +1,4 @@
-"""The root of the configuration: the whole file, and the agents that result from it.
-
-The JSON Schema of the configuration, for editors.
-"""
+"""The whole configuration file, the agents that result from it, and its JSON Schema for editors."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,6 +1,4 @@
-"""What a turn recalls by itself, in the spellings of RsClaw's `memory` of an agent.
-
-`agents.defaults.memory`: RsClaw's way to name an embedder, and what a turn recalls by itself.
+"""`agents.defaults.memory`: RsClaw's way to name an embedder, and what a turn recalls by itself.
 
 The embedder counts while `memorySearch.provider` is not set.
 """

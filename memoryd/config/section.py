@@ -1,8 +1,7 @@
-"""The base of every configuration section, and the kinds of text that more than one of them holds.
+"""The base of every configuration section, and the types that several of them share: texts, durations and secrets.
 
-Durations as people write them: `"5m"`, `"90s"`, `"1h30m"`.
-
-Secrets: given as text, or better as the name of a file or of an environment variable that holds them.
+A duration is written `"5m"`, `"90s"` or `"1h30m"`; a secret as text, or better as the name of a file or of an
+environment variable that holds it.
 """
 
 import os

@@ -1,12 +1,8 @@
-"""Citations: `memory/2026-10-18.md#L12-L15` or `session:main-20261018#Q3`, the way an answer points at its lines.
+"""Citations (`memory/2026-10-18.md#L12-L15`, `session:main-20261018#Q3`), and the paths of conversations in an index.
 
-How conversations are named among the documents: `sessions/<agent>/<file>` a transcript, `session:<id>` turns.
-
-Neither name is that of a note: these end in `.md`, and pictures and sounds in their own suffixes. A long conversation
-is stored in parts, each a row `<path>@<first line>`; nobody is told of parts. The lines of a transcript are those of
-its file; turn s of a session stands on the lines 2s - 1, the question, and 2s, the answer.
-
-Addresses of turns, `session:<id>#Q17`, and ranges of their numbers as a person writes them.
+A transcript is `sessions/<agent>/<file>`, the turns of a session are `session:<id>`; neither is the name of a note,
+which ends in `.md`. A long conversation is stored in parts, `<path>@<first line>`, which no reply shows. The lines of
+a transcript are those of its file; the question of turn s is line 2s - 1, its answer line 2s.
 """
 
 from enum import StrEnum

@@ -1,8 +1,6 @@
-"""The hooks of memoryd in the settings of Claude Code: put in, taken out and found, with all else left as it is.
+"""The hooks of memoryd in the settings of Claude Code: added, removed and found in the text, with all else unchanged.
 
-JSON has no comments, so what is ours is known by its command. The settings: https://code.claude.com/docs/en/hooks.
-
-Change a JSON text in place: what is not changed keeps its bytes, its order and its indentation.
+JSON has no comments, so our hooks are known by their command: https://code.claude.com/docs/en/hooks.
 """
 
 import json
@@ -13,9 +11,10 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 
-_SPACE: Final = expression(r"[ \t\r\n]*")
-_INDENT: Final = expression(r"\n([ \t]+)\S")
-_DECODER: Final = json.JSONDecoder(strict=False)
+EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
+_TIMEOUT_SECONDS: Final = 5
+_EMPTY: Final = "{}\n"
 
 
 class JsonItem(Struct, frozen=True):
@@ -25,84 +24,6 @@ class JsonItem(Struct, frozen=True):
     start: int
     value_start: int
     end: int
-
-
-def items(text: str, at: int) -> list[JsonItem]:
-    """Return what an object or array at this position holds; raises ValueError where there is none."""
-    return list(_items(text, at))
-
-
-def value_at(text: str, at: int) -> Any:
-    """Return the value at this position; raises ValueError."""
-    return _DECODER.raw_decode(text, at)[0]
-
-
-def inserted(text: str, at: int, value: object, key: str = "") -> str:
-    """Return the text with one more item, the last, in the object or array at this position."""
-    found = items(text, at)
-    unit, end = _unit(text), _element_end(text, at)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    is_inline = bool(found) and newline not in text[at:end]
-    inner = "" if is_inline else newline + _indent_of(text, at) + unit
-    written = json.dumps(value, ensure_ascii=False, indent=None if is_inline else unit)
-    written = written.replace("\n", newline if is_inline else inner)
-    named = f"{json.dumps(key, ensure_ascii=False)}: {written}" if key else written
-    if found:
-        behind = found[-1].end
-        return f"{text[:behind]},{inner or ' '}{named}{text[behind:]}"
-    return f"{text[: at + 1]}{inner}{named}{newline}{_indent_of(text, at)}{text[end - 1 :]}"
-
-
-def removed(text: str, at: int, number: int) -> str:
-    """Return the text without an item of the object or array at this position, and the comma that it had."""
-    found = items(text, at)
-    if len(found) == 1:
-        return text[: at + 1] + text[_element_end(text, at) - 1 :]
-    if number:
-        return text[: found[number - 1].end] + text[found[number].end :]
-    return text[: found[0].start] + text[found[1].start :]
-
-
-def _items(text: str, at: int) -> Iterator[JsonItem]:
-    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
-    if closing is None:
-        raise ValueError("neither an object nor an array")
-    place = _behind_space(text, at + 1)
-    while text[place : place + 1] != closing:
-        start, key = place, ""
-        if closing == "}":
-            key, place = _DECODER.raw_decode(text, place)
-            place = _behind_space(text, _behind_space(text, place) + 1)
-        _, end = _DECODER.raw_decode(text, place)
-        yield JsonItem(key, start, place, end)
-        place = _behind_space(text, end)
-        if text[place : place + 1] == ",":
-            place = _behind_space(text, place + 1)
-
-
-def _element_end(text: str, at: int) -> int:
-    return _DECODER.raw_decode(text, at)[1]
-
-
-def _behind_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
-
-
-def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
-
-
-def _indent_of(text: str, at: int) -> str:
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-_OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
-_TIMEOUT_SECONDS: Final = 5
-_EMPTY: Final = "{}\n"
 
 
 def with_hooks(text: str, commands: Mapping[str, str]) -> str:
@@ -219,3 +140,80 @@ def _hooks(text: str) -> int:
 
 def _root(text: str) -> int:
     return len(text) - len(text.lstrip("\ufeff \t\r\n"))
+
+
+_SPACE: Final = expression(r"[ \t\r\n]*")
+_INDENT: Final = expression(r"\n([ \t]+)\S")
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+def items(text: str, at: int) -> list[JsonItem]:
+    """Return what an object or array at this position holds; raises ValueError where there is none."""
+    return list(_items(text, at))
+
+
+def value_at(text: str, at: int) -> Any:
+    """Return the value at this position; raises ValueError."""
+    return _DECODER.raw_decode(text, at)[0]
+
+
+def inserted(text: str, at: int, value: object, key: str = "") -> str:
+    """Return the text with one more item, the last, in the object or array at this position."""
+    found = items(text, at)
+    unit, end = _unit(text), _element_end(text, at)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    is_inline = bool(found) and newline not in text[at:end]
+    inner = "" if is_inline else newline + _indent_of(text, at) + unit
+    written = json.dumps(value, ensure_ascii=False, indent=None if is_inline else unit)
+    written = written.replace("\n", newline if is_inline else inner)
+    named = f"{json.dumps(key, ensure_ascii=False)}: {written}" if key else written
+    if found:
+        behind = found[-1].end
+        return f"{text[:behind]},{inner or ' '}{named}{text[behind:]}"
+    return f"{text[: at + 1]}{inner}{named}{newline}{_indent_of(text, at)}{text[end - 1 :]}"
+
+
+def removed(text: str, at: int, number: int) -> str:
+    """Return the text without an item of the object or array at this position, and the comma that it had."""
+    found = items(text, at)
+    if len(found) == 1:
+        return text[: at + 1] + text[_element_end(text, at) - 1 :]
+    if number:
+        return text[: found[number - 1].end] + text[found[number].end :]
+    return text[: found[0].start] + text[found[1].start :]
+
+
+def _items(text: str, at: int) -> Iterator[JsonItem]:
+    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
+    if closing is None:
+        raise ValueError("neither an object nor an array")
+    place = _behind_space(text, at + 1)
+    while text[place : place + 1] != closing:
+        start, key = place, ""
+        if closing == "}":
+            key, place = _DECODER.raw_decode(text, place)
+            place = _behind_space(text, _behind_space(text, place) + 1)
+        _, end = _DECODER.raw_decode(text, place)
+        yield JsonItem(key, start, place, end)
+        place = _behind_space(text, end)
+        if text[place : place + 1] == ",":
+            place = _behind_space(text, place + 1)
+
+
+def _element_end(text: str, at: int) -> int:
+    return _DECODER.raw_decode(text, at)[1]
+
+
+def _behind_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _unit(text: str) -> str:
+    found = _INDENT.search(text)
+    return found[1] if found else "  "
+
+
+def _indent_of(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]

@@ -1,7 +1,4 @@
-"""What two looks at the clocks tell: the machine slept, this process was stopped, or the time of day was set.
-
-When to act on a stream of hints: after a quiet spell, but never later than a set hold.
-"""
+"""Clocks: whether the machine slept, the process was stopped or the time was set; and debouncing a stream of events."""
 
 from msgspec import Struct
 

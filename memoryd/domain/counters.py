@@ -1,9 +1,4 @@
-"""How often something kept was there when it was wanted.
-
-How long something took, counted in buckets: what a histogram of Prometheus is made of.
-
-How fast a queue is worked off, told by what was done in the last minute.
-"""
+"""Counters for status and metrics: hits of a cache, durations in Prometheus buckets, and the rate of a queue."""
 
 from bisect import bisect_left
 from collections import deque

@@ -1,12 +1,6 @@
-"""Whether vectors are made though nobody has asked for them.
-
-Who is to make vectors when somebody sets memoryd up: what is proposed, and what must be agreed to first.
-
-Who makes the embeddings: the one rule, and the sentence that says how it decided.
+"""Which embedder is used: the rule for the provider, the proposal at set-up, and when embedding pauses.
 
 Text leaves the machine only for a provider that is named, or under `auto`, which names them all.
-
-A vector, as embedders make it and the index keeps it.
 """
 
 from collections.abc import Mapping

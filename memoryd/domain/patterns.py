@@ -1,16 +1,13 @@
-"""Patterns in gitignore syntax, matched by `wildcards`.
+"""Patterns of paths: globs of the configuration, and gitignore syntax.
 
-What matches is what git matches (gitignore(5), and wildmatch where the manual is silent), save that characters count,
-not bytes, that names which look the same (Unicode NFC) are the same, and that a line which would hide nothing for a
-slip of the pen (`Patterns`) hides what was meant as well.
+Gitignore patterns match what git matches (gitignore(5), and wildmatch where the manual is silent), save that
+characters count, not bytes, that names which look the same (Unicode NFC) are the same, and that a line which would
+hide nothing for a typing slip (`Patterns`) also hides what was meant. Globs match by the text of a path alone, since a
+path is matched after it has vanished, too.
 
-What a glob of the configuration matches, by its text alone: what it matched is known after it has vanished.
-
-Wildcards, matched in time that grows with the pattern and never explodes.
-
-A pattern is run over all places of a path at once: the places reached so far are the bits of one number, and each
-character, `?`, class or star of the pattern moves them with a few operations. A regular expression would go back and
-try again, for hours if the pattern was written to make it.
+Matching takes time in proportion to the pattern: the places reached so far are the bits of one number, and each
+character, `?`, class or star of the pattern moves them with a few operations. A regular expression would backtrack,
+for hours if the pattern was written to make it.
 """
 
 import re

@@ -1,8 +1,6 @@
-"""Reading lines of a document back: streamed, with bounds, and only what may be read.
+"""Reading lines of a document back: streamed, in bounded memory, and only what may be read.
 
-Taking some lines out of a text that comes in pieces, in bounded memory.
-
-What stands now where a document was read: the same, another text, nothing that may be told, or nobody can say.
+Also what is now where a document was read: the same, another text, nothing that may be shown, or unknown.
 """
 
 import codecs
@@ -20,10 +18,11 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
+from memoryd.domain.privacy import HEAD_CHARS
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 from memoryd.errors import NotFound, NotNow
-from memoryd.files.ignore import HEAD_CHARS, RealPaths, is_private, why_private
+from memoryd.files.ignore import RealPaths, is_private, why_private
 from memoryd.files.reading import (
     NotReadableError,
     Octets,
@@ -329,7 +328,10 @@ class PresentFiles:
             if known is not None and self._is_proven(path, known, info):
                 return SAME
             # only now, for the roots may be globs
-            base, relative = self._place(path, rules) if location is None else (location.base, location.relative)
+            if location is None:
+                base, relative = base_of(path, rules.workspace, self._roots() if path.startswith("../") else ())
+            else:
+                base, relative = location.base, location.relative
             limit, _ = rules.limit(path)
             octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
         except (FileNotFoundError, NotADirectoryError):
@@ -365,9 +367,6 @@ class PresentFiles:
             replace(file_stat(info), device=one.stat.device) == one.stat and not one.is_racy(wall_ns)
             for one in witnesses
         )
-
-    def _place(self, path: RelativePath, rules: ScanRules) -> tuple[Path, str]:
-        return base_of(path, rules.workspace, self._roots() if path.startswith("../") else ())
 
     def _is_gone(self, full: str, known: Known | None, rules: ScanRules) -> bool:
         """Tell whether a file that is not there was taken away, and not its root or its disk."""

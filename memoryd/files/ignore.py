@@ -1,19 +1,11 @@
-"""What is kept out of the index by name: the `.memoryignore` of the workspace and the `exclude` globs.
+"""What is kept out of the index: by `.memoryignore`, by `exclude` globs, and by notes that say they are private.
 
-In doubt a note is private. While nobody can say what the rules are (the file is no text, no regular file, too
-large, half written, unreadable), the last good ones hold and nothing new may be indexed. A file that is gone says
-nothing at all: the last good rules hold until another one stands there.
-
-The last rules of an ignore file that could be read, kept so that they hold after a restart, too.
-
-Whether a note says of itself that it is private: the one place where the package asks, whatever it holds of it.
-
-Rules by name for files that have several: a folder that is reached through a link is still that folder.
-
-The rules of other workspaces: a folder of theirs keeps its secrets from whoever lists it.
+In doubt a note is private. While the rules cannot be read (the file is no text, no regular file, too large, half
+written, unreadable), the last good ones hold, also after a restart, and nothing new may be indexed. After the file is
+deleted, the last good rules hold until another one is there. A folder that is reached through a link is ruled by each
+of its names, and a folder of another workspace by the rules of that one, too.
 """
 
-import codecs
 import os
 import threading
 import time
@@ -29,122 +21,8 @@ from memoryd.domain import privacy
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.text.lines import PADDING
-from memoryd.files.reading import NotReadableError, TornReadError, read_head, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, encoding_of, read_head, read_octets
 from memoryd.files.writing import replace_file
-
-_LINE_END = expression("\r\n|[\n\r\x85\u2028\u2029]")
-
-
-class LastGoodRules:
-    """The rules of `workspace` that held last; their text is kept in the file `memory`, if there is one."""
-
-    def __init__(self, workspace: Path, memory: Path | None) -> None:
-        self._workspace = workspace
-        self._memory = memory
-        self.text, self.is_forgotten = _remembered(memory)
-        """The text, None if there never was a file; and whether there is one that cannot be read now."""
-        self.patterns = self.parsed(self.text)
-
-    def parsed(self, text: str | None) -> Patterns:
-        """Return the patterns of a text, one a line."""
-        return Patterns(_lines(text), folder=str(self._workspace))
-
-    def are_lost_in(self, text: str) -> bool:
-        """Tell whether one of the rules is missing from a text."""
-        return bool(self.patterns) and not set(_lines(self.text)) <= set(_lines(text))
-
-    def accept(self, text: str, patterns: Patterns) -> None:
-        """Take these for the rules that hold."""
-        self.is_forgotten = False
-        if text == self.text:
-            return
-        self.text, self.patterns = text, patterns
-        if self._memory is not None and (text or self._memory.exists()):
-            # what cannot be kept is missed only if the file is unreadable at the next start
-            with suppress(OSError):
-                replace_file(self._memory, text.encode())
-
-
-def _lines(text: str | None) -> list[str]:
-    return _LINE_END.split(text or "")
-
-
-def _remembered(memory: Path | None) -> tuple[str | None, bool]:
-    """Return the text of the last good rules, and whether there were some that cannot be read now."""
-    if memory is None:
-        return None, False
-    try:
-        return memory.read_bytes().decode(), False
-    except FileNotFoundError:
-        return None, False
-    except (OSError, ValueError):
-        return None, True
-
-
-HEAD_CHARS = privacy.HEAD_CHARS
-"""So much of a note is looked at."""
-_HEAD_BYTES = 4 * HEAD_CHARS
-"""A character has four bytes at the most."""
-
-
-def is_private(text: str) -> bool:
-    """Tell whether a note must not be indexed, cited or handed on; its first `HEAD_CHARS` are enough."""
-    return bool(privacy.why_private(text))
-
-
-def why_private(padded: bytes) -> str:
-    """Return why a note is private, empty if it is not; takes UTF-8 ended by `PADDING`, as `utf8_of` gives it."""
-    return privacy.why_private(padded[: min(len(padded) - len(PADDING), _HEAD_BYTES)].decode("utf-8", "replace"))
-
-
-def is_private_file(base: Path, relative: str, *, head_bytes: int = _HEAD_BYTES, follow_symlinks: bool = False) -> bool:
-    """Tell whether the note at `base/relative` is private as it is now; raises OSError when it cannot be read.
-
-    Nobody knows of a note that cannot be read: whoever asks is to take it for a private one.
-    """
-    return is_private(read_head(base, relative, head_bytes, follow_symlinks=follow_symlinks))
-
-
-class RealPaths:
-    """Where relative paths of one workspace really lie. Folders are looked up once, so make one for each look."""
-
-    def __init__(self, workspace: Path, *, follow_symlinks: bool) -> None:
-        self.workspace = os.path.realpath(workspace)
-        self._follow_symlinks = follow_symlinks
-        self._folders: dict[str, str] = {}
-
-    def of(self, at: str) -> str:
-        """Return the absolute path, which ends in `/` if the relative one does; a last link counts if followed."""
-        whole = at.removesuffix("/")
-        folder, _, name = whole.rpartition("/")
-        if self._follow_symlinks or name in ("", ".", ".."):
-            real = os.path.realpath(f"{self.workspace}/{whole}")
-        else:
-            real = f"{self._folder(folder)}/{name}"
-        return f"{real}/" if at.endswith("/") else real
-
-    def _folder(self, folder: str) -> str:
-        real = self._folders.get(folder)
-        if real is None:
-            real = self._folders[folder] = os.path.realpath(f"{self.workspace}/{folder}").rstrip("/")
-        return real
-
-
-def under_each_name(hides: Callable[[str], bool], real_paths: RealPaths) -> Callable[[str], bool]:
-    """Return a rule that hides what `hides` does, and what it would hide under its real path."""
-    inside = f"{real_paths.workspace}/"
-
-    def is_ignored(at: str) -> bool:
-        if hides(at):
-            return True
-        real = real_paths.of(at)
-        if real == inside + at:
-            return False
-        end = "/" if at.endswith("/") else ""
-        return hides(os.path.relpath(real, real_paths.workspace).replace(os.sep, "/") + end)
-
-    return is_ignored
-
 
 log = structlog.get_logger(__name__)
 
@@ -153,7 +31,6 @@ MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
 _PUT_BACK = "put it back, or save an empty one to let all notes in"
 _GONE = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 class Hold(Struct, frozen=True):
@@ -200,6 +77,61 @@ class _Seen(Struct, frozen=True):
     def is_still(self, now: "_Seen") -> bool:
         """Tell whether a later look found the same."""
         return not now.is_torn and (self.data, self.trouble) == (now.data, now.trouble)
+
+
+class LastGoodRules:
+    """The rules of `workspace` that held last; their text is kept in the file `memory`, if there is one."""
+
+    def __init__(self, workspace: Path, memory: Path | None) -> None:
+        self._workspace = workspace
+        self._memory = memory
+        self.text, self.is_forgotten = _remembered(memory)
+        """The text, None if there never was a file; and whether there is one that cannot be read now."""
+        self.patterns = self.parsed(self.text)
+
+    def parsed(self, text: str | None) -> Patterns:
+        """Return the patterns of a text, one a line."""
+        return Patterns(_lines(text), folder=str(self._workspace))
+
+    def are_lost_in(self, text: str) -> bool:
+        """Tell whether one of the rules is missing from a text."""
+        return bool(self.patterns) and not set(_lines(self.text)) <= set(_lines(text))
+
+    def accept(self, text: str, patterns: Patterns) -> None:
+        """Take these for the rules that hold."""
+        self.is_forgotten = False
+        if text == self.text:
+            return
+        self.text, self.patterns = text, patterns
+        if self._memory is not None and (text or self._memory.exists()):
+            # what cannot be kept is missed only if the file is unreadable at the next start
+            with suppress(OSError):
+                replace_file(self._memory, text.encode())
+
+
+class RealPaths:
+    """Where relative paths of one workspace really lie. Folders are looked up once, so make one for each look."""
+
+    def __init__(self, workspace: Path, *, follow_symlinks: bool) -> None:
+        self.workspace = os.path.realpath(workspace)
+        self._follow_symlinks = follow_symlinks
+        self._folders: dict[str, str] = {}
+
+    def of(self, at: str) -> str:
+        """Return the absolute path, which ends in `/` if the relative one does; a last link counts if followed."""
+        whole = at.removesuffix("/")
+        folder, _, name = whole.rpartition("/")
+        if self._follow_symlinks or name in ("", ".", ".."):
+            real = os.path.realpath(f"{self.workspace}/{whole}")
+        else:
+            real = f"{self._folder(folder)}/{name}"
+        return f"{real}/" if at.endswith("/") else real
+
+    def _folder(self, folder: str) -> str:
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = os.path.realpath(f"{self.workspace}/{folder}").rstrip("/")
+        return real
 
 
 class IgnoreFile:
@@ -334,7 +266,7 @@ def _decoded(seen: _Seen) -> str:
     if seen.trouble:
         raise ValueError(seen.trouble)
     data = seen.data or b""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    encoding = encoding_of(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as exc:
@@ -374,3 +306,60 @@ def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruli
         hold=own.hold or next(holds, None),
         is_current=lambda: own.is_current() and all(ruling.is_current() for _, ruling in neighbours),
     )
+
+
+_LINE_END = expression("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+def _lines(text: str | None) -> list[str]:
+    return _LINE_END.split(text or "")
+
+
+def _remembered(memory: Path | None) -> tuple[str | None, bool]:
+    """Return the text of the last good rules, and whether there were some that cannot be read now."""
+    if memory is None:
+        return None, False
+    try:
+        return memory.read_bytes().decode(), False
+    except FileNotFoundError:
+        return None, False
+    except (OSError, ValueError):
+        return None, True
+
+
+_HEAD_BYTES = 4 * privacy.HEAD_CHARS
+"""A character has four bytes at the most."""
+
+
+def is_private(text: str) -> bool:
+    """Tell whether a note must not be indexed, cited or handed on; its first `privacy.HEAD_CHARS` are enough."""
+    return bool(privacy.why_private(text))
+
+
+def why_private(padded: bytes) -> str:
+    """Return why a note is private, empty if it is not; takes UTF-8 ended by `PADDING`, as `utf8_of` gives it."""
+    return privacy.why_private(padded[: min(len(padded) - len(PADDING), _HEAD_BYTES)].decode("utf-8", "replace"))
+
+
+def is_private_file(base: Path, relative: str, *, head_bytes: int = _HEAD_BYTES, follow_symlinks: bool = False) -> bool:
+    """Tell whether the note at `base/relative` is private as it is now; raises OSError when it cannot be read.
+
+    Nobody knows of a note that cannot be read: whoever asks is to take it for a private one.
+    """
+    return is_private(read_head(base, relative, head_bytes, follow_symlinks=follow_symlinks))
+
+
+def under_each_name(hides: Callable[[str], bool], real_paths: RealPaths) -> Callable[[str], bool]:
+    """Return a rule that hides what `hides` does, and what it would hide under its real path."""
+    inside = f"{real_paths.workspace}/"
+
+    def is_ignored(at: str) -> bool:
+        if hides(at):
+            return True
+        real = real_paths.of(at)
+        if real == inside + at:
+            return False
+        end = "/" if at.endswith("/") else ""
+        return hides(os.path.relpath(real, real_paths.workspace).replace(os.sep, "/") + end)
+
+    return is_ignored

@@ -1,14 +1,7 @@
-"""Where to look for documents of a workspace, and what a root that is gone or replaced means for its files.
+"""Where to look for documents of a workspace, what a missing or replaced root means, and what is outside of the roots.
 
-Which file systems other machines write to, so that no event tells what they changed.
-
-The table is Linux's `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
-
-Whether the folders of a workspace lie on a file system that other machines write to.
-
-One look at the workspace of an agent without a daemon: what it would list, and by which rules.
-
-Markdown of a workspace that is not indexed because of where it lies: how much there is, so that nobody wonders.
+Changes on a file system that other machines write to cause no event; Linux lists mounts in `/proc/self/mountinfo`,
+see proc_pid_mountinfo(5).
 """
 
 import glob

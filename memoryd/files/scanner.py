@@ -1,14 +1,10 @@
 """The scanner: the truth about what documents are on disk, by listing and stat alone.
 
-Never follows a symlink unless told to, never opens a file, and never fails as a whole: what cannot be read
-is reported by name.
+It never follows a symlink unless the configuration says so, never opens a file, and never fails as a whole: what
+cannot be read is reported by name.
 
-Where a scan looks for documents, and what it leaves out.
-
-A scan of some files, for which the last scan of all is brought up to date: what a question waits for.
-
-It stats those files and no others, by the rules of a whole scan, and gives up wherever these could say something else
-than before: then all is scanned.
+A rescan brings the last scan up to date for some files, while a question waits. It stats those files and no others, by
+the rules of a whole scan, and gives up wherever these could give another result than before: then all is scanned.
 """
 
 import contextlib

@@ -1,18 +1,12 @@
-"""Write a file so that whoever reads it sees the old bytes or the new ones, never a part, and nobody's change is lost.
+"""Write a file so that a reader sees the old bytes or the new ones, never a part, and no one's change is lost.
 
-The only place of the package that puts a new file in the stead of another, but for a model: one that was downloaded or
-converted is far too large to be handed over as bytes, so `models` renames the finished file into its place itself.
+Only this module puts a new file in place of another, but for models: one that was downloaded or converted is far too
+large to be handed over as bytes, so `models` renames the finished file itself.
 
-Drafts: the hidden files beside a file that is being written, before they take its place.
-
-Whoever writes one holds a lock on it, which ends with the process, so that what a kill left can be told from what is
-still being written.
-
-Letting two files change places in one step: `renameat2(2)` with RENAME_EXCHANGE, `renamex_np(2)` on macOS.
-
-Keep other writers of ours, in this process and in others, out of a folder; an editor knows nothing of it.
-
-Write a file that is too large to be handed over as bytes: whole or not at all, and never over a stranger's.
+New bytes go to a draft, a hidden file beside the target. Its writer holds a lock on it, which ends with the process,
+so that drafts left by a kill are known from those still being written. Two files change places in one step:
+`renameat2(2)` with RENAME_EXCHANGE, `renamex_np(2)` on macOS. A folder lock keeps other writers of ours out; editors
+do not know it.
 """
 
 import contextlib

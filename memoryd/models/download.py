@@ -1,9 +1,7 @@
 """One large file over HTTPS: resumable, checked, and in place whole or not at all.
 
 A later call goes on from the part that an earlier one left, if the server vouches for it (If-Range, RFC 9110
-section 13.1.5) or the hash of the content is known. One caller at a time for one target.
-
-What a download needs of HTTP: redirects that stay safe, ranges, and the meaning of a few headers.
+section 13.1.5) or the hash of the content is known. One caller at a time for one target. Redirects must stay safe.
 """
 
 import asyncio

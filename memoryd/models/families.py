@@ -1,18 +1,8 @@
-"""Families of embedding models: the prompts each was trained with, and how its token vectors become one.
+"""What a model file is, by its metadata alone: an embedding model, a reranker, a model that writes text, or why none.
 
-Prompts are those of the models' own cards. A wrong one raises no error and costs a good part of the answers,
-so an unknown model gets none.
-
-Models that write text: what their files must hold to answer under a grammar.
-
-What a model file is, before anything is loaded: a whole embedding model, or why it is none.
-
-Families of rerankers, cross-encoders that read a question and a text together, and what their files must hold.
-
-llama.cpp ranks with any model that has a classification head. What is told apart by metadata is what the head's number
-means, and whether the file must carry the template of its pairs.
-
-What a model file is wanted for: which key names it, what it must be, and what goes on without it.
+Prompts of embedding models are those of the models' own cards. A wrong one raises no error and costs a good part of
+the answers, so an unknown model gets none. llama.cpp ranks with any model that has a classification head; metadata
+says what the head's number means, and whether the file must carry the template of its pairs.
 """
 
 import math

@@ -1,10 +1,6 @@
-"""What a download is asked for: which file, and how long to wait for it.
+"""What downloads of models use: request and time-outs, the lock over all processes, progress, and the part file.
 
-The lock file of a model: one at a time fetches or removes it, over all processes.
-
-What the fetching of a model tells the one who waits for it.
-
-A download that has begun: NAME.part, and NAME.part.json that says what it is a part of.
+A part is NAME.part, with NAME.part.json that says what it is a part of.
 """
 
 import asyncio

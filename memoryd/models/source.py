@@ -1,8 +1,7 @@
-"""Where a model comes from: the grammar of `local.modelPath`, and the name each source gets in the cache.
+"""Where a model comes from: the grammar of `local.modelPath`, its name in our cache, and the shared Hugging Face cache.
 
-Weights that another program put into the shared Hugging Face cache: read where they lie, never written or removed.
-
-`models--owner--repository/refs/<revision>` holds a commit, `snapshots/<commit>/<file>` is a link into `blobs`:
+Weights in the shared cache are read where they are, never written or removed. There
+`models--owner--repository/refs/<revision>` holds a commit, and `snapshots/<commit>/<file>` is a link into `blobs`:
 https://huggingface.co/docs/huggingface_hub/guides/manage-cache
 """
 

@@ -1,10 +1,7 @@
 """A backup as a file: a plain tar, whose last member says what all the others are. Written whole or not at all.
 
-Of a tar only regular members are read whose names the manifest has, and of each just as many bytes as that says.
-
-What a backup says of itself: `manifest.json`, its last member.
-
-The names that a backup may have in it, and where each belongs. What is named otherwise belongs nowhere.
+Only regular members are read whose names the manifest has, and of each just as many bytes as that says. Other names
+than these are refused:
 
 config                        the configuration
 state/FOLDER/ledger.sqlite    a ledger below the state folder, and its key

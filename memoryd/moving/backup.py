@@ -1,6 +1,6 @@
-"""Making a backup: ledgers are copied as they are at one moment, whoever writes; the rest as it lies there.
+"""Making a backup: the configuration, every ledger with its key, conversations, and on demand the notes.
 
-What a backup is made of: the configuration, every ledger with its key, conversations, and on demand the notes.
+Ledgers are copied as they are at one moment, while others may write; the rest as it is on disk.
 """
 
 import io

@@ -1,11 +1,9 @@
-"""Many files change places with new ones, as good as at once: before the plan is written nothing has changed, and what
+"""Replace many files as good as at once, while no daemon runs: before the plan is written nothing has changed, and what
 a kill left after that is finished by the next run. What was replaced is kept, and can be put back.
 
-    <state>/replaced/<time>/new/…       what is to stand there; gone at the end
-                            old/…       what stood there
+    <state>/replaced/<time>/new/…       the new files; gone at the end
+                            old/…       the files before
                             plan.json   which is which; without it the folder is what a kill left, and goes
-
-Work that needs memoryd to lie still: it holds the lock of the daemon, so that none starts meanwhile.
 """
 
 import contextlib
@@ -206,15 +204,11 @@ def _carried_out(folder: Path, plan: ReplacementPlan) -> ReplacementPlan:
     ):
         # the logs of databases go first: one beside another database than its own would be taken for that one's
         for piece in sorted(plan.pieces, key=lambda one: one.new is not None):
-            _put(folder, piece)
+            _put_file(folder, piece.new, Path(piece.target))
         done = ReplacementPlan(plan.what, "done", plan.pieces)
         _write_plan(folder, done)
     shutil.rmtree(folder / _NEW, ignore_errors=True)
     return done
-
-
-def _put(folder: Path, piece: ReplacedFile) -> None:
-    _put_file(folder, piece.new, Path(piece.target))
 
 
 def _put_old(folder: Path, piece: ReplacedFile) -> None:

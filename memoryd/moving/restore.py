@@ -1,10 +1,6 @@
-"""What is forgotten stays so where an earlier ledger takes the place of a later one: its marks go along.
+"""Bringing a backup back, and undoing that: all is verified beside the present files, and only then replaces them.
 
-Bringing a backup back: all of it is verified beside what is there, and only then takes its place.
-
-What was forgotten since the backup was made stays forgotten: the ledgers that come back are told of it.
-
-Taking a restore back: what it replaced stands again, but for what was forgotten since, which stays forgotten.
+What was forgotten since stays forgotten either way: the marks of the later ledger are joined to the earlier one.
 """
 
 import os
@@ -37,48 +33,6 @@ from memoryd.moving.archive import (
 from memoryd.moving.backup import KEY_SUFFIX
 from memoryd.moving.replacing import Replacement, last_done, put_back
 from memoryd.store.ledger.file import LOGS, carry_marks, copy_ledger, empty_ledger, figures, is_ledger_name
-
-
-def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
-    """Have the logs of the present ledger go with it, and its marks come into the one that is staged.
-
-    Returns how many marks are new to that; what cannot be carried is told.
-    """
-    for ending in LOGS:
-        replacement.remove(target.with_name(target.name + ending))
-    key = key_of(target)
-    if not os.path.lexists(target):
-        return 0
-    try:
-        has_same_key = not replacement.has(key) or is_same_file(key, replacement.staged(key)) or not key.exists()
-        carried = carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
-    except (StoreError, OSError) as exc:
-        notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
-        return 0
-    if not has_same_key:
-        notes.append(f"what was forgotten since in {target} is not known any more: another key")
-    return carried
-
-
-def join_forgotten(present: Path, new: Path) -> None:
-    """Add what is forgotten now to what was then."""
-    if present.is_file():
-        known = parsed(present.read_text("ascii", "replace")) | parsed(new.read_text("ascii", "replace"))
-        new.write_text(rendered(known))
-
-
-def key_of(ledger: Path) -> Path:
-    """Return where the key of what is forgotten lies."""
-    return ledger.with_name(ledger.name + KEY_SUFFIX)
-
-
-def is_same_file(one: Path, other: Path) -> bool:
-    """Tell whether both can be read and have the same bytes."""
-    try:
-        return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
-    except OSError:
-        return False
-
 
 _NAME_BYTES_MAX: Final = 255
 
@@ -286,3 +240,44 @@ def _keep_forgotten(target: Path, replacement: Replacement) -> None:
         join_forgotten(target, replacement.staged(target))
     else:
         replacement.leave(target)
+
+
+def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
+    """Have the logs of the present ledger go with it, and its marks come into the one that is staged.
+
+    Returns how many marks are new to that; what cannot be carried is told.
+    """
+    for ending in LOGS:
+        replacement.remove(target.with_name(target.name + ending))
+    key = key_of(target)
+    if not os.path.lexists(target):
+        return 0
+    try:
+        has_same_key = not replacement.has(key) or is_same_file(key, replacement.staged(key)) or not key.exists()
+        carried = carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
+    except (StoreError, OSError) as exc:
+        notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
+        return 0
+    if not has_same_key:
+        notes.append(f"what was forgotten since in {target} is not known any more: another key")
+    return carried
+
+
+def join_forgotten(present: Path, new: Path) -> None:
+    """Add what is forgotten now to what was then."""
+    if present.is_file():
+        known = parsed(present.read_text("ascii", "replace")) | parsed(new.read_text("ascii", "replace"))
+        new.write_text(rendered(known))
+
+
+def key_of(ledger: Path) -> Path:
+    """Return where the key of what is forgotten lies."""
+    return ledger.with_name(ledger.name + KEY_SUFFIX)
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether both can be read and have the same bytes."""
+    try:
+        return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False

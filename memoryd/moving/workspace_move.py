@@ -1,8 +1,6 @@
-"""A workspace that goes to another folder, with all that memoryd keeps of it: its state folder is named after the path.
+"""Moving a workspace with its state folder, which is named after the path; and all known workspaces.
 
-Each step leads to the same when it is done again, so that the same command finishes what a kill left.
-
-The workspaces that memoryd knows of: those that are configured, and those that something is kept of.
+Each step gives the same when it is done again, so that the same command finishes what a kill left.
 """
 
 import contextlib

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, folded
+from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
+from memoryd.domain.sessions.transcripts.records import folded
 from memoryd.domain.sessions.turns import Session, SessionId
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.errors import NotFound, StoreUnavailable

@@ -1,10 +1,8 @@
-"""One child process, from start to reaping: the state machine of `lifecycle`, driven by asyncio's callbacks.
+"""One child process, from start to reaping: a state machine, driven by asyncio's callbacks.
 
-The child has its own session (so its own process group), no stdin unless it is talked to over it, an allow-listed
+The child has its own session (so its own process group), no stdin unless we write to it, an allow-listed
 environment, and its output is always drained into bounded memory or handed on. It is stopped by TERM, a grace time,
-then KILL, always as a group.
-
-The life of a child process as a state machine: which event leads where, and which may come too late to matter.
+then KILL, always as a group. Events that come too late to matter are listed as ignored.
 """
 
 import asyncio

@@ -1,14 +1,7 @@
-"""Page checksums by SQLite's checksum VFS: a bit that flipped on the disk is found when its page is read.
+"""One connection to a database file: page checksums, pragmas, sqlite-vec, private files, and errors in our words.
 
-See https://sqlite.org/cksumvfs.html. apsw brings it as a loadable extension; where it does not, files have none.
-
-One connection to a database file, set up as we want it: page checksums, pragmas, sqlite-vec.
-
-Reading several things as they are at one moment.
-
-Files that only their owner may read, whatever the umask says.
-
-The driver's errors in our words: what may pass, and what says that the file is broken.
+SQLite's checksum VFS finds a bit that flipped on the disk when its page is read: https://sqlite.org/cksumvfs.html.
+apsw brings it as a loadable extension; where it does not, files have no checksums.
 """
 
 import os
@@ -25,30 +18,6 @@ from apsw import sqlite_extra
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-
-VFS_NAME = "cksmvfs"
-RESERVED_BYTES = 8
-"""At the end of each page; a file that reserves another number has no checksums."""
-
-
-@cache
-def checksum_vfs() -> str | None:
-    """Return the name of the VFS, registered once for the process, or None where there is none."""
-    connection = apsw.Connection(":memory:")
-    try:
-        sqlite_extra.load(connection, "cksumvfs")
-    except (sqlite_extra.NotAvailable, LookupError, apsw.Error, AttributeError, OSError):
-        return None
-    finally:
-        connection.close()
-    return VFS_NAME
-
-
-def reserve_checksums(connection: apsw.Connection) -> None:
-    """Make room for checksums in a file that is new; it is too late for any other."""
-    if checksum_vfs() is not None and connection.pragma("page_count") == 0:
-        connection.reserve_bytes("main", RESERVED_BYTES)
-
 
 BUSY_TIMEOUT_MS = 5_000
 PAGE_BYTES = 8_192
@@ -145,6 +114,30 @@ def at_one_moment(db: apsw.Connection) -> Iterator[None]:
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+VFS_NAME = "cksmvfs"
+RESERVED_BYTES = 8
+"""At the end of each page; a file that reserves another number has no checksums."""
+
+
+@cache
+def checksum_vfs() -> str | None:
+    """Return the name of the VFS, registered once for the process, or None where there is none."""
+    connection = apsw.Connection(":memory:")
+    try:
+        sqlite_extra.load(connection, "cksumvfs")
+    except (sqlite_extra.NotAvailable, LookupError, apsw.Error, AttributeError, OSError):
+        return None
+    finally:
+        connection.close()
+    return VFS_NAME
+
+
+def reserve_checksums(connection: apsw.Connection) -> None:
+    """Make room for checksums in a file that is new; it is too late for any other."""
+    if checksum_vfs() is not None and connection.pragma("page_count") == 0:
+        connection.reserve_bytes("main", RESERVED_BYTES)
 
 
 PRIVATE: Final = 0o600

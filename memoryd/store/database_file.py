@@ -1,9 +1,7 @@
-"""The life cycle of one database file, whatever its tables are: open, look whether it is still the same, close.
+"""The life cycle of one database file, whatever its tables are: open, check whether it is still the same, close.
 
 Writes of a database run one after the other, each in its own transaction; readers never wait for them.
 All databases of the daemon share one small thread pool.
-
-What a scan compares of a file, in the numbers that SQLite can hold: signed ones of 64 bits.
 """
 
 from collections.abc import AsyncIterator

@@ -1,9 +1,7 @@
-"""A look into a database file that nobody may change by it, beside a daemon that uses it or without one.
+"""Read a database file without changing it, beside a daemon that uses it or without one. For `memoryctl doctor`.
 
-For `memoryctl doctor`; all of it blocks. A file that no daemon uses is read without a lock and without a file beside
-it, unless its log holds something.
-
-Databases of other programs that lie in our folders.
+All of it blocks. A file that no daemon uses is read without a lock and without a file beside it, unless its log holds
+something.
 """
 
 from collections.abc import Callable, Iterator

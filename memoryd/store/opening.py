@@ -1,24 +1,20 @@
-"""The header of a database file, read without SQLite: whose the file is, and whether it needs its log.
+"""Opening a database file: its header, its write-ahead log, and then its connections. All of it blocks.
 
-https://www.sqlite.org/fileformat.html#the_database_header. `user_version` is ours to use: its lower half is the
-version of the tables, its upper half the seal of `write_ahead`.
-
-The write-ahead log: when it is moved into the file, and whether a file that is found makes sense without it.
+The header is read without SQLite: https://www.sqlite.org/fileformat.html#the_database_header. `user_version` is ours
+to use: its lower half is the version of the tables, its upper half the seal.
 
 A file that was partly brought up to date makes sense together with its log only: with none, or a shorter one, it is
-a mixture of two states, which no check of structure finds. SQLite may take it that nobody touches the log; a state
-directory that people tidy up may not. So each move is framed by a seal, a number in the header: odd before it, even
-when all has arrived. The header is the first page that SQLite moves (it goes by page number), so that in the file
+a mixture of two states, which no check of structure finds. SQLite may assume that no one touches the log; a state
+directory that people tidy up may not. So each move of the log is framed by a seal, a number in the header: odd before
+it, even when all has arrived. The header is the first page that SQLite moves (it goes by page number), so that
 
 - an even seal means: whole by itself. The log may be gone, or end anywhere: the file or the log's beginning is a
   state that once was committed, and the next scan makes up for the rest;
 - an odd seal means: pages of the log are in it. The log must be there and reach as far as that seal.
 
-Somebody else's program that opens the database after a crash moves the log, too, and removes it. What it leaves is
+Another program that opens the database after a crash moves the log, too, and removes it. What it leaves is
 whole by its seal; but the log holds no page checksums, which our moves add, so that its pages count as damaged. The
 index is a cache: it is rebuilt then.
-
-Opening a database file: what is looked at, and made, in which order. All of it blocks.
 """
 
 import contextlib

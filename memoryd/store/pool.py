@@ -1,10 +1,7 @@
 """All connections to one database file: one writer and several readers, which never wait for it (WAL).
 
-Blocking work of a database on the threads that all databases of the daemon share.
-
-The read-only connections to a database: who asks takes one that is free, and waits while the file is opened anew.
-
-The one connection that writes a database: one transaction after the other, and the log in between.
+Blocking work runs on threads that all databases of the daemon share. A reader takes a connection that is free, and
+waits while the file is opened anew. The writer runs one transaction after the other, and moves the log in between.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import NotFound
-from memoryd.files import reading as beneath
+from memoryd.files import reading
 from memoryd.files.excerpts import FileLocation, LineRange, read_lines
 from memoryd.files.reading import has_openat2, open_beneath, walk
 
@@ -134,7 +134,7 @@ def test_f141_link_inside_is_followed_only_where_it_may(trap: Path) -> None:
 
 
 def test_reading_works_without_openat2(trap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beneath, "has_openat2", lambda: False)
+    monkeypatch.setattr(reading, "has_openat2", lambda: False)
     location = FileLocation(trap, "real/note.md")
     assert read_lines(location, LineRange(), max_bytes=100, follow_symlinks=False).lines.text == "harmless"
     with pytest.raises(NotFound):

@@ -10,7 +10,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.ranking.questions import Question
-from memoryd.store.index import words as word_rows
+from memoryd.store.index import words
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Rename, purge_files
 from memoryd.store.index.memories import MemoryCounts, MemoryLine
@@ -190,8 +190,8 @@ class TestCandidateFilter:
     )
     async def test_no_table_is_scanned_for_each_candidate(self, database: Database, admitted: CandidateFilter) -> None:
         """What a question asks for is looked up once, or by its key: a scan within a loop is quadratic."""
-        clauses, values = word_rows._clauses(admitted)
-        statement = word_rows._CHUNKS.format(level="0", clauses=clauses)
+        clauses, values = words._clauses(admitted)
+        statement = words._CHUNKS.format(level="0", clauses=clauses)
         plan = await raw(database).read(
             lambda db: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", ("quetzal", *values, 10))]
         )

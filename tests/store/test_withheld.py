@@ -10,7 +10,7 @@ from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
 from memoryd.sessions.excluded import WithheldConversations
 from memoryd.sessions.transcripts.reading import begins_alike, is_one
-from memoryd.store.ledger import conversations as rows
+from memoryd.store.ledger import conversations
 from memoryd.store.ledger.ledger import Ledger
 
 CANARY = "zanzibar-canary"
@@ -184,7 +184,7 @@ async def test_where_nothing_may_be_written_nothing_is_marked(tmp_path: Path, ex
 
 
 async def test_keys_are_bounded_and_those_that_are_marked_stay(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MOST_KEYS", 2)
+    monkeypatch.setattr(conversations, "MOST_KEYS", 2)
     marks = await loaded(ledger)
     for key in ("main", "cli:a", "cli:a", "main"):
         await marks.withhold_key(key)

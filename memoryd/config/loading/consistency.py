@@ -1,8 +1,6 @@
-"""Values that are right one by one and wrong together.
+"""Values that are right one by one and wrong together: across sections, in `memory.llm`, and in transcript folders.
 
-What `memory.llm` needs to be of use.
-
-Whose transcripts are read: each folder is one agent's, and both keys that ask for it must agree.
+Each transcript folder belongs to one agent, and both keys that name it must agree.
 """
 
 from collections.abc import Iterator, Sequence

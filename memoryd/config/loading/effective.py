@@ -1,7 +1,4 @@
-"""The values that hold, key by key, and where each came from. No secret is among them: only that there is one.
-
-What of the configuration is shown: all of it, one key with what stands in it, or what holds for one agent.
-"""
+"""The values in effect, key by key, with the origin of each. Of a secret it shows only that there is one."""
 
 import difflib
 import os

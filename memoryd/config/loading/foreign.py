@@ -1,7 +1,6 @@
-"""Keys of other programs in the same file: set aside with one notice; misplaced keys of ours are problems.
+"""Keys of other programs in the same file, and keys without effect: one notice for both.
 
-What an owner of an existing file should know: keys that have no effect, for good, yet, or with the provider that is
-named, and what differs.
+A key of ours in the wrong section is a problem, not a foreign key.
 """
 
 import difflib

@@ -1,6 +1,6 @@
-"""The names of the keys: which a section has, how they are written as one path, and which is near to a wrong one.
+"""The names of the keys (which a section has, its path, the nearest to a wrong one), and problems as plain sentences.
 
-Plain words for what validation found: every problem as `section.key: what is wrong`.
+Each problem reads `section.key: what is wrong`.
 """
 
 import difflib

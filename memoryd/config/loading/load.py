@@ -1,18 +1,11 @@
 """From the file, the environment and the flags to one validated configuration.
 
-Precedence: flag, `MEMORYD_*` environment, file, default.
+Precedence: flag, `MEMORYD_*` environment, file, default. Relative paths start at the folder of the file. Validation
+takes out what is wrong and goes on, so that it reports all problems at once.
 
-Relative paths of the file start at the folder of the file, not at whatever folder the daemon was started in.
-
-Validation that goes on after a mistake: what is wrong is taken out, so that all that is wrong is told at once.
-
-A file as a start would take it: everything that is wrong or worth knowing, each with its place.
-
-Numbers out of their range: where OpenClaw takes another number, so does memoryd, with a notice.
-
-It takes none where another number would send or delete what its owner did not mean to: a budget of tokens, how much
-is kept and for how long, how large a file may be, how long a vector is. Keys that OpenClaw does not have are a mistake
-of whoever wrote them, and are told as one.
+A number beyond OpenClaw's range is brought into ours with a notice where OpenClaw has the key. It is a problem where
+another number would send or delete what the owner did not mean to (budget of tokens, retention, size of files, length
+of vectors), and for keys that OpenClaw does not have.
 """
 
 import json
@@ -50,75 +43,6 @@ from memoryd.config.root import Config
 from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
-ANCHORED: Final = (
-    ("workspace",),
-    ("memory", "embedder", "local", "model_dir"),
-    ("memorySearch", "local", "modelPath"),
-    ("memorySearch", "local", "modelCacheDir"),
-    ("memorySearch", "query", "rerank", "modelPath"),
-    ("memorySearch", "store", "vector", "extensionPath"),
-)
-"""The others are relative to the workspace: `extraPaths`, `exclude`, `store.path`."""
-
-SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
-"""`hf:`, `https:` and `pypi:` name a model, not a file."""
-
-
-def anchor(raw: Raw, folder: Path) -> None:
-    """Make the paths of agents, transcripts, the text model and the token file absolute, and `~` with them.
-
-    Values of a wrong type are left for validation.
-    """
-    for folder_of_transcripts in _transcript_folders(raw):
-        _anchor_value(folder_of_transcripts, "path", folder)
-    if isinstance(exports := _at(raw, "memory", "qmd", "sessions"), dict):
-        _anchor_value(exports, "exportDir", folder)
-    if isinstance(http := raw.get("http"), dict):
-        _anchor_value(http, "tokenFile", folder)
-    text_model = _at(raw, "memory", "llm")
-    # what an endpoint calls its model is no path
-    if isinstance(text_model, dict) and text_model.get("provider") == "local":
-        _anchor_value(text_model, "model", folder)
-    for agent in _agents(raw):
-        for *above, name in ANCHORED:
-            if isinstance(holder := _at(agent, *above), dict):
-                _anchor_value(holder, name, folder)
-        sockets = agent.get("sockets") if isinstance(agent, dict) else None
-        for socket in sockets if isinstance(sockets, list) else ():
-            if isinstance(socket, dict):
-                _anchor_value(socket, "path", folder)
-
-
-def _transcript_folders(raw: Raw) -> Iterator[Raw]:
-    folders = _at(raw, "memory", "sessions", "folders")
-    yield from (one for one in folders if isinstance(one, dict)) if isinstance(folders, list) else ()
-
-
-def _at(holder: object, *path: str) -> object:
-    """Return what stands at a path, None if nothing does."""
-    for part in path:
-        holder = holder.get(part) if isinstance(holder, dict) else None
-    return holder
-
-
-def _anchor_value(holder: Raw, name: str, folder: Path) -> None:
-    text = holder.get(name)
-    if isinstance(text, str) and text.strip() and not SCHEME.match(text):
-        holder[name] = str(expand(text, folder))
-
-
-def _agents(raw: Raw) -> Iterator[object]:
-    agents = raw.get("agents")
-    if isinstance(agents, dict):
-        yield agents.get("defaults")
-        entries = agents.get("list")
-        yield from entries if isinstance(entries, list) else ()
-
-
-PASSES: Final = 8
-REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
-"""Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
-
 
 class Mended(Struct):
     """What could be read: a configuration without what is wrong, None if nothing could be made of it."""
@@ -128,51 +52,6 @@ class Mended(Struct):
     broken: list[KeyPath] = field(default_factory=list)
     """Where the values stood that were taken out."""
     notices: list[str] = field(default_factory=list)
-
-
-def mended(raw: Raw) -> Mended:
-    """Validate the file, which is changed to what could be read of it."""
-    result = Mended()
-    for _ in range(PASSES):
-        try:
-            result.config = Config.model_validate(raw, by_alias=True, by_name=False)
-            break
-        except ValidationError as error:
-            _mend(error, raw, result)
-    return result
-
-
-def _mend(error: ValidationError, raw: Raw, result: Mended) -> None:
-    """Bring numbers into their range first; what is left are problems, told as the file has them."""
-    found = [(_location(details), details) for details in error.errors(include_url=False)]
-    notices = [line for place, details in found if (line := brought_into_range(details, place, raw)) is not None]
-    result.notices += notices
-    if notices:
-        return
-    # what comes after the first time comes of the mending
-    if not result.broken:
-        result.problems = explain(error, Config)
-    for place, _ in found:
-        result.broken.append(_without(place, raw, len(result.broken)))
-
-
-def _location(details: ErrorDetails) -> KeyPath:
-    return tuple(part for part in details["loc"] if part != "[key]")
-
-
-def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
-    """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
-    *above, key = place
-    holder = value_at(raw, tuple(above))
-    if isinstance(holder, list) and isinstance(key, int) and above == ["agents", "list"]:
-        holder[key] = {"id": REQUIRED["id"].format(number)}
-    elif not isinstance(holder, dict):
-        return _without(tuple(above), raw, number) if above else place
-    elif above and isinstance(above[-1], int) and key in REQUIRED:
-        holder[str(key)] = REQUIRED[str(key)].format(number)
-    else:
-        holder.pop(str(key), None)
-    return place
 
 
 NO_OVERRIDES = Overrides()
@@ -299,6 +178,121 @@ def _remark(sentence: str, source: Path | None, found: KeyPlaces) -> Remark:
     place = found.of_sentence(sentence)
     key = KEY.match(sentence) if place is not None else None
     return Remark(sentence, key[0] if key else "", place)
+
+
+PASSES: Final = 8
+REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
+"""Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
+
+
+def mended(raw: Raw) -> Mended:
+    """Validate the file, which is changed to what could be read of it."""
+    result = Mended()
+    for _ in range(PASSES):
+        try:
+            result.config = Config.model_validate(raw, by_alias=True, by_name=False)
+            break
+        except ValidationError as error:
+            _mend(error, raw, result)
+    return result
+
+
+def _mend(error: ValidationError, raw: Raw, result: Mended) -> None:
+    """Bring numbers into their range first; what is left are problems, told as the file has them."""
+    found = [(_location(details), details) for details in error.errors(include_url=False)]
+    notices = [line for place, details in found if (line := brought_into_range(details, place, raw)) is not None]
+    result.notices += notices
+    if notices:
+        return
+    # what comes after the first time comes of the mending
+    if not result.broken:
+        result.problems = explain(error, Config)
+    for place, _ in found:
+        result.broken.append(_without(place, raw, len(result.broken)))
+
+
+def _location(details: ErrorDetails) -> KeyPath:
+    return tuple(part for part in details["loc"] if part != "[key]")
+
+
+def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
+    """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
+    *above, key = place
+    holder = value_at(raw, tuple(above))
+    if isinstance(holder, list) and isinstance(key, int) and above == ["agents", "list"]:
+        holder[key] = {"id": REQUIRED["id"].format(number)}
+    elif not isinstance(holder, dict):
+        return _without(tuple(above), raw, number) if above else place
+    elif above and isinstance(above[-1], int) and key in REQUIRED:
+        holder[str(key)] = REQUIRED[str(key)].format(number)
+    else:
+        holder.pop(str(key), None)
+    return place
+
+
+ANCHORED: Final = (
+    ("workspace",),
+    ("memory", "embedder", "local", "model_dir"),
+    ("memorySearch", "local", "modelPath"),
+    ("memorySearch", "local", "modelCacheDir"),
+    ("memorySearch", "query", "rerank", "modelPath"),
+    ("memorySearch", "store", "vector", "extensionPath"),
+)
+"""The others are relative to the workspace: `extraPaths`, `exclude`, `store.path`."""
+
+SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""`hf:`, `https:` and `pypi:` name a model, not a file."""
+
+
+def anchor(raw: Raw, folder: Path) -> None:
+    """Make the paths of agents, transcripts, the text model and the token file absolute, and `~` with them.
+
+    Values of a wrong type are left for validation.
+    """
+    for folder_of_transcripts in _transcript_folders(raw):
+        _anchor_value(folder_of_transcripts, "path", folder)
+    if isinstance(exports := _at(raw, "memory", "qmd", "sessions"), dict):
+        _anchor_value(exports, "exportDir", folder)
+    if isinstance(http := raw.get("http"), dict):
+        _anchor_value(http, "tokenFile", folder)
+    text_model = _at(raw, "memory", "llm")
+    # what an endpoint calls its model is no path
+    if isinstance(text_model, dict) and text_model.get("provider") == "local":
+        _anchor_value(text_model, "model", folder)
+    for agent in _agents(raw):
+        for *above, name in ANCHORED:
+            if isinstance(holder := _at(agent, *above), dict):
+                _anchor_value(holder, name, folder)
+        sockets = agent.get("sockets") if isinstance(agent, dict) else None
+        for socket in sockets if isinstance(sockets, list) else ():
+            if isinstance(socket, dict):
+                _anchor_value(socket, "path", folder)
+
+
+def _transcript_folders(raw: Raw) -> Iterator[Raw]:
+    folders = _at(raw, "memory", "sessions", "folders")
+    yield from (one for one in folders if isinstance(one, dict)) if isinstance(folders, list) else ()
+
+
+def _at(holder: object, *path: str) -> object:
+    """Return what stands at a path, None if nothing does."""
+    for part in path:
+        holder = holder.get(part) if isinstance(holder, dict) else None
+    return holder
+
+
+def _anchor_value(holder: Raw, name: str, folder: Path) -> None:
+    text = holder.get(name)
+    if isinstance(text, str) and text.strip() and not SCHEME.match(text):
+        holder[name] = str(expand(text, folder))
+
+
+def _agents(raw: Raw) -> Iterator[object]:
+    agents = raw.get("agents")
+    if isinstance(agents, dict):
+        yield agents.get("defaults")
+        entries = agents.get("list")
+        yield from entries if isinstance(entries, list) else ()
 
 
 NEAREST: Final = frozenset(

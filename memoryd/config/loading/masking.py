@@ -1,10 +1,8 @@
-"""Take the keys out of the text of a configuration, and put those of another one in: the rest keeps every character.
+"""Change the text of a configuration in place: mask its secrets, put them back, or name another folder.
 
-In the stead of a key stands a reference to an environment variable that nobody has, `{"env": "MEMORYD_MASKED_1"}`, and
-in the stead of a part of a text, such as a password in an address, `${MEMORYD_MASKED_1}`: a configuration with it is
-valid, and whoever needs the key is told that it is missing.
-
-Which lines of a configuration name a folder, and the text with another folder in its stead.
+Every other character stays. A masked secret becomes a reference to a variable that is not set,
+`{"env": "MEMORYD_MASKED_1"}`, or `${MEMORYD_MASKED_1}` within a text such as an address with a password. So the
+configuration stays valid, and a provider that needs the key reports it as missing.
 """
 
 import json

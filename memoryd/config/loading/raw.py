@@ -1,10 +1,7 @@
-"""The file before validation: nested dicts and lists, and how to reach into them.
+"""The JSON5 file before validation: nested dicts and lists, and the place of each key in the text.
 
-Reading the JSON5 file: one syntax problem with its line, or the raw values.
-
-`$include`, OpenClaw's way to divide a file: memoryd reads none, and what stands in one is never taken as absent.
-
-Where in the text of the file each key stands, for people and their editors: parsing itself keeps no places.
+A syntax problem is reported with its line. memoryd does not read the files of `$include`, OpenClaw's way to divide a
+file, and never takes what may be in one as absent.
 """
 
 import contextlib

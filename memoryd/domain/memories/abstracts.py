@@ -1,10 +1,8 @@
-"""What a memory says in one sentence, and in two or three lines: sentences of its own, in its own language.
+"""A memory in one sentence or in two or three lines, and pairs of memories that say nearly the same.
 
-Nothing is written anew: each is a slice of the text with its white space folded, so that nothing can be said that the
-memory does not say. English and Chinese sentences end where they end; abbreviations, numbers, addresses and code do
-not end one.
-
-Memories that say nearly the same: listed for a person, and never folded, for a word or a number may be the point.
+An abstract is made of slices of the text, with white space folded, so it says nothing that the memory does not say.
+Abbreviations, numbers, addresses and code do not end a sentence. Near copies are listed for a person and never folded:
+the one word or number that differs may be the point.
 """
 
 import re

@@ -1,6 +1,6 @@
 """All memories of a workspace, as its lines state them: by id, by chunk, by entity. Nothing here is stored.
 
-The next book, made of the one before and of what changed: a saved line must not cost a look at all others.
+After a change the next book is made from the one before, so that a saved line does not cost a pass over all others.
 """
 
 from bisect import bisect_left, bisect_right

@@ -1,19 +1,14 @@
 """The bundle: what an agent puts into its prompt. A stable block, a tail for this question, and a receipt.
 
-The stable block holds the core file, the persona and what is pinned, in one order. It says nothing of the question or
-of the time, and no line numbers, which an edit elsewhere would move: its bytes stay until somebody writes one of these,
-so that a cache of prompt prefixes keeps it. What is recalled is data: told as notes, escaped, so that no text can close
-what it stands in or pass for us.
+The stable block holds the core file, the persona and what is pinned, in one order. It depends neither on the question
+nor on the time and has no line numbers: its bytes change only when one of its sources does, so that a cache of prompt
+prefixes keeps it. The tail leaves out what the stable block already holds. What is recalled is data: rendered as notes
+and escaped, so that no text can close the block it is in or pass for ours.
 
-Bundles in the message shapes of the APIs that agents call: the same text, its stable block first and apart.
-
-What is stable stands in a part of its own before the tail, so that a cache of prompt prefixes ends there. The text is
-that of the bundle, byte for byte: it was made harmless before, and no shape has it as anything but the value of a text.
-A part that is empty is left out: the APIs refuse empty ones.
+A bundle is also encoded in the message shapes of the APIs that agents call, the stable block as a part of its own
+before the tail. No part is empty: the APIs refuse empty ones.
 Shapes: https://platform.openai.com/docs/api-reference/chat, https://docs.anthropic.com/en/api/messages,
 https://ai.google.dev/api/generate-content; that of rsclaw is the hidden field that its recall fills.
-
-What a bundle would tell twice: of what is recalled for a question, what stands in the stable block before it.
 """
 
 import html
@@ -219,11 +214,7 @@ def _told(part: BundlePart) -> str:
 
 def _attributes(part: BundlePart) -> Iterator[tuple[str, str]]:
     given = (("source", part.source), ("about", part.note))
-    yield from ((name, html.escape(_one_line(value))) for name, value in given if value)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(_seen(text).split())
+    yield from ((name, html.escape(" ".join(_seen(value).split()))) for name, value in given if value)
 
 
 EncodedBundle = str | dict[str, Any]

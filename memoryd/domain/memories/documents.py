@@ -1,8 +1,6 @@
-"""Memories as documents: what a program asks for by id, and edits. A view over lines, stored nowhere.
+"""Memories as documents, which a program lists, counts, gets by id and edits. A view over lines, stored nowhere.
 
-How documents will stand in some days if nobody touches them.
-
-Documents listed and counted: which are asked for, in which order, and how many there are.
+A preview says how their tiers will change in the next days if no one accesses them.
 """
 
 from collections import Counter

@@ -1,14 +1,8 @@
-"""Adding memories to the text of a daily log: below its Retain heading, with every other line as it was.
+"""Edits of the memories in a note: add lines to a daily log, change attributes, remove lines; all else keeps its bytes.
 
-Each place that may do is tried, and what comes of it is read back: only a text that states just what it stated
-before, and the new memories, is an answer. So no fence that was left open, and no marker, can swallow one.
-
-Edits of the lines that state a memory: other attributes, or no line at all; every other byte of a note stays.
-
-A line is found by the id of what it states, wherever it stands now. What comes of an edit is read back: only a text
-that states just what it stated before, but for the line that was meant, is an answer.
-
-What somebody asks to be retained, as the line that states it: one bullet, whatever the text holds.
+A line is found by the id of what it states, wherever it is now. The result of each edit is read back: only a text that
+states just what it stated before, but for the memory in question, is an answer. So no open fence and no marker can
+swallow a line.
 """
 
 from collections import Counter
@@ -88,7 +82,7 @@ def _says(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) -> Count
 
 
 def _others(sections: MemorySections) -> tuple[list[str], list[int]]:
-    """Return what else a log holds that must stay what it is: what was meant for memories, and what was generated."""
+    """Return what else a note holds that must stay what it is: what was meant for memories, and what was generated."""
     # what is merely like one may stand within the new memory, too
     misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
     return misses, [end - start for start, end in sections.generated]
@@ -194,14 +188,8 @@ def _headed(text: str, usual: Kind | None, kind: Kind, change: AttributeChange) 
 def _check(edited: str, path: RelativePath, before: MemorySections, wanted: Sequence[RetainedLine]) -> None:
     after = memory_sections(padded(edited), path)
     is_as_meant = [one.line for one in after.lines] == list(wanted)
-    if not is_as_meant or _beside(after) != _beside(before):
+    if not is_as_meant or _others(after) != _others(before):
         raise NoPlaceError(_UNREADABLE.format(path))
-
-
-def _beside(sections: MemorySections) -> tuple[list[str], list[int]]:
-    """Return what else a note holds that must stay: what was meant for memories, and what reflect wrote."""
-    misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
-    return misses, [end - start for start, end in sections.generated]
 
 
 REMEMBERED_IMPORTANCE: Final = 0.8

@@ -1,6 +1,6 @@
 """Entities: what a memory is about, by the names that people write and the slugs that these compare by.
 
-Which entities a text names: by name or alias, letter for letter but for case and hyphens, never by likeness.
+A text names an entity by name or alias, letter for letter but for case and hyphens, never by similarity.
 """
 
 import re
@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final, NewType
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 EntitySlug = NewType("EntitySlug", str)
 """How the name of an entity compares, and the name of its page: `bank/entities/<slug>.md`."""
@@ -70,7 +70,6 @@ def _short(slug: str) -> str:
 MOST_SIGNS: Final = 20_000
 """Of a text that are looked at."""
 _WORD: Final = expression(r"[^\W_]+")
-_UNSPACED: Final = expression(f"[{UNSPACED}]")
 _MENTION: Final = expression(
     r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
 )
@@ -110,7 +109,7 @@ class EntityNames:
     def _add(self, name: str, slug: EntitySlug) -> None:
         plain = unicodedata.normalize("NFC", name)
         self._slugs.setdefault(slug_of(plain), slug)
-        if _UNSPACED.search(plain):
+        if UNSPACED_RUN.search(plain):
             key = "".join(plain.split()).lower()
             if len(key) > 1:
                 self._unspaced.setdefault(key, slug)

@@ -1,11 +1,8 @@
-"""Aliases in the front matter of the page of an entity, put in and taken out; every other byte stays as it is.
+"""Pages of entities, `bank/entities/<slug>.md`: the names that are merged or split, and aliases in the front matter.
 
-The list is edited where it stands, in the style it has: `[Pete, P]`, or an item on each line. What YAML understands
-otherwise than a person would, and what cannot be told apart safely, is refused.
-
-The pages of entities, `bank/entities/<slug>.md`, as far as a person names an entity by them.
-
-Which entity another name belongs to: what may be merged and split, by names and pages, never by similarity.
+Names and pages decide to which entity a name belongs, never similarity. The list of aliases is edited in place, in the
+style it has: `[Pete, P]`, or an item on each line. YAML that a person would read in another way, and lists that cannot
+be edited safely, are refused.
 """
 
 import json
@@ -267,8 +264,8 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
         raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)} already: split it first")
     if above := _claims(book, target):
         raise ValueError(f"{entity!r} is itself an alias of {_listed(book, above)}: merge into that")
-    if below := [one for page in _pages(book, slug) for one in page]:
-        raise ValueError(f"{alias!r} has aliases of its own ({', '.join(below)}): split them first")
+    if (page := book.pages.get(slug)) and page.aliases:
+        raise ValueError(f"{alias!r} has aliases of its own ({', '.join(page.aliases)}): split them first")
     if target not in book.pages and target not in book.by_entity:
         raise ValueError(f"no memory and no page names {entity!r}")
     return AliasPlace(alias, _name(book, target, entity), _path(book, target))
@@ -301,11 +298,6 @@ def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
     return sorted(
         of for of, page in book.pages.items() if of != slug and slug in {slug_of(one) for one in page.aliases}
     )
-
-
-def _pages(book: Book, slug: EntitySlug) -> list[tuple[str, ...]]:
-    page = book.pages.get(slug)
-    return [page.aliases] if page else []
 
 
 def _name(book: Book, slug: EntitySlug, written: str) -> str:

@@ -1,6 +1,6 @@
-"""What reflect wrote into a page: the lines between its markers, which are never read back.
+"""Generated text in a page: the lines between reflect's markers, rendered and read. The rest belongs to the person.
 
-Pages that reflect keeps: what stands between the markers is ours, and all the rest of the file is the person's.
+What is between the markers is never read back as memories.
 """
 
 import re

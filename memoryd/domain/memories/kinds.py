@@ -1,11 +1,7 @@
-"""The kinds of memories, as a retained line names them, and the networks that they belong to.
+"""The kinds of memories, their networks and ids, who writes them, and how much history a workspace keeps.
 
-What names a memory: the same statement about the same entities has the same id, wherever and however often it
-is written. Kind, confidence and the other attributes are no part of it: they may be corrected in place.
-
-How much of its history a workspace keeps; beyond it the oldest goes, and nothing of the notes.
-
-Who writes into a workspace.
+The same statement about the same entities has the same id, wherever and however often it is written. Kind, confidence
+and the other attributes are no part of it: they may be corrected in place.
 """
 
 import json

@@ -1,11 +1,9 @@
-"""What a retained line says about itself, in brackets behind its kind: `(c=0.95, at=2025-11-27, pin)`.
-
-The retained line: one bullet that states a memory, read and written.
+"""The retained line: one bullet that states a memory, with its attributes in brackets, read and written.
 
     - KIND[(key=value, …)] [@Entity …]: text
         further lines of the same memory are indented
 
-What does not read as one is prose, and is never guessed into a memory.
+such as `- W(c=0.95, at=2025-11-27, pin) @Peter: …`. What does not parse is prose, and is never guessed into a memory.
 """
 
 import difflib

@@ -1,12 +1,8 @@
 """Which memories may answer: by who asks, when, about whom, and of which kind. Filters hold before anything is ranked.
 
-A source counts for itself: of a memory that is stated twice, one statement may be inside of the days that are asked
-about, the other not.
-
-What a question asks of memories beside its words: about whom, about when, and what somebody thinks.
-
-A question of which nothing else is left ("tell me about The Castle", "上周发生了什么") is bare: its words tell nothing,
-and what it names answers it.
+Each source counts for itself: a memory may be stated twice, once inside the days of the question and once outside.
+A question of which nothing but its filters is left ("tell me about The Castle", "上周发生了什么") is bare: its words
+say nothing, and what it names answers it.
 """
 
 import re
@@ -23,7 +19,7 @@ from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
 
 WORKSPACE: Final = "workspace"
 """How a filter names memories that have no scope."""
@@ -190,7 +186,6 @@ _EASTERN_ASKING: Final = expression(
 _WORD: Final = expression(rf"[^\W_{UNSPACED}]+")
 _SPACED: Final = expression(rf"[^\W{UNSPACED}]")
 """A sign of a word in a script with spaces."""
-_RUN: Final = expression(f"[{UNSPACED}]+")
 _APOSTROPHE: Final = expression("['\u2019]s?\\b")
 
 
@@ -227,7 +222,7 @@ def _words_left(question: str, names: Collection[str]) -> bool:
         text = _without(text, name) if name.strip() else text
     text = _EASTERN_ASKING.sub(" ", _APOSTROPHE.sub(" ", text))
     words = (word for word in _WORD.findall(text) if not word[0].isdigit())
-    return any(word not in _ASKING for word in words) or _RUN.search(text) is not None
+    return any(word not in _ASKING for word in words) or UNSPACED_RUN.search(text) is not None
 
 
 def _without(text: str, name: str) -> str:

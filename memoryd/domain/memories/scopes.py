@@ -1,6 +1,6 @@
-"""Memory scopes: which agents, and which of their channels, a memory is for. In doubt it is for nobody.
+"""Memory scopes: which agents, and which of their channels, may see a memory. In doubt no one may.
 
-Whose memories somebody may see: every question is asked by an agent, in a channel, or by the owner for an agent.
+Every question is asked by an agent, in a channel, or by the owner for an agent.
 """
 
 from typing import Final

@@ -1,13 +1,11 @@
-"""Where in a document the memories stand, and what of it reflect wrote.
+"""Where in a document the memories are, which lines are under a scope, and what of it reflect wrote.
 
-A daily log has them under a `Retain` heading of level 2 or deeper, until the next heading of the same or a higher
-level; `bank/world.md`, `experience.md` and `opinions.md` in all of their text. What stands in front matter or in
-fenced code is none, and what stands between the markers is never read back.
+A daily log has memories under a `Retain` heading of level 2 or deeper, until the next heading of the same or a higher
+level; `bank/world.md`, `experience.md` and `opinions.md` in all of their text. Front matter, fenced code and the lines
+between reflect's markers hold none.
 
-What in a document is under a scope: the items whose head names one, with all that Markdown counts to them.
-
-A line that was meant to have a scope has it, in whatever form of list it stands; where the scope cannot be read the
-item is for the owner alone.
+A scope covers the item whose head names it, with all that Markdown counts to that item, in whatever form of list.
+Where a scope cannot be read the item is for the owner alone.
 """
 
 import re

@@ -5,13 +5,11 @@
     composite  = 0.4 · recency + 0.3 · frequency + 0.3 · importance
     relevance  = clamp(composite, floor, 1)
 
-with beta and floor by tier, as in RsClaw's three-tier memory. Age counts from the last touch. Lower relevance means a
-lower place; nothing is ever deleted for it.
+with beta and floor by tier, as in RsClaw's three-tier memory. Age counts from the last access. Lower relevance means a
+lower rank; nothing is ever deleted for it.
 
-How the tier of one memory goes on: by its line, by time, and by being touched. No clock can move it for good.
-
-Of what was judged at a time that is still to come, a clock was ahead: it is judged anew. Of a touch in the future the
-age is 0, and the next touch puts it right.
+No wrong clock lasts: a tier judged at a time that is still to come is judged anew; an access in the future has age 0,
+and the next access puts it right.
 """
 
 import math

@@ -1,12 +1,10 @@
 """Newer versions of a fact: which memory says today what another one said before.
 
-A statement without its values: two that differ in one value alone may be versions of one fact.
-
-Values are numbers, dates, weekdays, times of day, and whether it is so at all (negation). Names are none: a number
-that names a thing (`Room 101 …`, `3号线…`), whatever stands before the verb (`sensor 3 is broken`, `the flight on Dec 3
-is booked`), a month or numeral in a person's name, a word with digits in it. What happened once (`paid 30 euros`) has
-no versions. `now`, `目前` and the like say no more than the day of the line. Words count without case and punctuation,
-signs as they stand. In doubt a difference is one of facts.
+Two statements that differ in one value alone may be versions of one fact. Values are numbers, dates, weekdays, times
+of day, and negation. Names are none: a number that names a thing (`Room 101 …`, `3号线…`), what is before the verb
+(`sensor 3 is broken`, `the flight on Dec 3 is booked`), a month or numeral in a person's name, a word with digits in
+it. What happened once (`paid 30 euros`) has no versions. `now`, `目前` and the like say no more than the day of the
+line. Words count without case and punctuation, signs as written. In doubt two statements are two facts.
 """
 
 import re

@@ -1,12 +1,8 @@
-"""What a core block keeps from chats of several people, told apart in whatever is recalled for them.
+"""What recall hides: pinned facts in chats of several people, lines under another scope, stale generated lines.
 
-Pins are what is shown of somebody everywhere but there. The same words in a summary, on a page or in a note, and the
-number or address of a pin in other words, are kept back with it. So is what memoryd wrote of a conversation: its turns
-are told to those alone who took part.
-
-Which lines of a note are for somebody else: they stand under a scope that does not reach whoever reads.
-
-Which lines of a page that reflect wrote must not be told any more: they rest on what became private, or is gone.
+In a group, pins are shown nowhere but in the core block: the same words in a summary, on a page or in a note, and the
+number or address of a pin in other words, are hidden. What memoryd wrote of a conversation is shown only to those who
+took part. A generated line is hidden once its source became private or is missing.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,23 +1,19 @@
-"""How common words are in their language: what a few notes cannot tell, since in them every word is rare.
+"""What an answer is worth: how far its evidence rises above what unrelated texts reach in the same notes.
 
-The table is packed into a row for each term, in the order of the bytes of the terms: it takes half a megabyte of
-memory, where a dict takes four.
+Words: the share of the question's weight that is in one chunk, and how much that exceeds what a chunk of that size
+holds by chance. A word weighs by how few chunks hold it, of these notes and of a background: imaginary chunks with the
+word frequencies of the language, which count less and less as the notes grow, since in a few notes every word is rare.
+The table of the background is packed, a row for each term in the order of its bytes: half a megabyte, where a dict
+takes four.
 
-What an answer is worth: how far its evidence rises above what strangers reach in the same notes.
+Vectors: the best cosine in deviations of the question's noise, compared with what the best of that many unrelated
+texts reaches. The noise has two sources: how near unrelated texts come under this model at all, all there is on the
+first day, and the question's cosines with the notes themselves, which weigh more with each note. Both are combined as
+mean and variance of a normal distribution with its conjugate prior (normal and scaled inverse χ²; Gelman et al.,
+Bayesian Data Analysis, 3rd edition, section 3.3).
 
-Words: the share of the question's weight that stands in one chunk, and how much that is beyond what one chunk of so
-many holds by chance. A word weighs by how few hold it, of these notes and of a background: chunks that nobody wrote, in
-which it stands as often as in its language, and which count less and less as the notes grow. Vectors: the best cosine
-in deviations of the question's noise, held against what the best of so many strangers reaches. Set on six retrieval
-sets, by the size of the workspace, with the answer, without it, and with questions that have nothing to do with the
-notes; docs/explanation/ranking.md has the figures.
-
-The noise of a question: what its cosines with notes that have nothing to do with it look like.
-
-Two sources tell: how near strangers come under this model at all, and the question's cosines with the notes themselves.
-The first is all there is on the first day, when one of five notes may be the answer; with each note the second weighs
-more. Both are put together as mean and variance of a normal distribution with its conjugate prior (normal and scaled
-inverse χ²; Gelman et al., Bayesian Data Analysis, 3rd edition, section 3.3).
+Set on six retrieval sets, by the size of the workspace, with the answer, without it, and with unrelated questions;
+docs/explanation/ranking.md has the figures.
 """
 
 import math

@@ -1,17 +1,14 @@
-"""Merging what the two arms of a search found into one score a chunk: its base score.
+"""Merging what the two arms of a search found into one base score a chunk, and reordering by a reranker.
 
 `relative` measures each arm against itself, per question: words against their own best, complete matches above all
 others; cosines against the noise of this question over the whole corpus, in standard deviations. An embedder that
-cannot tell an answer from a stranger has no cosine far above its noise and so moves little; a keyword ranking is kept
-where it is sure.
-`weighted` is the raw weighted sum of the OpenClaw configuration reference.
-`reciprocal` knows ranks alone.
+cannot tell an answer from an unrelated text has no cosine far above its noise and so moves little; a keyword ranking
+is kept where it is sure. `weighted` is the raw weighted sum of the OpenClaw configuration reference. `reciprocal`
+knows ranks alone.
 
-What a better judge of order does to scores: it deals them anew, and makes none up.
-
-A cross-encoder's numbers are of another kind than the scores of the arms. The hits that it read keep their scores as a
-set, the first in its order getting the best of them, so that they stay 0 to 1 and sorted, those that it did not read
-stay where they are, and age weighs as much as ever.
+A cross-encoder's numbers do not compare with the scores of the arms. The hits that it read keep their scores as a set,
+its first getting the best of them: scores stay 0 to 1 and sorted, hits that it did not read stay where they are, and
+age weighs as much as ever.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set

@@ -1,13 +1,11 @@
 """What a question asks for beside its words: `path:memory/2026* since:30d "exact phrase" -word -"two words"`.
 
-What does not read as a filter stays a word of the question, so that no question is an error. Phrases and minus signs
-bind in keyword queries alone. In a sentence quotes name something (`who wrote "The Mayor"?`): there a phrase lifts what
-holds it; and a minus belongs to what is asked about (`what does rsync -archive do?`).
+What does not parse as a filter stays a word of the question, so that no question is an error. Phrases and minus signs
+bind in keyword queries alone. In a sentence quotes name something (`who wrote "The Mayor"?`): there a phrase boosts
+what holds it; and a minus belongs to the text (`what does rsync -archive do?`).
 
-Neighbouring words of a question, such as `support group`: where they stand side by side, both mean what is asked.
-
-They are worth asking only if the two are seldom seen together: else they say what their rarer word says. Two names are
-no such pair, for names stand together everywhere.
+Neighbouring words such as `support group` are searched as a pair where the two are seldom seen together; else they say
+what the rarer one says. Two names are no pair: names are side by side everywhere.
 """
 
 import itertools
@@ -25,7 +23,7 @@ from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,
-    UNSPACED,
+    UNSPACED_RUN,
     Phrase,
     joined_phrases,
     normalised,
@@ -234,7 +232,6 @@ MOST_TOGETHER = 0.5
 MAX_NEIGHBOURS = 8
 """Pairs of one question: each costs the index a phrase."""
 _WORD = expression(r"[^\W_]+")
-_UNSPACED = expression(f"[{UNSPACED}]")
 
 
 def neighbours_in(question: str) -> tuple[Phrase, ...]:
@@ -258,4 +255,4 @@ def least_apart(together: int) -> int:
 
 
 def _tells(word: str) -> bool:
-    return len(word) > 1 and word.lower() not in STOP_WORDS and _UNSPACED.search(word) is None
+    return len(word) > 1 and word.lower() not in STOP_WORDS and UNSPACED_RUN.search(word) is None

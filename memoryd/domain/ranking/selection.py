@@ -1,38 +1,27 @@
-"""Recency: dated notes fade by half-lives; what is meant to last does not.
+"""From scored candidates to an answer: recency, merging two indexes, near duplicates, diversity, and when to read more.
 
-The formula is the one of the OpenClaw configuration reference: score × e^(−ln 2 / halfLife × age in days).
+Recency is the formula of the OpenClaw configuration reference, score × e^(−ln 2 / halfLife × age in days), for dated
+notes alone.
 
-Going deeper: what to do when the candidates that were looked at do not fill an answer as they should.
+Reading more: copies fold, and one document or kind of note may have too many places, so that some candidates do not
+fill an answer. The cheap steps come first: more of what the arms gave, then other documents once, then both arms for
+more. Noise fills places only until something better does: it neither ends that search nor starts one.
 
-A look reads some candidates and chooses hits from them. Copies fold, and one document or one kind of note may have too
-many places; then others are owed a chance. What is cheap comes first: to read more of what the arms gave, then to ask
-once for other documents, then to ask both arms for more. Noise fills places only until something better has them: it
-neither ends the search for that, nor is it looked for.
+Merging notes and conversations: scores of two indexes do not compare, since each measures words against its own best
+and its own rarity, and in a small index no word is rare. So both lists are scored jointly, by
 
-Merging two ordered lists of hits that were found in two indexes: notes and conversations.
+    text weight × words + vector weight × meaning, times the decay by age.
 
-Scores of two indexes do not compare: each measures words against its own best and its own rarity, and in a small index
-no word is rare. What compares is how much of the question a hit holds. So both lists are scored jointly, by
+*Words* are, to four fifths, the share of the question's weight that is in a hit, each term weighing what it weighs in
+both indexes together; the rest is BM25 against the best of its own list, which tells how often and how near each other
+the words are. *Meaning* is how far a cosine rises above one noise for both, that of the index that compared more
+vectors. A hit of an engine that gives neither has its own score. The lists are merged head by head: the better verdict
+first, then the higher joint score, and noise behind all else; each list keeps its own order, which decay, folding and
+diversity made. docs/explanation/conversations.md has figures.
 
-    text weight × words + vector weight × meaning, times what age leaves.
-
-*Words* are, to four fifths, the share of the question's weight that stands in a hit, each term weighing what it weighs
-in both indexes together; the rest is BM25 against the best of its own list, which tells how often and how near each
-other the words stand. *Meaning* is how far a cosine rises above one noise for both, that of the index that compared
-more vectors. A hit of an engine that gives neither has its own score.
-
-The lists are merged head by head: the better verdict comes first, then the higher joint score, and noise behind all
-else; each list keeps its own order, which decay, folding and diversity made. docs/explanation/conversations.md has
-figures.
-
-How alike two texts are, by the words they share. What counts as a word follows the MMR of OpenClaw.
-
-Scripts without spaces count by single characters and by pairs of neighbours, all others by whole words: also those
-that are not written in Latin letters, which OpenClaw 2026.7 takes for empty texts.
-
-What happens to hits after their scores are merged: places are shared, diversity is sought, words are kept.
-
-Each function takes hits best first and returns positions in that order, so that any kind of hit can be ranked.
+Similarity counts words as the MMR of OpenClaw does: scripts without spaces by single characters and by pairs of
+neighbours, all others by whole words, also those in other letters than Latin, which OpenClaw 2026.7 takes for empty.
+Functions that select take hits best first and return positions in that order, so that any kind of hit can be ranked.
 """
 
 import math
@@ -49,7 +38,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
-from memoryd.domain.text.words import UNSPACED, normalised
+from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
 EVERGREEN_FOLDER = "bank/"
 
@@ -221,7 +210,6 @@ Tokens = frozenset[str]
 
 _UNITS = expression(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
 _ASCII_WORD = expression(r"\w+")
-_UNSPACED = expression(f"[{UNSPACED}]")
 
 ALIKE = 0.9
 """Share of all words of two texts that must stand in both."""
@@ -235,7 +223,7 @@ def tokens(text: str) -> Tokens:
         return frozenset(_ASCII_WORD.findall(text.lower()))
     found: set[str] = set()
     for unit in _UNITS.findall(normalised(text).lower()):
-        if _UNSPACED.match(unit):
+        if UNSPACED_RUN.match(unit):
             found.update(unit)
             found.update(unit[at : at + 2] for at in range(len(unit) - 1))
         else:

@@ -1,12 +1,10 @@
-"""The parts in which a long conversation is indexed: each is a document of its own, and only the last one grows.
+"""A long conversation as documents: the parts in which it is indexed, and the Markdown of an exported transcript.
 
-Lines are arithmetic: line n of a conversation stands on line n, and what says nothing is an empty line. A part begins
-and ends with a line that says something, so that a stretch of thousands that do not is no text at all.
+Lines are arithmetic: line n of a conversation is line n of its parts, and an empty line where no one speaks. A part
+begins and ends with a spoken line, so that a long silent stretch has no text. Only the last part grows.
 
-What a transcript is exported as: Markdown in which line n + 1 is line n of the transcript, and marked as ours.
-
-The first line is `# Session <id>`, the last one the mark. In between each line of the transcript has one, empty where
-nobody says anything, so that a place in one is a place in the other by counting alone.
+An export has `# Session <id>` first, then line n of the transcript as line n + 1, and our mark last, so that places in
+one are places in the other by counting alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -71,11 +69,6 @@ def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> S
             # in place of what it was; the one that was handed in is put first
             parts = [*parts[:-1], _with(last, line)]
     return parts
-
-
-def folded(text: str) -> str:
-    """Return a text as one line: each run of white space is one blank."""
-    return " ".join(text.split())
 
 
 def _with(part: ConversationPart, line: ConversationLine) -> ConversationPart:

@@ -1,16 +1,13 @@
-"""What is kept of a conversation: each question, the answers that matter, and where it lies when it has grown old.
+"""The files of the question-and-answer store: the main document, a file for each session, and what they keep.
 
-The main file: the reference's document of all sessions with its indexes, as a value and as text.
+The main file is the reference's document, `version, structure, sessions[].qa_sequence[], index.by_topic / by_recency /
+by_semantic_hash, metadata`. Its indexes and totals are made from the sessions, whatever it said before. A session of
+more than 50 turns is a *stub*: it names its file instead of holding turns, and its turns are in the indexes all the
+same.
 
-`version, structure, sessions[].qa_sequence[], index.by_topic / by_recency / by_semantic_hash, metadata`. Indexes and
-totals are made from the sessions, whatever stood there. A session of more than 50 turns is a *stub*: it has no turns
-there, names its file, and its turns stand in the indexes all the same.
-
-The file of a session: the object that stands for it in `sessions[]` of the reference's document, a turn on a line.
-
-Keys of ours beside the reference's: `agent`, `key` (the session key), and `remember: false` where it is marked,
-`end` where a memory is made of it when it is over, and `summed_up`, the last turn that a summary tells; in a turn
-`marked: true`, where its answer is.
+The file of a session is its object of `sessions[]`, a turn on a line. Keys of ours beside the reference's: `agent`,
+`key` (the session key), and `remember: false` where it is marked, `end` where a memory is made of it when it is over,
+and `summed_up`, the last turn of its summary; in a turn `marked: true`, where its answer is.
 """
 
 from collections import defaultdict

@@ -1,14 +1,12 @@
-"""Make a turn of what was said: secrets out, then keywords, hash, topics, and whether the answer is kept.
+"""Make a turn of a question and its answer: secrets out, keywords, hash, topics, and whether the answer is kept.
 
-Take words out of the turns of a session: `[forgotten]` stands where they stood, and the turn keeps its number.
+A message may repeat a turn or add to its answer. Words that are forgotten become `[forgotten]`, and the turn keeps its
+number.
 
-What becomes of a message that is kept: whether it stands there already, and how answers in several parts are one.
-
-How much an answer matters: 0.3 uniqueness + 0.2 user action + 0.25 context density + 0.25 emotional weight.
-
-The weights are the reference's. Each part is 0 to 1, by a rule over the two texts and what the store holds, the same
-for the same input: signs are counted in closed lists, English and Chinese, and a count saturates, so that the second
-sign of a kind tells half as much as the first: `1 − share^count`. A caller who knows better passes its own parts.
+How much an answer matters: 0.3 uniqueness + 0.2 user action + 0.25 context density + 0.25 emotional weight. The
+weights are the reference's. Each part is 0 to 1, by a rule over the two texts and what the store holds, the same for
+the same input: signs are counted in closed lists, English and Chinese, and a count saturates, so that the second sign
+of a kind counts half as much as the first: `1 − share^count`. A caller who knows better passes its own parts.
 """
 
 import re

@@ -1,11 +1,8 @@
-"""What a person may mean who names a conversation: by path, by citation, or by the bare name of session or file.
+"""Names of sessions: made safe for every file system, and resolved from a path, a citation or a bare name.
 
-Name sessions so that the name is a safe file name everywhere, and tells a person which conversation it was.
-
-A name is `<channel>-<peer>-<date>`, from the session key. Where a part of the key cannot stand in it as it is
-(capitals, signs, too long) eight digits of the key's hash tell it from the others; where the name is taken, by an
-earlier session of the day or by a key that differs in agent or chat type alone, a number does. The session itself
-holds its key.
+A name is `<channel>-<peer>-<date>`, from the session key. Where a part of the key cannot be in it as it is (capitals,
+signs, too long) eight digits of the key's hash tell it from the others; where the name is taken, by an earlier session
+of the day or by a key that differs in agent or chat type alone, a number does. The session itself holds its key.
 """
 
 import re

@@ -1,9 +1,7 @@
-"""Some turns of a session, as many as a reply can hold, and where it goes on.
+"""Turns of a session as text: an excerpt that fits a reply and says where it goes on, and a record for a prompt.
 
-Turns as text for an agent's prompt: told as a record, so that nothing in it passes for an instruction or for us.
-
-Markup of a turn is escaped and its further lines are indented, so that it can neither end the record nor begin
-another turn; control characters and marks that reorder a line are left out.
+In a record markup is escaped and further lines are indented, so that no turn can end it, begin another turn, or pass
+for an instruction or for us; control characters and marks that reorder a line are left out.
 """
 
 import html
@@ -36,7 +34,11 @@ def excerpt(
     The word may stand in question, answer or topics, in small letters or capitals.
     """
     wanted = _folded(word)
-    found = [turn for turn in session.turns if turn.seq in seqs and wanted in _text(turn)]
+    found = [
+        turn
+        for turn in session.turns
+        if turn.seq in seqs and wanted in _folded("\n".join((turn.question, turn.answer or "", *turn.topics)))
+    ]
     taken: list[Turn] = []
     chars = 0
     for turn in found[:max_turns]:
@@ -46,10 +48,6 @@ def excerpt(
         taken.append(turn)
     left = found[len(taken) :]
     return SessionExcerpt(session, tuple(taken), len(found), left[0].seq if left else None)
-
-
-def _text(turn: Turn) -> str:
-    return _folded("\n".join((turn.question, turn.answer or "", *turn.topics)))
 
 
 def _folded(text: str) -> str:

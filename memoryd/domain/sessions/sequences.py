@@ -1,18 +1,15 @@
 """Which turns to put before an agent for a message, and why: a run of neighbours, never single answers.
 
 The current session's last N, unless another session answers the message clearly better: then its N up to the match,
-and where fewer stand there, those after it. Without a message, the last N. The margin is what keeps "and that one?"
-here.
+and where it has fewer before the match, those after it. Without a message, the last N. The margin is what keeps "and
+that one?" here.
 
-A run: neighbouring turns that are looked at together, for what a message takes up is seldom said in one turn.
+Turns are matched by words, near hashes and topics, without reading a session, and a run of neighbours together, for
+what a message takes up is seldom in one turn:
 
-Find the turn that a message takes up again, by words, near hashes and topics, without reading a session.
-
-score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords that stand in the
+score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords that are in the
 turn or in those of its run, 1 − distance/24 for hashes at most 12 bits apart, and the share of its topics, of which a
 part that is shared counts half. A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language.
-
-Where each topic was talked about.
 """
 
 import math
@@ -35,8 +32,130 @@ from memoryd.domain.sessions.topics import NEAR, Commonness, distance, hash_valu
 from memoryd.domain.sessions.turns import Extra, Session, SessionId, Turn
 from memoryd.domain.text.tokens import estimate
 
-RUN: Final = 5
+TURNS: Final = 5
 """Turns, where a caller does not say how many."""
+
+
+class MessageKeys(Struct, frozen=True):
+    """What a message is looked up by."""
+
+    tokens: tuple[str, ...] = ()
+    question_hash: str = ""
+    topics: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.tokens and not self.topics
+
+
+class TurnMatch(Struct, frozen=True):
+    """The best turn of a session for a message, and why.
+
+    `score` is that of its run, 0 to 1; `words` are those that the run and the message share. `bits` is None if the
+    hashes are not near.
+    """
+
+    session: SessionId
+    seq: int
+    score: float
+    said_at: datetime
+    last_seq: int
+    """Of the run around the turn."""
+    words: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    bits: int | None = None
+
+
+BUDGET: Final = 1200
+"""Tokens."""
+MIN_SCORE: Final = 0.15
+"""Below it a match is one word of many."""
+MARGIN: Final = 0.1
+"""So much better than the current session another one must be."""
+
+
+class Chosen(StrEnum):
+    """Why a sequence was chosen."""
+
+    NO_MESSAGE = "no message"
+    CURRENT_MATCHES = "current session matches"
+    NOTHING_MATCHES = "nothing matches"
+    OTHER_MATCHES = "another session matches"
+    NOTHING_KNOWN = "nothing known"
+
+
+class SequenceChoice(Struct, frozen=True):
+    """Where the sequence lies: the session, None if there is none; up to `last_seq`, None for its end; and why."""
+
+    session: SessionId | None
+    last_seq: int | None
+    why: Chosen
+    match: TurnMatch | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Why it was chosen, told to a person."""
+        found = (
+            f"turn {self.match.seq} matches ({_common(self.match)})" if self.match else "nothing matches the message"
+        )
+        match self.why:
+            case Chosen.NO_MESSAGE:
+                return f"the last turns of {self.session}: there is no message to look for"
+            case Chosen.CURRENT_MATCHES | Chosen.NOTHING_MATCHES:
+                return f"the last turns of the current session, {self.session}: {found}"
+            case Chosen.OTHER_MATCHES:
+                reach = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
+                return f"the turns of {self.session} {reach}: {found}"
+            case Chosen.NOTHING_KNOWN:
+                return "no session is known, and nothing matches the message"
+
+
+def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequence[TurnMatch]) -> SequenceChoice:
+    """Return where the sequence for a message lies.
+
+    `keys` is None without a message; `matches` are those of `IndexedTurns.matches`, the best first.
+    """
+    if keys is None:
+        return SequenceChoice(current, None, Chosen.NO_MESSAGE if current else Chosen.NOTHING_KNOWN)
+    own = next((match for match in matches if match.session == current), None)
+    best = next((match for match in matches if match.session != current and match.score >= MIN_SCORE), None)
+    if best and (current is None or best.score > MARGIN + (own.score if own else 0.0)):
+        return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
+    if current is None:
+        return SequenceChoice(None, None, Chosen.NOTHING_KNOWN)
+    return SequenceChoice(current, None, Chosen.CURRENT_MATCHES if own else Chosen.NOTHING_MATCHES, own)
+
+
+def sequence(
+    session: Session, *, last_seq: int | None = None, turns: int = TURNS, budget: int = BUDGET
+) -> tuple[Turn, ...]:
+    """Return the last `turns` of a session up to `last_seq`, in order, with their kept answers.
+
+    No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is older goes
+    first. The newest question is always there.
+    """
+    until = [turn for turn in session.turns if last_seq is None or turn.seq <= last_seq]
+    reached = until[max(0, len(until) - turns) :]
+    found: list[Turn] = []
+    left = budget
+    for turn in reversed(reached):
+        whole, bare = estimate(turn.question) + estimate(turn.answer or ""), estimate(turn.question)
+        if whole > left and (bare <= left or not found):
+            turn, whole = replace(turn, answer=None), bare
+        if whole > left and found:
+            break
+        found.append(turn)
+        left -= whole
+    return tuple(found[::-1])
+
+
+def _common(match: TurnMatch) -> str:
+    """Tell what a message and a turn have in common."""
+    words = [f"“{word}”" for word in match.words[:5]]
+    near = [] if match.bits is None else ["the same words" if match.bits == 0 else f"{match.bits} bits apart"]
+    return ", ".join([*words, *match.topics, *near])
+
+
 _RUN_TURNS_MAX: Final = 100
 """Turns of a session, the best alone."""
 
@@ -101,36 +220,6 @@ _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 FloatArray = NDArray[np.float64]
 
 
-class MessageKeys(Struct, frozen=True):
-    """What a message is looked up by."""
-
-    tokens: tuple[str, ...] = ()
-    question_hash: str = ""
-    topics: tuple[str, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.tokens and not self.topics
-
-
-class TurnMatch(Struct, frozen=True):
-    """The best turn of a session for a message, and why.
-
-    `score` is that of its run, 0 to 1; `words` are those that the run and the message share. `bits` is None if the
-    hashes are not near.
-    """
-
-    session: SessionId
-    seq: int
-    score: float
-    said_at: datetime
-    last_seq: int
-    """Of the run around the turn."""
-    words: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    bits: int | None = None
-
-
 class _Scores(Struct, frozen=True):
     """Of each place: what it has in common with a message `alone`, and what of that is not of words."""
 
@@ -190,7 +279,7 @@ class IndexedTurns:
             self._rebuild()
 
     def matches(
-        self, keys: MessageKeys, *, run: int = RUN, limit: int = MAX_MATCHES, always: SessionId | None = None
+        self, keys: MessageKeys, *, run: int = TURNS, limit: int = MAX_MATCHES, always: SessionId | None = None
     ) -> list[TurnMatch]:
         """Return the best turn of each session that has anything in common with a message, the best `limit` first.
 
@@ -303,97 +392,6 @@ def _told(keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: Be
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),
         bits=bits if bits <= NEAR else None,
     )
-
-
-TURNS: Final = RUN
-BUDGET: Final = 1200
-"""Tokens."""
-MIN_SCORE: Final = 0.15
-"""Below it a match is one word of many."""
-MARGIN: Final = 0.1
-"""So much better than the current session another one must be."""
-
-
-class Chosen(StrEnum):
-    """Why a sequence was chosen."""
-
-    NO_MESSAGE = "no message"
-    CURRENT_MATCHES = "current session matches"
-    NOTHING_MATCHES = "nothing matches"
-    OTHER_MATCHES = "another session matches"
-    NOTHING_KNOWN = "nothing known"
-
-
-class SequenceChoice(Struct, frozen=True):
-    """Where the sequence lies: the session, None if there is none; up to `last_seq`, None for its end; and why."""
-
-    session: SessionId | None
-    last_seq: int | None
-    why: Chosen
-    match: TurnMatch | None = None
-
-    @property
-    def sentence(self) -> str:
-        """Why it was chosen, told to a person."""
-        found = (
-            f"turn {self.match.seq} matches ({_common(self.match)})" if self.match else "nothing matches the message"
-        )
-        match self.why:
-            case Chosen.NO_MESSAGE:
-                return f"the last turns of {self.session}: there is no message to look for"
-            case Chosen.CURRENT_MATCHES | Chosen.NOTHING_MATCHES:
-                return f"the last turns of the current session, {self.session}: {found}"
-            case Chosen.OTHER_MATCHES:
-                reach = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
-                return f"the turns of {self.session} {reach}: {found}"
-            case Chosen.NOTHING_KNOWN:
-                return "no session is known, and nothing matches the message"
-
-
-def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequence[TurnMatch]) -> SequenceChoice:
-    """Return where the sequence for a message lies.
-
-    `keys` is None without a message; `matches` are those of `IndexedTurns.matches`, the best first.
-    """
-    if keys is None:
-        return SequenceChoice(current, None, Chosen.NO_MESSAGE if current else Chosen.NOTHING_KNOWN)
-    own = next((match for match in matches if match.session == current), None)
-    best = next((match for match in matches if match.session != current and match.score >= MIN_SCORE), None)
-    if best and (current is None or best.score > MARGIN + (own.score if own else 0.0)):
-        return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
-    if current is None:
-        return SequenceChoice(None, None, Chosen.NOTHING_KNOWN)
-    return SequenceChoice(current, None, Chosen.CURRENT_MATCHES if own else Chosen.NOTHING_MATCHES, own)
-
-
-def sequence(
-    session: Session, *, last_seq: int | None = None, turns: int = TURNS, budget: int = BUDGET
-) -> tuple[Turn, ...]:
-    """Return the last `turns` of a session up to `last_seq`, in order, with their kept answers.
-
-    No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is older goes
-    first. The newest question is always there.
-    """
-    until = [turn for turn in session.turns if last_seq is None or turn.seq <= last_seq]
-    reached = until[max(0, len(until) - turns) :]
-    found: list[Turn] = []
-    left = budget
-    for turn in reversed(reached):
-        whole, bare = estimate(turn.question) + estimate(turn.answer or ""), estimate(turn.question)
-        if whole > left and (bare <= left or not found):
-            turn, whole = replace(turn, answer=None), bare
-        if whole > left and found:
-            break
-        found.append(turn)
-        left -= whole
-    return tuple(found[::-1])
-
-
-def _common(match: TurnMatch) -> str:
-    """Tell what a message and a turn have in common."""
-    words = [f"“{word}”" for word in match.words[:5]]
-    near = [] if match.bits is None else ["the same words" if match.bits == 0 else f"{match.bits} bits apart"]
-    return ", ".join([*words, *match.topics, *near])
 
 
 def topic_places(entries: Iterable[Session | SessionStub]) -> dict[str, list[str]]:

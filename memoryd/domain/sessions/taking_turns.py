@@ -1,18 +1,13 @@
-"""Put turns that were found in a transcript into its session: each once, whatever was read before.
+"""Turns of a growing transcript: when it is read on, in which order with others, and how turns join their session.
 
-When a transcript that grows is read on: after enough of it, after a compaction, or when nothing more comes.
+OpenClaw reads on after enough growth, where 0 means any, or after a compaction; we also read when a conversation
+rests, so that its end is not read with the next one. New conversations come first; after four of them one that was
+begun goes a step on.
 
-The first two are OpenClaw's rules, in which 0 means any growth. The last one is ours: the end of a conversation is
-read soon after it, not with the next one.
-
-In which order conversations are read: each a step, and long ones by turns with all others, so that nobody waits.
-
-How far the turns of a transcript were taken: it stands in the session itself, so that one write keeps both.
-
-Turns of what was said in a transcript: what the user says, with all that the assistant says before the user goes on.
-
-Several messages of the assistant are one answer. A question waits until the user says something else, or until
-nothing was said for a while; what the assistant says before the first question belongs to none.
+A turn is what the user says, with all that the assistant says before the user goes on; several messages of the
+assistant are one answer. A question waits until the user says something else, or until a time of silence; what the
+assistant says before the first question belongs to no turn. How far the turns were taken is kept in the session
+itself, so that one write stores both and each turn is taken once.
 """
 
 import re

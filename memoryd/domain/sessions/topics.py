@@ -1,18 +1,17 @@
-"""What a turn is about, as tags like `discord_config`: a subject and an aspect, found by closed lists, no model.
+"""What a turn is about, without a model: keywords, tags like `discord_config`, and a hash for similar questions.
 
-A *subject* is what is talked about: a name (written in another script or as a program writes it), a word of `SUBJECTS`,
-else the first keyword. An *aspect* is what is asked of it, a word of `ASPECTS`. English and Chinese words of one
-line have one tag, so that a question finds what was said in the other language.
+A topic is a subject and an aspect, found by closed lists. A *subject* is what the turn is about: a name (written in
+another script or as a program writes it), a word of `SUBJECTS`, else the first keyword. An *aspect* is what is asked
+of it, a word of `ASPECTS`. English and Chinese words of one line have one tag, so that a question finds what was said
+in the other language.
 
-What a question is about, without a model: its telling words, and of scripts without spaces its telling pairs.
+Keywords are the significant words, and of scripts without spaces the significant pairs. A run of Chinese is cut into
+pairs that are frequent in the language and do not overlap: of all ways to cut it the one whose pairs are the most
+common together (a shortest path, as dictionary segmenters do it, over a table of pairs).
 
-A run of Chinese is cut into pairs that are frequent in the language and do not overlap: of all ways to cut it the one
-whose pairs are the most common together (a shortest path, as dictionary segmenters do it, over a table of pairs).
-
-A hash that is near for near questions: SimHash of their keywords (Charikar 2002, section 3).
-
-Each keyword votes for every of 64 bits by its BLAKE2b digest of eight bytes; a bit is set if more vote for it than
-against it. Nothing of it depends on the process, the machine or the version, so that it may be kept in files.
+The hash is the SimHash of the keywords (Charikar 2002, section 3): each votes for every of 64 bits by its BLAKE2b
+digest of eight bytes; a bit is set if more vote for it than against it. It does not depend on the process, the machine
+or the version, so that files may keep it.
 """
 
 import math
@@ -21,7 +20,7 @@ from hashlib import blake2b
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
 
 MAX_TOPICS: Final = 3
 
@@ -134,11 +133,10 @@ def _found(text: str, table: Mapping[str, str]) -> list[str]:
 
 
 Commonness = Callable[[str], float]
-"""The chance that a usual text holds a word or pair, 0 to 1, as `ranking.background` tells it; 0 for what is rare."""
+"""The chance that a usual text holds a word or pair, 0 to 1, as `ranking.calibration` has it; 0 for what is rare."""
 
 MAX_KEYWORDS: Final = 16
 _UNITS: Final = expression(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
-_UNSPACED: Final = expression(f"[{UNSPACED}]")
 _KANA: Final = expression("[\u3040-\u309f]+\\Z")
 """Pairs of hiragana are endings and particles."""
 _ENGLISH = """
@@ -191,15 +189,15 @@ def keywords(text: str, commonness: Commonness = never_common, *, limit: int = M
 
 
 def _words_of(unit: str, commonness: Commonness) -> list[str]:
-    return _pairs(unit, commonness) if _UNSPACED.match(unit) else [unit]
+    return _pairs(unit, commonness) if UNSPACED_RUN.match(unit) else [unit]
 
 
 def _is_telling(word: str, commonness: Commonness) -> bool:
     if word in STOP_WORDS or word in _SPOKEN or _KANA.match(word):
         return False
-    if len(word) == 2 and _UNSPACED.match(word) and _is_torn(word, commonness):
+    if len(word) == 2 and UNSPACED_RUN.match(word) and _is_torn(word, commonness):
         return False
-    is_letter = len(word) == 1 and not _UNSPACED.match(word)
+    is_letter = len(word) == 1 and not UNSPACED_RUN.match(word)
     return not is_letter and commonness(word) < _TOO_COMMON
 
 

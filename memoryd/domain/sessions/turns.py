@@ -1,8 +1,6 @@
 """What a conversation is made of: a turn is a question with its answer, numbered inside a session.
 
-One message of a conversation as whoever keeps it going tells of it.
-
-When a turn was said, as a caller tells it.
+A message event is one message of a conversation as its host reports it, with the time as a caller states it.
 """
 
 from collections.abc import Mapping
@@ -13,7 +11,7 @@ from typing import Final, NewType
 from msgspec import Struct, field
 
 SessionId = NewType("SessionId", str)
-"""The name of a session, safe for file names: see `session_ids`."""
+"""The name of a session, safe for file names: see `sessions.names`."""
 
 Extra = Mapping[str, object]
 """Keys of a document that somebody else wrote, with what stands there as JSON has it; they are kept."""

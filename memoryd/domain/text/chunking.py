@@ -1,14 +1,13 @@
 """Cutting a document into chunks, which are cited and returned, and passages, which are embedded.
 
 Chunks are exact slices of the text. Each has a part of its own, and before it a few lines from the end of the
-previous one; the own parts tile the document. Passages tile the own part. Lines that stand apart are chunks of their
+previous one; the own parts tile the document. Passages tile the own part. Lines that are set apart are chunks of their
 own, which share nothing with others, or no chunks at all; what lies between them is cut as if it were alone.
 
-Where to cut a text that is too large, so that an edit moves the cuts around it and no others.
-
-The rule is that of a treap (Seidel and Aragon, 1996): the best place within a stretch divides it, and both parts
-are divided alike until they fit. What is best depends on the text at that place, never on its distance from the
-start of the file. Small parts that this leaves are then joined with a neighbour, the worst cut first.
+An edit moves the cuts around it and no others. The rule is that of a treap (Seidel and Aragon, 1996): the best place
+within a stretch divides it, and both parts are divided alike until they fit. What is best depends on the text at that
+place, never on its distance from the start of the file. Small parts are then joined with a neighbour, the worst cut
+first.
 """
 
 from bisect import bisect_left, bisect_right
@@ -184,7 +183,7 @@ class _Document:
 def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
     """Turn byte offsets, which begin characters, into character offsets."""
     edges = np.unique(
-        [at for part in cut for at in (part.start, *(it for span in part.passages for it in _ends(span)))]
+        [at for part in cut for at in (part.start, *(it for one in part.passages for it in (one.start, one.end)))]
     )
     counts = np.insert(np.cumsum(sums(partial(_begun, data), edges, len(data))), 0, 0)
     first = len(data[: int(edges[0])].decode("utf-8", "surrogatepass")) if len(edges) else 0
@@ -199,10 +198,6 @@ def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
         )
         for part in cut
     ]
-
-
-def _ends(span: Span) -> tuple[int, int]:
-    return span.start, span.end
 
 
 def _begun(data: bytes, start: int, stop: int) -> ByteArray:

@@ -1,12 +1,9 @@
-"""What a text says, apart from how it is laid out: two texts whose gist is equal are copies of each other.
+"""What a text says, apart from its layout: two texts whose gist is equal are copies of each other.
 
-White space, the marks of Markdown and footers of mail programs say nothing. Whatever might is kept, so that in doubt
-two texts are two: case, digits and signs, tabs, lists and their nesting, boxes of tasks, struck-out words, links, code.
-
-A text taken apart into headings, paragraphs, items and rows: what is wrapped is one, what is apart stays so.
-
-What says nothing is left out: rules, empty items and rows of a form, footers of mail programs. The depth of a heading
-is told from the shallowest of the text, and any bullet is one mark.
+A text is divided into headings, paragraphs, items and rows; wrapped lines are joined. White space, rules, empty items
+and rows of a form, the marks of Markdown and footers of mail programs say nothing; any bullet is one mark, and
+headings count from the shallowest. Whatever may say something is kept, so that in doubt two texts are two: case,
+digits and signs, tabs, lists and their nesting, boxes of tasks, struck-out words, links, code.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What the index holds of a document: its chunks, their passages, and the hashes that name their content.
+"""What the index holds of a document (chunks, passages, hashes of their content), and where a chunk is now.
 
-Where the text of a chunk stands in its document now: nowhere, at its lines, or at others.
+After an edit the text of a chunk may be at its lines, at others, or nowhere.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
-"""What stands around the text of a Markdown file: its front matter, and the headings above any place in it.
+"""What is around the text of a Markdown file: its front matter, and the headings above any place in it.
 
-Under which headings a place in a document stands, its front matter taken for a part of what follows.
+Headings count front matter as a part of the text behind it.
 """
 
 import numpy as np

@@ -1,8 +1,7 @@
-"""What a reader of a note cannot see, or could take for ours. Text of notes is data, never an instruction.
+"""What a reader cannot see, or could take for ours: flagged in notes, removed from messages before they are kept.
 
-Take out of what was said what nobody sees: it would hide secrets, and do things to whoever reads it.
-
-Joiners stay where emoji and scripts need them; no letter of a secret is joined by any.
+Text of notes is data, never an instruction. Invisible characters would hide secrets and deceive a reader. Joiners stay
+where emoji and scripts need them; none joins the letters of a secret.
 """
 
 import re

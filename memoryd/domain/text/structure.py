@@ -1,13 +1,13 @@
-"""The structure of a Markdown text as far as it matters for cutting it: headings, and a rank for every line that
-says how good a place its start is for a cut.
+"""The structure of a Markdown text as far as it matters for cutting it: headings, ranks of lines, and pieces.
+
+The rank of a line says how good a place its start is for a cut.
 
 One linear pass with whole columns of lines; no recursion, and no pattern that could backtrack.
 Rules: CommonMark 0.31, simplified where a cut would not notice.
 
-The pieces a text may be cut into: its lines, and where a line is long its sentences, clauses, words, characters.
-
-Each piece has a cost in tokens and a key. The key orders the starts of the pieces as places for a cut: rank first,
-then a hash of what stands there, so that the order does not depend on where in the file the text stands.
+The pieces are lines, and where a line is long its sentences, clauses, words, characters. Each has a cost in tokens and
+a key. The key orders the starts of the pieces as places for a cut: rank first, then a hash of the text there, so that
+the order does not depend on where in the file the text is.
 """
 
 import re

@@ -1,17 +1,15 @@
-"""Words for the keyword index: the same rule cuts notes and questions, so that what is written is what is found.
+"""Words for the keyword index, one spelling for what is written in several ways, and statements apart from negation.
 
-FTS5's `unicode61` splits at everything that is no letter, digit or mark, which suits alphabets. Scripts without
-spaces are cut here into overlapping pairs of characters first, and compound identifiers also into their parts.
+The same rule cuts notes and questions, so that a question finds what is written. FTS5's `unicode61` splits at
+everything that is no letter, digit or mark, which suits alphabets. Scripts without spaces are cut here into
+overlapping pairs of characters first, and compound identifiers also into their parts.
 
-One way of writing for what is often written in several: widths, quotation marks, wrapped lines, emphasis.
+One spelling covers widths, quotation marks, wrapped lines and emphasis. What might be a fact stays as it is: case,
+accents, signs, digits, passwords.
 
-What might be a fact stays as it is: case, accents, signs, digits, passwords.
-
-What a statement says apart from whether it says so: its telling words without negations, and how many those are.
-
-Explicit wording alone counts, English and Chinese: not, never, no longer, don't, cannot · 不, 不再, 从不, 没, 未. What
-only looks like one (not only, 不错, 没关系, 是不是) is left alone. This finds what a person should look at; it decides
-nothing.
+A statement is its significant words without negations, and how many those are. Explicit wording alone counts, English
+and Chinese: not, never, no longer, don't, cannot · 不, 不再, 从不, 没, 未. What only looks like one (not only, 不错,
+没关系, 是不是) is left alone. This finds what a person should read; it decides nothing.
 """
 
 import re
@@ -27,7 +25,7 @@ UNSPACED = (
     "\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
 """Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: for use between brackets of a pattern."""
-_RUN = expression(f"[{UNSPACED}]+")
+UNSPACED_RUN = expression(f"[{UNSPACED}]+")
 _LONG_RUN_AT_END = expression(f"[{UNSPACED}]{{2}}\\Z")
 _HUMP = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MIXED = expression(r"(?<![A-Za-z0-9])(?!(?:[A-Z]*[a-z]*|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
@@ -87,7 +85,7 @@ def index_text(text: str) -> str:
     """
     if "\0" in text:
         text = text.replace("\0", " ")
-    return text if text.isascii() else _RUN.sub(_spaced_pairs, _YOUNG.sub(" ", normalised(text)))
+    return text if text.isascii() else UNSPACED_RUN.sub(_spaced_pairs, _YOUNG.sub(" ", normalised(text)))
 
 
 def identifier_parts(text: str) -> str:
@@ -126,14 +124,14 @@ def is_number(term: str) -> bool:
 
 def is_single(term: str) -> bool:
     """Tell whether a term is one character of a script without spaces, of which the index holds pairs."""
-    return len(term) == 1 and _RUN.match(term) is not None
+    return len(term) == 1 and UNSPACED_RUN.match(term) is not None
 
 
 def is_unspaced(text: str) -> bool:
     """Tell whether most of a text stands in a script without spaces: a word of another is as much as two characters."""
     apart = normalised(text)
-    signs = sum(len(run) for run in _RUN.findall(apart))
-    return signs > 0 and signs >= 2 * len(_split(_RUN.sub(" ", apart)))
+    signs = sum(len(run) for run in UNSPACED_RUN.findall(apart))
+    return signs > 0 and signs >= 2 * len(_split(UNSPACED_RUN.sub(" ", apart)))
 
 
 def phrase_words(text: str) -> list[str]:
@@ -152,8 +150,8 @@ def spoken_words(text: str) -> list[str]:
 
 def _cut(text: str) -> list[str]:
     """Return the words of a text in order, runs without spaces as pairs."""
-    spaced = _RUN.sub(r" \g<0> ", text)
-    return [part for word in _split(spaced) for part in (_pairs(word) if _RUN.match(word) else [word])]
+    spaced = UNSPACED_RUN.sub(r" \g<0> ", text)
+    return [part for word in _split(spaced) for part in (_pairs(word) if UNSPACED_RUN.match(word) else [word])]
 
 
 def _split(text: str) -> list[str]:

@@ -1,7 +1,4 @@
-"""The rows of a conversation: its parts are documents, and one row says how far its source was read.
-
-The conversations of an index, by verbs: each is one transaction, and raises StoreError.
-"""
+"""The conversations of an index: their parts are documents, and one row says how far the source was read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext

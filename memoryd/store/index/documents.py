@@ -1,7 +1,4 @@
-"""The rows of a document: written as one unit, read as what the index knows of the disk.
-
-The documents of an index, by verbs: each is one transaction, and raises StoreError.
-"""
+"""The documents of an index: each is written as one unit, and read as what the index knows of the disk."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,4 @@
-"""The rows of retained lines, and of the pages of entities: what a document states as memories.
-
-The memories of an index, by verbs: each is one transaction, and raises StoreError.
-"""
+"""The memories of an index: retained lines, and the pages of entities."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -102,7 +99,8 @@ def memory_files(db: apsw.Connection, known: Collection[FileVersion]) -> MemoryF
     # one moment of the index: lines of another version would be told of this one
     with at_one_moment(db):
         versions = tuple(FileVersion._make(row) for row in db.execute(_VERSIONS))
-        lines = {one.id: _lines(db, one.id) for one in versions if one not in known}
+        fresh = (one.id for one in versions if one not in known)
+        lines = {file: tuple(MemoryLine._make(row) for row in db.execute(_LINES, (file,))) for file in fresh}
         pages = tuple(EntityPage(path, name, tuple(json.loads(names))) for path, name, names in db.execute(_PAGES))
     return MemoryFiles(versions, lines, pages)
 
@@ -110,10 +108,6 @@ def memory_files(db: apsw.Connection, known: Collection[FileVersion]) -> MemoryF
 def memory_counts(db: apsw.Connection) -> MemoryCounts:
     """Count memories, the lines that state them, and pages of entities."""
     return MemoryCounts(*db.execute(_COUNTS).get)
-
-
-def _lines(db: apsw.Connection, file: int) -> tuple[MemoryLine, ...]:
-    return tuple(MemoryLine._make(row) for row in db.execute(_LINES, (file,)))
 
 
 class MemoryTable:

@@ -1,7 +1,4 @@
-"""Reading chunks back, and counting what the index holds.
-
-Passages without a vector in a space: which they are, what giving them one would send away, which were refused.
-"""
+"""Chunks and counts of an index, and its pending passages, which have no vector in a space yet or were refused."""
 
 import json
 from collections.abc import Collection, Sequence

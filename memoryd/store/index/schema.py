@@ -1,7 +1,4 @@
-"""An index file without a connection to it: recognise it, see whether it may be written, set it aside.
-
-The tables of an index: make them, compare them with those of this version, check them against each other.
-"""
+"""An index file and its tables: recognised, made, compared with this version's, checked, set aside."""
 
 import glob
 import os

@@ -1,15 +1,10 @@
-"""How many purges an index had, so that what was read before one is told from what was read since.
-
-Vectors by content: one row for each (vector space, text hash), whichever files and chunks hold that text.
+"""The vectors of an index by content: one row for each (vector space, text hash), whichever chunks hold that text.
 
 Plain float32 rows: sqlite-vec's distance functions read them in SQL, and NumPy reads the same bytes
 where the extension is missing.
 
-Vector spaces: one for each fingerprint of an embedder, and what of their vectors nothing uses any more.
-
-The vectors of an index, by verbs: each is one transaction, and raises StoreError.
-
-A space is named by its number, which `find_space` and `open_space` give and which holds until the file is opened anew.
+A space belongs to one fingerprint of an embedder. Its number, from `find_space` and `open_space`, holds until the file
+is opened anew. The count of purges tells what was read before one from what was read since.
 """
 
 import json

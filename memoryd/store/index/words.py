@@ -1,13 +1,8 @@
-"""How well chunks hold neighbouring words of a question side by side.
+"""The word index: BM25 of chunks, where each term of a question is, and how well chunks hold neighbouring words.
 
-The query language of FTS5: terms and phrases as an expression behind MATCH.
-
-Every word is quoted, so that none is read as syntax (AND, NEAR, `column:`, `^`, parentheses). Words hold no quotes: the
-cut of `domain.text.words` leaves letters, digits and marks only. https://www.sqlite.org/fts5.html#full_text_query_syntax
-
-The table of words: BM25 of chunks, and where each term of a question stands.
-
-The word index, by verbs: each is one transaction, and raises StoreError.
+In the query language of FTS5 every word is quoted, so that none is read as syntax (AND, NEAR, `column:`, `^`,
+parentheses). Words hold no quotes: the cut of `domain.text.words` leaves letters, digits and marks only.
+https://www.sqlite.org/fts5.html#full_text_query_syntax
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Messages of which memories are still to be made, in the ledger: where each stands, for a week, and no word of it.
-
-Spans that were delivered to sessions, in the ledger: keyed hashes, for a week, and no word of what was said.
-"""
+"""Capture in the ledger, for a week and without a word of text: places of queued messages, hashes of shown spans."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

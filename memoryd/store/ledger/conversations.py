@@ -1,6 +1,6 @@
-"""Answers below the bar, held for a week, by agent, session and number of the turn. All rows, and no clock.
+"""Conversations in the ledger: answers below the bar, kept for a week, and conversations that are not to be remembered.
 
-Conversations that are not to be remembered, by agent: all rows, and no clock.
+All rows, and no clock.
 """
 
 from datetime import timedelta
@@ -78,7 +78,7 @@ class HeldCount(Struct, frozen=True):
 def hold(db: apsw.Connection, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
     """Hold an answer, in the stead of one that is held for the turn, and drop what has expired or is too much."""
     # first: what expired takes nobody's place, nor does what a clock that was ahead has made the newest
-    expire(db, now)
+    expire_held(db, now)
     key, expires_at = one.key, one.since + HELD_FOR.total_seconds()
     db.execute(_HOLD, (key.agent, key.session, key.seq, one.answer, one.since, expires_at))
     db.execute(_DROP_OLDEST, (key.agent, limits.answers))
@@ -93,25 +93,25 @@ def held(db: apsw.Connection, key: HeldKey, now: float) -> str | None:
     return answer
 
 
-def drop(db: apsw.Connection, key: HeldKey) -> int:
+def drop_held(db: apsw.Connection, key: HeldKey) -> int:
     """Delete the answer of a turn; return how many were held."""
     db.execute(_DROP_HELD, (key.agent, key.session, key.seq))
     return db.changes()
 
 
-def forget(db: apsw.Connection, agent: str, session: str) -> int:
+def forget_held(db: apsw.Connection, agent: str, session: str) -> int:
     """Delete all answers of a session, and return how many they were."""
     db.execute(_FORGET, (agent, session))
     return db.changes()
 
 
-def count_of_session(db: apsw.Connection, agent: str, session: str) -> int:
+def count_held_of_session(db: apsw.Connection, agent: str, session: str) -> int:
     """Count what is held of a session, expired answers too."""
     counted: int = db.execute(_OF_SESSION, (agent, session)).get
     return counted
 
 
-def expire(db: apsw.Connection, now: float) -> int:
+def expire_held(db: apsw.Connection, now: float) -> int:
     """Delete what has expired and return how many; no clock that was ahead makes the rest stay for more than a week."""
     db.execute(_EXPIRE, (now,))
     expired = db.changes()
@@ -119,7 +119,7 @@ def expire(db: apsw.Connection, now: float) -> int:
     return expired
 
 
-def count(db: apsw.Connection, agent: str, now: float) -> HeldCount:
+def count_held(db: apsw.Connection, agent: str, now: float) -> HeldCount:
     """Count what is held for an agent."""
     return HeldCount(*db.execute(_COUNT, (agent, now)).get)
 
@@ -180,18 +180,18 @@ def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool
     Raises StoreUnavailable where there are hashes that are keyed otherwise.
     """
     most = {WithheldKind.KEY: MOST_KEYS, WithheldKind.AGENTS_KEY: MOST_AGENTS_KEYS}.get(one.kind)
-    if most is not None and _count(db, agent, one) >= most:
+    if most is not None and _count_withheld(db, agent, one) >= most:
         return False
     if hash_key(db) != key:
         # the file was deleted, or begun anew, since the key was read from it
         if has_hashes(db):
             raise StoreUnavailable("the ledger was replaced by another one", hint="restart memoryd")
         set_hash_key(db, key)
-    put(db, agent, one)
+    put_withheld(db, agent, one)
     return True
 
 
-def put(db: apsw.Connection, agent: str, one: Withheld) -> None:
+def put_withheld(db: apsw.Connection, agent: str, one: Withheld) -> None:
     """Put a row; a mark does not make what was forgotten a mere mark."""
     given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
     db.execute(_PUT, given)
@@ -226,7 +226,7 @@ def has_hashes(db: apsw.Connection) -> bool:
     return bool(found)
 
 
-def _count(db: apsw.Connection, agent: str, but: Withheld) -> int:
+def _count_withheld(db: apsw.Connection, agent: str, but: Withheld) -> int:
     counted: int = db.execute(
         "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?", (agent, but.kind, but.name)
     ).get

@@ -1,6 +1,6 @@
-"""One ledger file, usable from asyncio: what it holds, by verbs, each one transaction.
+"""One ledger file, usable from asyncio, each call one transaction; and the damaged ledgers set aside beside it.
 
-The damaged ledgers beside a ledger: whose marks it has, and whose nobody can read.
+It tells of damaged ledgers whose tombstones were taken over, and which cannot be read.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from memoryd.store.ledger.conversations import (
     Withheld,
     WithheldKind,
     all_withheld,
-    count,
-    count_of_session,
-    drop,
-    expire,
-    forget,
+    count_held,
+    count_held_of_session,
+    drop_held,
+    expire_held,
+    forget_held,
     hash_key,
     held,
     hold,
@@ -97,7 +97,7 @@ class LedgerDatabase(DatabaseFile):
 
     async def drop(self, key: HeldKey) -> int:
         """Delete the answer of a turn; return how many were held."""
-        return await self._pool.write(lambda db: drop(db, key))
+        return await self._pool.write(lambda db: drop_held(db, key))
 
     async def forget_session(self, agent: str, session: str) -> int:
         """Delete all answers of a session and return how many; no byte of them is left in file, log or copies.
@@ -107,17 +107,17 @@ class LedgerDatabase(DatabaseFile):
 
         def step(db: apsw.Connection) -> int:
             db.execute(_DROP_AWAITED, (agent, session))
-            return forget(db, agent, session)
+            return forget_held(db, agent, session)
 
         return await self.erase(step)
 
     async def count_of_session(self, agent: str, session: str) -> int:
         """Count the answers that are held of a session."""
-        return await self._pool.read(lambda db: count_of_session(db, agent, session))
+        return await self._pool.read(lambda db: count_held_of_session(db, agent, session))
 
     async def expire(self, now: float) -> int:
         """Delete what has expired, and return how many; no byte of what was deleted before is left in file or log."""
-        expired = await self._pool.write(lambda db: expire(db, now), busy_ms=SHORT_BUSY_MS)
+        expired = await self._pool.write(lambda db: expire_held(db, now), busy_ms=SHORT_BUSY_MS)
         await self.checkpoint()
         return expired
 
@@ -145,7 +145,7 @@ class LedgerDatabase(DatabaseFile):
 
     async def count(self, agent: str, now: float) -> HeldCount:
         """Count what is held for an agent."""
-        return await self._pool.read(lambda db: count(db, agent, now))
+        return await self._pool.read(lambda db: count_held(db, agent, now))
 
     def _prepare(self, connection: apsw.Connection) -> None:
         # small, so that all of it can be looked at; a migration of broken pages would break more. The indexes too: a

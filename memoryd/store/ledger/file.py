@@ -1,10 +1,7 @@
-"""Ledgers as files that go elsewhere: copied whole while somebody writes, looked at, and given another workspace.
+"""A ledger file without a connection to it: recognise it, copy it, count its rows, rename its workspace, set it aside.
 
-All of it blocks, and raises StoreError. What changes a ledger is for files that nobody has open.
-
-A ledger file without a connection to it: recognise it, make it private, copy it, set it aside. All of it blocks.
-
-Unlike an index it cannot be made anew, so nothing here deletes one; only copies of it go.
+All of it blocks, and raises StoreError. A change needs a file that is not open elsewhere. Unlike an index a ledger
+cannot be made anew, so nothing here deletes one; only copies of it are deleted.
 """
 
 import contextlib
@@ -129,7 +126,8 @@ def keep_copy(connection: apsw.Connection, path: Path, version: int) -> None:
 def copies(path: Path) -> list[Path]:
     """Return the copies that were made before migrations, the newest last."""
     found = path.parent.glob(f"{glob.escape(path.name)}.before-*")
-    return sorted((one for one in found if one.name.rpartition("-")[2].isdigit()), key=_number)
+    numbered = ((one.name.rpartition("-")[2], one) for one in found)
+    return [one for _, one in sorted((int(number), one) for number, one in numbered if number.isdigit())]
 
 
 def delete_copies(path: Path, *, but_last: bool = False, older_than: float = float("inf")) -> None:
@@ -168,10 +166,6 @@ def aside(path: Path) -> list[Path]:
 
 def _aside_name(path: Path, stamp: str, number: int) -> Path:
     return path.with_name(f"{path.name}.damaged-{stamp}" + (f".{number}" if number > 1 else ""))
-
-
-def _number(copy: Path) -> int:
-    return int(copy.name.rpartition("-")[2])
 
 
 LEDGER_ENDING: Final = "ledger.sqlite"

@@ -1,6 +1,6 @@
-"""What the ledger has of a memory that is forgotten: deleted everywhere in one transaction, so that no byte is left.
+"""Forgetting in the ledger: delete a memory's rows everywhere in one transaction, and keep keyed hashes of it.
 
-What is forgotten in a workspace: rows of keyed hashes in the ledger, and nothing that was said.
+No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -120,8 +120,8 @@ class TombstoneRows:
 
     async def all(self) -> dict[bytes, bool]:
         """Return the hashes, and whether the forgetting of each is still to be finished."""
-        none = dict[bytes, bool]()
-        return await self._ledger.read(lambda db: {row[0]: bool(row[1]) for row in self._rows(db)}, none)
+        none, given = dict[bytes, bool](), (self._workspace,)
+        return await self._ledger.read(lambda db: {row[0]: bool(row[1]) for row in db.execute(_ALL, given)}, none)
 
     async def put(self, hashes: Iterable[bytes], at: float, *, is_pending: bool) -> None:
         """Note hashes at a time, in seconds since 1970."""
@@ -132,6 +132,3 @@ class TombstoneRows:
         """Drop hashes: what they name may be remembered again."""
         rows = [(self._workspace, one) for one in hashes]
         await self._ledger.erase(lambda db: db.executemany(_DROP, rows) and None, None)
-
-    def _rows(self, db: apsw.Connection) -> list[tuple[bytes, int]]:
-        return list(db.execute(_ALL, (self._workspace,)))

@@ -1,9 +1,7 @@
 """The ledger: what the files of a workspace cannot say; each noun of it is a class over `read`, `write` and `erase`.
 
-It is opened when somebody needs it, and made when there is something to keep. Whatever is wrong with its file costs
-the ledger alone: its callers get a StoreError, and `trouble` says why.
-
-How much of its history a ledger keeps of one workspace.
+It is opened on first use, and made when there is something to keep. Whatever is wrong with its file costs the ledger
+alone: its callers get a StoreError, and `trouble` says why. It also counts how much of its history it keeps.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
-"""The steps that the confidences of opinions made: rows of the ledger. Numbers and ids, nothing of what was said.
+"""Reflect in the ledger: steps of opinions, proposals that wait for a person, and runs with their results.
 
-Proposals in the ledger, by workspace: the queue of changes that wait for a person.
-
-Runs of reflect in the ledger, by workspace: when the last one was, and what came of each.
+Steps are numbers and ids, nothing of what was said.
 """
 
 import json
@@ -216,8 +214,6 @@ def _moment(seconds: str) -> datetime:
     return datetime.fromtimestamp(float(seconds), UTC)
 
 
-_FIRST_DAY: Final = date(1970, 1, 1)
-
 _BEGIN = "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')"
 _END = "UPDATE reflect_runs SET ended_at = ?, outcome = ? WHERE id = ?"
 _BOUND_RUNS = """
@@ -249,7 +245,7 @@ class ReflectRuns:
 
     async def begin(self, run: str, since: date, at: datetime) -> None:
         """Note that a run begins; what ends without `end` was killed, or broken off."""
-        given = (run, self._workspace, at.timestamp(), (since - _FIRST_DAY).days)
+        given = (run, self._workspace, at.timestamp(), (since - _EPOCH).days)
 
         def step(db: apsw.Connection) -> None:
             db.execute(_BEGIN, given)
@@ -276,6 +272,6 @@ def _run(row: Sequence[object] | None) -> ReflectRun | None:
         id=run,
         started_at=datetime.fromtimestamp(float(started), UTC),
         ended_at=datetime.fromtimestamp(float(ended), UTC),
-        since=_FIRST_DAY + timedelta(days=int(since)),
+        since=_EPOCH + timedelta(days=int(since)),
         outcome=json.loads(outcome),
     )

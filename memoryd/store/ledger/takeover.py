@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Wording, mapped_errors
-from memoryd.store.ledger.conversations import Withheld, WithheldKind, has_hashes, hash_key, put, set_hash_key
+from memoryd.store.ledger.conversations import Withheld, WithheldKind, has_hashes, hash_key, put_withheld, set_hash_key
 from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
 _WORDING: Final = Wording("a ledger that was set aside", "delete it, or move it away")
@@ -52,7 +52,7 @@ def take_over(db: apsw.Connection, name: str, marks: Marks) -> None:
         elif any(one.is_hashed for _, one in marks.rows):
             raise StoreUnavailable("other conversations were marked since, and hashed with another key")
     for agent, one in marks.rows:
-        put(db, agent, one)
+        put_withheld(db, agent, one)
     db.execute("INSERT INTO taken_over VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
 

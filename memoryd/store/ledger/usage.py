@@ -1,8 +1,6 @@
-"""When memories were first seen whose files have no date in their names: rows of the ledger.
+"""How the memories of a workspace are used, when they were first seen, and keyed hashes of what was stated.
 
-What was stated in a workspace: rows of keyed hashes in the ledger, and nothing that was said.
-
-How the memories of a workspace are used: rows of the ledger. Numbers and ids, nothing of what was said.
+Numbers, ids and hashes, nothing of what was said. Memories need a first day where their file has no date in its name.
 """
 
 import json

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from memoryd.models import download as transfer
+from memoryd.models import download
 from memoryd.models.fetching import Progress, Throttle
 
 DIGEST = "ab" * 32
@@ -29,7 +29,7 @@ def answer(**headers: str) -> httpx.Response:
     ],
 )
 def test_ranges_and_sizes(headers: dict[str, str], total: int | None, start: int | None) -> None:
-    assert (transfer.total_bytes(answer(**headers)), transfer.range_start(answer(**headers))) == (total, start)
+    assert (download.total_bytes(answer(**headers)), download.range_start(answer(**headers))) == (total, start)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_ranges_and_sizes(headers: dict[str, str], total: int | None, start: int
     ],
 )
 def test_weak_tag_vouches_for_nothing(headers: dict[str, str], expected: str) -> None:
-    assert transfer.validator(answer(**headers)) == expected
+    assert download.validator(answer(**headers)) == expected
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_weak_tag_vouches_for_nothing(headers: dict[str, str], expected: str) ->
     [("7", 7), (" 0 ", 0), ("99999999999", 86_400), ("Mon, 01 Jan 2024 00:00:00 GMT", 0)],
 )
 def test_retry_after_is_seconds_or_a_date(value: str, seconds: int) -> None:
-    assert transfer.retry_after(answer(Retry_After=value)) == timedelta(seconds=seconds)
+    assert download.retry_after(answer(Retry_After=value)) == timedelta(seconds=seconds)
 
 
 def test_retry_after_in_the_future_counts_from_now() -> None:
-    wait = transfer.retry_after(answer(Retry_After=format_datetime(datetime.now(UTC) + timedelta(minutes=5))))
+    wait = download.retry_after(answer(Retry_After=format_datetime(datetime.now(UTC) + timedelta(minutes=5))))
 
     assert wait is not None
     assert timedelta(minutes=4) < wait <= timedelta(minutes=5)
@@ -62,19 +62,19 @@ def test_retry_after_in_the_future_counts_from_now() -> None:
 
 @pytest.mark.parametrize("value", ["", "soon", "-3"])
 def test_senseless_retry_after_counts_for_nothing(value: str) -> None:
-    assert transfer.retry_after(answer(Retry_After=value)) is None
+    assert download.retry_after(answer(Retry_After=value)) is None
 
 
 def test_hub_tells_size_and_hash() -> None:
     told = answer(X_Linked_Etag=f'"{DIGEST}"', X_Linked_Size="12")
 
-    assert (transfer.linked_sha256(told), transfer.linked_bytes(told)) == (DIGEST, 12)
+    assert (download.linked_sha256(told), download.linked_bytes(told)) == (DIGEST, 12)
 
 
 def test_short_tag_of_a_small_file_is_not_a_sha256() -> None:
     small = answer(X_Linked_Etag=f'"{DIGEST[:40]}"', X_Linked_Size="many")
 
-    assert (transfer.linked_sha256(small), transfer.linked_bytes(small)) == (None, None)
+    assert (download.linked_sha256(small), download.linked_bytes(small)) == (None, None)
 
 
 def test_progress_is_told_ten_times_a_second_and_never_missed_at_the_end() -> None:

@@ -1,11 +1,8 @@
-"""What of a message is kept as memories, without any model: the one entrance to the rules beside it.
+"""What of a message becomes a memory, without any model: the entrance to the rules beside it, and their verdicts.
 
-What stands beside a statement: it counts only in company of a closed list, for a text may be anybody's.
-
-Harmless are greetings, thanks, yes and no, plain statements of the first person, and behind a statement a plain request
-that does not speak of the text itself. Beside anything else a statement may be quoted, played, or work to be done.
-
-What is kept of a message, and what is not, each with its reason.
+A statement counts only in the company of a closed list: greetings, thanks, yes and no, plain statements of the first
+person, and after it a plain request that is not about the text itself. Beside anything else it may be quoted, played,
+or text to work on.
 """
 
 import re

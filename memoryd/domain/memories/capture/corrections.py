@@ -1,13 +1,10 @@
-"""Corrections: a message that tells the assistant what it got wrong, or how to answer from now on, is a lesson.
+"""What a message changes beyond its own words: lessons from corrections, pins, and earlier versions it replaces.
 
-Which captured memories are pinned, and how many of these stand in the core block: names and one's own numbers.
+A pin is in front of every session, so a name is pinned only with a sign that it is addressed to the agent: a greeting,
+a request, or a question for it in the answer before. `Call me Ishmael.` alone may be a line of a book.
 
-A pin stands before every session, so a name needs a sign that it is told to the agent: a greeting, a request, or a
-question for it in the answer before. `Call me Ishmael.` alone may be a line of a book.
-
-Which memory a later statement of the same form is a newer version of: of what has one value, the last one holds.
-
-What a person likes, is allergic to or wants remembered has many values, and takes the place of nothing.
+Of what has one value the last statement of the same form holds. What a person likes, is allergic to or wants
+remembered has many values, and replaces nothing.
 """
 
 import re

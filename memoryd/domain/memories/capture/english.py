@@ -1,7 +1,7 @@
 """The English forms of statements: my name is, call me, I live in, I work at (for), my … is, I prefer, I like,
 I don't like, I am allergic to, I am vegetarian and its like, remember that.
 
-Whether `my … is …` states something that lasts: by what it is about, and by what is said of it.
+`my … is …` counts if it states something that lasts, by its noun and by its value.
 """
 
 import re

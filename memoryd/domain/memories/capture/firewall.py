@@ -1,13 +1,12 @@
-"""The echo firewall: what was told of the memory in a session is not learned from it anew.
+"""What keeps false memories out: the echo firewall, the grounding of model output, and the origin of a message.
 
-Of a span that was delivered hashes alone are kept, of its words and of each three in a row. A sentence is an echo of
-it if it says the same, or quotes a run of it: each word that tells something stands there, in the same order; so is one
-that joins several echoes. A word, a number or a negation of its own makes it news: who corrects what was told, or tells
-a second fact like it, brings one.
+What was shown to a session from the memory is not learned from it anew. Of a shown span only hashes are kept, of its
+words and of each three in a row. A sentence is an echo of it if it says the same, quotes a run of it with every
+significant word in the same order, or joins several echoes. A word, a number or a negation of its own makes it news: a
+correction or a second fact brings one.
 
-Whether what a text model made of a message stands in it: in its language, with its words and numbers alone.
-
-Whose words a memory may be made of: a person's own, in a chat that is theirs.
+What a text model returns must be in the message: in its language, with its words and numbers alone. A memory may only
+be made of a person's own words, in a chat that is theirs.
 """
 
 import re

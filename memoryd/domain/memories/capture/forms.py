@@ -1,11 +1,4 @@
-"""Whether a clause is a plain statement of the first person, and where in a sentence such clauses begin.
-
-The salience gate: whether a message may say anything about its author, so that all others cost next to nothing.
-
-What a form of a statement is, and the forms of both languages as one list.
-
-What within a sentence makes its statement unreal, a matter of the moment, or a thing of a text or a program.
-"""
+"""Forms of statements in both languages: first test of a message, clauses of the first person, what is unreal."""
 
 import re
 from collections.abc import Callable, Sequence

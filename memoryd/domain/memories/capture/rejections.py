@@ -1,8 +1,7 @@
-"""Why nothing is learned from a message, or from a part of it on: text to work on, play, jokes, pasted words of others.
+"""Why a message or a sentence is no plain statement of its author, so that nothing is learned from it.
 
-In doubt nothing is: a memory that was never said costs more than one that is lacking.
-
-Why a sentence is no plain statement of its author: a question, a condition, a supposition, other people's words.
+Messages: text to work on, play, jokes, pasted words of others. Sentences: questions, conditions, suppositions, other
+people's words. In doubt it is rejected: a memory that was never said costs more than one that is missing.
 """
 
 import re

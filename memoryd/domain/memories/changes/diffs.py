@@ -1,14 +1,8 @@
-"""Unified diffs of one file: made for a person to read, and applied where their lines still stand unmistakably.
+"""Unified diffs of one file: made for a person to read, applied and reverted where their lines still fit unambiguously.
 
-Texts have plain line ends, as `note_text` reads them.
-
-What differs between two texts, line by line, and taking it back where it still stands unmistakably.
-
-Lines are what stands between line breaks, so that a text which ends in one has an empty line at its end.
-
-What a change keeps of its lines when a memory is forgotten: all but those of the memory.
-
-The lines go as they went from the file, so that what stayed there can be taken back as before.
+Texts have plain line ends, as `note_text` reads them. Lines are what is between line breaks, so a text that ends in a
+break has an empty last line. When a memory is forgotten, a stored change loses the lines of it and keeps the rest, so
+that the rest can still be reverted.
 """
 
 import difflib
@@ -364,7 +358,7 @@ def without_forgotten(hunks: Sequence[Hunk], gone: Forgotten) -> tuple[Hunk, ...
     left = [_left(hunk, gone) for hunk in hunks]
     if None in left:
         return None
-    return tuple(one for one in left if one is not None and not _is_empty(one)) or None
+    return tuple(one for one in left if one is not None and (one.added or one.removed)) or None
 
 
 def _left(hunk: Hunk, gone: Forgotten) -> Hunk | None:
@@ -393,7 +387,3 @@ def _kept(lines: Sequence[str], gone: Forgotten) -> tuple[str, ...]:
 def _texts(hunk: Hunk) -> list[str]:
     """Return the texts of a change as they stood in the file, so that a memory of several lines is found."""
     return ["\n".join((*hunk.above, *lines, *hunk.below)) for lines in (hunk.removed, hunk.added)]
-
-
-def _is_empty(hunk: Hunk) -> bool:
-    return not hunk.added and not hunk.removed

@@ -1,10 +1,7 @@
-"""Take what is forgotten out of the text of a note: lines that state it, and what reflect made of them.
+"""Forgetting in texts: which memory a person means, its removal from notes, and its traces in changes and pages.
 
-What somebody means who names something to be forgotten: an id, a citation, or words that a memory says.
-
-What is left of a memory where it was copied: in rows of changes, in diffs, on pages that reflect made.
-
-Rather too much is taken for a trace than too little: it costs an undo, or a line that is written anew.
+A memory is named by an id, a citation, or words that it says. In doubt text is taken for a trace: a mistake costs an
+undo, or a line that is written anew.
 """
 
 import re
@@ -25,12 +22,11 @@ from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
-from memoryd.domain.text.words import UNSPACED, normalised
+from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
 _ID: Final = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
 _WORDS: Final = expression(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
 """Words; `2.5`, `9:30` and `v1.2` are one each, so that a five in them is none."""
-_UNSPACED: Final = expression(f"[{UNSPACED}]+")
 _SHOWN: Final = 5
 _WHOLE_SHORT_ID: Final = 8
 """Signs of an id as commands print it: so many are meant as one."""
@@ -155,8 +151,8 @@ def _holder(memory: Memory) -> Callable[[str], bool]:
     text = f"{memory.line.text} {' '.join(memory.line.entities)}"
     held = frozenset(_words(text))
     # a script without spaces has no words to compare: there what was asked may stand anywhere
-    runs = tuple(word for word in held if _UNSPACED.match(word))
-    return lambda word: word in held or (_UNSPACED.match(word) is not None and any(word in run for run in runs))
+    runs = tuple(word for word in held if UNSPACED_RUN.match(word))
+    return lambda word: word in held or (UNSPACED_RUN.match(word) is not None and any(word in run for run in runs))
 
 
 def _typed_text(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The text of a note apart from how its file writes it, so that an edit leaves every other byte as it is.
+"""The text of a note apart from its bytes, so that an edit leaves every other byte, and one change of it undone.
 
-A note without one of its changes, where that costs no memory that the change did not write.
+A change is only undone where that costs no memory that the change did not write.
 """
 
 from collections import Counter

@@ -1,10 +1,8 @@
-"""What stays of a forgotten memory: keyed hashes, from which nobody reads what it said.
+"""Tombstones: keyed hashes of forgotten memories, which do not reveal the text, and the search for their words.
 
-HMAC-SHA-256 (RFC 2104), cut to 16 bytes. One hash is of the id; one of what the text says, so that the same words
-under another scope or entity are known again; one of its words alone, so that they are known in quotation marks, behind
-a greeting, or as a part of a sentence.
-
-The words of a memory, found again in any text, however white space and case differ there.
+HMAC-SHA-256 (RFC 2104), cut to 16 bytes. One hash is of the id; one of the text, so that the same words under another
+scope or entity are known again; one of its words alone, so that they are known in quotation marks, behind a greeting,
+or as a part of a sentence.
 """
 
 import hmac

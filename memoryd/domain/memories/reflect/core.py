@@ -1,13 +1,10 @@
-"""Explicit edits of the core file: each leaves every other line as it was, or raises ValueError that says why not.
+"""The core file: explicit edits, the lines of it that are stale, and what reflect proposes to add or take out.
 
-What reflect proposes for the core file: durable facts in, lines that a newer fact supersedes out.
+An edit leaves every other line as it was, or raises ValueError with the reason. Each proposed line is a proposal of
+its own, so that a person may take one and leave another.
 
-Each line is a proposal of its own, so that a person may take one and leave another.
-
-Lines of the core file that state what holds no longer: word for word, or an earlier value of a fact.
-
-A line states an earlier value if it says what an older version says but for case, emphasis and the entity before it,
-with that version's values. One that may be of several facts, or that says what holds today, is left alone.
+A line is stale if it states an earlier version of a fact, with that version's values, but for case, emphasis and the
+entity before it. One that may be of several facts, or that says what holds today, is left alone.
 """
 
 import unicodedata

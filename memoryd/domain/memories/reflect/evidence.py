@@ -1,13 +1,11 @@
 """What memories mean for opinions, as far as their lines say it: nothing here guesses.
 
-`supports=` and `contradicts=` decide; a line that says the same reinforces. One that says the same negated, by explicit
-wording, is put before a person. What else speaks of the same things may be shown to a text model, whose labels are
-handed in with its identity. Evidence counts only where all whom the opinion reaches may see it.
+`supports=` and `contradicts=` decide; a line that says the same reinforces. One that says the same negated, by
+explicit wording, is put before a person. A text model may label other similar memories; its labels are passed in with
+its identity. Evidence counts only where all who see the opinion may see it.
 
-Opinions that speak of what a memory speaks of: they share an entity with it, and telling words.
-
-No memory is held against every opinion: the rarest words lead to the few that may share enough, so that all memories
-of a workspace take time that grows with their number.
+Similar opinions share an entity and significant words with a memory. The rarest words lead to the few candidates, so
+that the time for a workspace grows with the number of its memories.
 """
 
 import math

@@ -1,11 +1,10 @@
-"""Retained lines for a log that has none, read off its sentences by rules: few and plain rather than many.
+"""What reflect infers by rules: retained lines for a log that has none, and observations of what recurred.
 
-A sentence is taken word for word if it stands by itself: it names an entity that is known, says something definite
-(a verb of the list, a number, a date), and is no question, supposition, quotation or secret.
+Few and plain rather than many. A sentence is taken word for word if it is self-contained: it names a known entity,
+says something definite (a verb of the list, a number, a date), and is no question, supposition, quotation or secret.
 
-What recurred: experiences of several days about one entity that share a word, told as one observation.
-
-An observation rests on the first 3, 6, 12 … memories, so that it stays what it is until there are twice as many.
+An observation is made of experiences of several days about one entity that share a word. It rests on the first 3, 6,
+12 … memories, so that it stays the same until there are twice as many.
 """
 
 from calendar import day_name, month_name
@@ -81,8 +80,9 @@ class _Candidate(Struct, frozen=True):
 
 def recurring_names(texts: Iterable[str]) -> frozenset[str]:
     """Return words that are written as names, within sentences, in more than one of the logs of some days."""
-    logs = Counter(name for text in texts for name in {found for one in sentences_of(text) for found in _names(one)})
-    return frozenset(name for name, count in logs.items() if count > 1)
+    named = ({name for one in sentences_of(text) for name in _NAME.findall(one)} for text in texts)
+    logs = Counter(name for names in named for name in names)
+    return frozenset(name for name, count in logs.items() if count > 1 and name not in _NO_NAMES)
 
 
 def has_retain(text: str) -> bool:
@@ -154,10 +154,6 @@ def _line(sentence: str, names_in: NamesIn) -> RetainedLine | None:
     if not names:
         return None
     return RetainedLine(_kind(sentence), sentence, names)
-
-
-def _names(sentence: str) -> list[str]:
-    return [name for name in _NAME.findall(sentence) if name not in _NO_NAMES]
 
 
 def _kind(sentence: str) -> Kind:

@@ -1,32 +1,24 @@
 """Opinions: what confidence they have, by which steps, and which steps new evidence takes.
 
-The confidence is that of the opinion's own lines (`opinion_base`), moved by the steps on record (`opinion_rule`).
+The confidence is that of the opinion's own lines, moved by the steps on record. A person's word wins: the `c` on a
+page without a date (`bank/opinions.md`, kept by hand) comes before those of daily logs, of which the newest counts;
+without any it is 0.5. The record time of undated pages is in the ledger alone and is not used, so that the base holds
+without a ledger. Once the lines give another confidence, the steps from before are set aside: they move nothing, and
+their evidence stays spent.
+
 A memory counts once for an opinion, on the oldest of its days; only an opinion that is said again counts once for each
-day. What was counted never counts again, though its line be moved, edited or taken out: a step is history, and what a
-person thinks of it is said by another `c`. Once the lines give another confidence, the steps from before are set
-aside: they move nothing, and their evidence stays spent.
-
-All history in one run and the same history day by day give the same steps, but for the cap of a run, and for 0 and 1,
-where a confidence stops.
-
-What the lines of an opinion themselves say of its confidence, and since when: evidence moves it from there.
-
-A person's word wins. The c on a page without a date (`bank/opinions.md`, kept by hand) counts before those of daily
-logs, of which the newest counts; without any it is 0.5. The record time of pages without a date counts for nothing
-here: it is known to the ledger alone, and what holds must hold without one.
-
-How evidence moves the confidence of an opinion: small steps, one for each day and label, within the cap of a run.
+day. What was counted never counts again, though its line be moved, edited or taken out: a step is history, and a
+person overrules it by another `c`.
 
 With α = 0.05: reinforce c ← min(c + α, 1); weaken c ← max(c − α, 0); contradict c ← max(c − 2α, 0); neutral c ← c.
-Evidence of one day counts once for each label: whoever talks a lot on one day moves no more than whoever talks little.
-One run moves an opinion by at most 0.10, down by up to 0.30 if at least 3 memories from at least 2 days contradict it
-in this run. What the cap cuts is spent and counts in no later run: the same run again must change nothing.
+Evidence of one day counts once for each label: many statements on one day move no more than one. One run moves an
+opinion by at most 0.10, down by up to 0.30 if at least 3 memories from at least 2 days contradict it in this run. What
+the cap cuts is spent and counts in no later run: the same run again must change nothing.
 
-The steps of a run are made in the order of evidence day, then id, then label; each applies the rule to what the one
-before it left, and is then held within the cap. Every result is rounded to 12 decimals, so that no sum drifts; Python
-rounds correctly on every machine, and so a replay gives the same bits.
-
-Evidence that lines state themselves, by `supports=` and `contradicts=`, whether or not it has moved anything yet.
+The steps of a run are made in the order of evidence day, then id, then label; each applies the rule to the result of
+the one before, and is then held within the cap. Every result is rounded to 12 decimals, so that no sum drifts; Python
+rounds correctly on every machine, so a replay gives the same bits. All history in one run and the same history day by
+day give the same steps, but for the cap of a run, and for 0 and 1, where a confidence stops.
 """
 
 from collections import defaultdict

@@ -1,12 +1,11 @@
-"""What reflect puts on the pages of `bank/`: of each entity, of the world, of what was done, and of opinions.
+"""What reflect writes on the pages of `bank/` (entities, world, experience, opinions), and what they would lose.
 
-The same memories give the same pages: their order is canonical, and no clock is read. Only memories that are for all
-agents of the workspace stand on pages, for everybody on it can read them.
+The same memories give the same pages: their order is canonical, and no clock is read. Pages hold only memories that
+all agents of the workspace may see, since all of them can read the files.
 
-What a page would lose, and when that is too much: a part of the memories may merely be unreadable today.
-
-An entry is lost when no line states its memory any more. One that a line of the same file took the place of was
-edited. What was forgotten, or stands in a file that is private by now, has to go, and is no loss.
+An entry is lost when no line states its memory any more; too many losses stop the write, for some memories may merely
+be unreadable today. An entry that a line of the same file replaced was edited. One that is forgotten, or whose file is
+private by now, has to go and is no loss.
 """
 
 from collections import Counter, defaultdict
@@ -293,7 +292,7 @@ def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: Generated
     new: Counter[str] = Counter()
     for entry in _entries(page):
         if short_id(entry.memory) not in cited:
-            new.update({source.path for source in _once(entry)})
+            new.update(source.path for source in entry.sources[:1])
     edited = 0
     for memory in lost:
         path = next((path for path in sorted(cited[memory]) if new[path]), None)
@@ -306,7 +305,3 @@ def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: Generated
 def _entries(page: GeneratedPage) -> list[PageEntry]:
     tops = [entry for section in page.sections for entry in section.entries]
     return [one for top in tops for one in (top, *top.below)]
-
-
-def _once(entry: PageEntry) -> tuple[PageSource, ...]:
-    return entry.sources[:1]

@@ -1,8 +1,6 @@
-"""Changes that wait for a person: each is of one file, small, and says in one sentence why.
+"""Changes that wait for a person: each edits a few lines of one file, and says in one sentence why.
 
-Edits of a note that reflect proposes: each changes a few lines of one file, and nothing else of it.
-
-Whether what a proposal rests on still stands, may be told to all, and is what holds now.
+A proposal is withdrawn when what it rests on is missing, hidden from some agents, or superseded.
 """
 
 from collections.abc import Iterable, Mapping

@@ -10,6 +10,7 @@ from typing import Final
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.mentions import (
     ENGLISH_SEASON,
+    MONTH,
     Calendar,
     Lean,
     TimeMention,
@@ -35,10 +36,6 @@ _WORDS: Final = "a an one two three four five six seven eight nine ten eleven tw
 _COUNTS: Final = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}
 _COUNT: Final = rf"(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
 _UNIT: Final = "(?P<unit>day|week|month|year)s?"
-_MONTH: Final = (
-    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-)
 _WEEKDAY: Final = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SHORT_WEEKDAY: Final = "(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
 _YEAR: Final = "(?:19|20)[0-9]{2}"
@@ -53,7 +50,7 @@ _NAMED_DAY: Final = expression(
 _DAYS_AWAY: Final = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
 _UNIT_NEXT_TO: Final = expression(
     r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
-    rf"(?!\s(?:of|in)\s{_MONTH}\b)",
+    rf"(?!\s(?:of|in)\s{MONTH}\b)",
     _FLAGS,
 )
 _NEAR_WEEKEND: Final = expression(
@@ -80,21 +77,21 @@ _WEEKDAYS: Final = expression(
 )
 _REPEATED: Final = frozenset({"every", "each"})
 _BARE_MONTH: Final = expression(
-    rf"\b(?P<which>(?:week|beginning|start|middle|end)\s(?:of|in)|last|this|next|in|during|since|until|till|before|after|around|early|mid|late)[\s-](?P<name>{_MONTH})\b"
+    rf"\b(?P<which>(?:week|beginning|start|middle|end)\s(?:of|in)|last|this|next|in|during|since|until|till|before|after|around|early|mid|late)[\s-](?P<name>{MONTH})\b"
     r"(?!\.?\s?[0-9]|-)(?P<end>\.?(?=\s*(?:[^\w\s]|\Z)))?",
     _FLAGS,
 )
 _IS_WORD_TOO: Final = frozenset({"may", "march", "mar"})
 _MONTHS: Final = expression(
-    rf"\b(?P<between>between|from)?\s?(?P<first>{_MONTH})\.?\s?(?P<to>-|–|—|\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b)\s?"
-    rf"(?P<second>{_MONTH})\b\.?(?:,?\s(?P<year>{_YEAR}){_ENDS})?(?!\.?\s?[0-9])",
+    rf"\b(?P<between>between|from)?\s?(?P<first>{MONTH})\.?\s?(?P<to>-|–|—|\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b)\s?"
+    rf"(?P<second>{MONTH})\b\.?(?:,?\s(?P<year>{_YEAR}){_ENDS})?(?!\.?\s?[0-9])",
     _FLAGS,
 )
 _DAYS_OF_MONTH: Final = expression(
     rf"(?<![\w./:-])(?:(?P<one>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
-    rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<before>{_MONTH})\b"
-    rf"|(?P<behind>{_MONTH})\b\.?\s(?P<three>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
-    rf"(?P<four>[0-9]{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[./-][0-9]|\s?%|\s?(?:am|pm|{_MONTH})\b))"
+    rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<before>{MONTH})\b"
+    rf"|(?P<behind>{MONTH})\b\.?\s(?P<three>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
+    rf"(?P<four>[0-9]{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[./-][0-9]|\s?%|\s?(?:am|pm|{MONTH})\b))"
     rf"(?:,?\s(?P<year>{_YEAR}){_ENDS})?",
     _FLAGS,
 )

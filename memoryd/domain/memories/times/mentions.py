@@ -1,14 +1,8 @@
-"""What names a day and is no time of an event: paths and links, and what comes again and again.
+"""A place in a text that names a time; months' parts and seasons; and what names a day but is no time of an event.
 
-`see memory/2025-11-27.md` says where something stands; `every Monday`, `the first Friday of the month` and `每周三`
-name no day of the calendar.
-
-Parts of a month: `early November`, `the first week of April`, `11月底`.
-
-A place in a text that names a time, and the day from which relative ones are counted.
-
-Seasons, as they are counted north of the equator: spring from March, summer from June, autumn from September, winter
-from December. A winter is of the year in which it begins.
+`see memory/2025-11-27.md` is a place in a file; `every Monday`, `the first Friday of the month` and `每周三` name no
+day of the calendar. Seasons are those north of the equator: spring from March, summer from June, autumn from
+September, winter from December of the year in which it begins.
 """
 
 import re
@@ -33,14 +27,14 @@ _PLACE: Final = expression(
 _DIGIT: Final = expression("[0-9]")
 
 _WEEKDAY: Final = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-_MONTH: Final = (
+MONTH: Final = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
 _ORDINAL: Final = "(?:first|second|third|fourth|fifth|last|other|[0-9]{1,2}(?:st|nd|rd|th))"
 _TIME: Final = (
-    rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{_MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
-    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH})\b"
+    rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH})\b"
 )
 _TIMES: Final = (
     rf"{_TIME}(?:(?:,?\s(?:and|or|to|through|until)\s|,\s?|\s?[&/–-]\s?)(?:on\s|the\s){{0,2}}{_TIME}){{0,6}}"

@@ -242,11 +242,8 @@ def _asked(plain: str, one: TimeMention) -> DaySpan:
         return DaySpan(shifted(span.last, 1), date.max)
     if _UNTIL.search(before):
         return DaySpan(date.min, span.last)
-    return DaySpan(span.first, date.max) if _FROM.search(before) and not _is_range(one) else span
-
-
-def _is_range(one: TimeMention) -> bool:
-    return one.span.first != one.span.last
+    is_day = one.span.first == one.span.last
+    return DaySpan(span.first, date.max) if is_day and _FROM.search(before) else span
 
 
 def _moved(before: str, span: DaySpan) -> DaySpan:

@@ -1,6 +1,6 @@
-"""A time of day at which something is due once, also where a machine slept, or a clock was changed.
+"""Spans of days, the arithmetic of the calendar, and work that is due at a time of day.
 
-Spans of days, and the arithmetic of the calendar. Weeks begin on Monday, as ISO 8601 has them.
+Weeks begin on Monday (ISO 8601). Work is due once a day, also after the machine slept or a clock was set.
 """
 
 from calendar import monthrange

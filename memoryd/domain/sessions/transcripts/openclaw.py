@@ -1,15 +1,12 @@
-"""Take out of a message what OpenClaw puts around it for its model: who sent it, where, what was said before.
+"""OpenClaw's transcripts: what a record says without envelopes, by its session index (`session-files.ts`).
 
-The forms are those of its builds of 2026: older ones name each block by a closed list of headings, newer ones mark
-each heading with a sign. A block has a heading on a line of its own and JSON in a fence behind it, or lines up to a
-blank one. What only looks alike, a heading without its block or a fence that never ends, is text and stays. Each
-line is looked at a bounded number of times.
+Around a message OpenClaw puts the sender, the channel and the history, and blocks of its own machinery. The forms are
+those of its builds of 2026: older ones name each block by a closed list of headings, newer ones mark each heading with
+a sign. A block has a heading on a line of its own and JSON in a fence behind it, or lines up to a blank one. What only
+looks alike, a heading without its block or a fence that never ends, is text and stays. Each line is read a bounded
+number of times.
 
-Which sessions of an OpenClaw folder nobody spoke in, by the keys that its own list of sessions gives them.
-
-What the records of OpenClaw's transcripts say, by the rules of its own session index (`session-files.ts`).
-
-Take out of a message what OpenClaw's own machinery tells its model: blocks between two lines, and older forms.
+Generated sessions, in which no person speaks, are known by the keys in OpenClaw's own list of sessions.
 """
 
 import json
@@ -33,6 +30,92 @@ from memoryd.domain.sessions.transcripts.records import (
     text_blocks,
     uttered,
 )
+
+_SYSTEM: Final = expression(r"System(?: \(untrusted\))?: \[[^\]]+\]\s*")
+_CRON: Final = expression(r"\[cron:[^\]]+\]")
+_HEARTBEAT: Final = (
+    "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly. "
+    "Do not infer or repeat old tasks from prior chats. If nothing needs attention, reply HEARTBEAT_OK."
+)
+_TASKS: Final = "Run the following periodic tasks (only those due based on their intervals):"
+_TASKS_END: Final = "After completing all due tasks, reply HEARTBEAT_OK."
+_POLL: Final = "[OpenClaw heartbeat poll]"
+_HEARTBEAT_OK, _NO_REPLY = "HEARTBEAT_OK", "NO_REPLY"
+_MAX_ENVELOPE: Final = 200
+_EXEC: Final = expression(
+    r"exec finished(?::|\s*\()|exec (?:completed|failed) \([a-z0-9_-]{1,64}, (?:code -?\d{1,20}|signal [^)]{1,200})\)"
+    r"(?: ::|\Z)",
+    re.IGNORECASE,
+)
+_CRON_SESSION: Final = expression(r"(?:agent:[^:]+:)?cron:[^:]+:run:[^:]+")
+_DREAM: Final = "dreaming-narrative-"
+_DREAM_SESSION: Final = expression(rf"(?:[^:]*:[^:]*:)?{_DREAM}")
+
+
+def openclaw_said(record: Mapping[str, object]) -> Utterance | LeftOut:
+    """Return what a record says; its envelopes, and what its program generated, left out."""
+    message = inner(record, "message")
+    speaker = speaker_of(message.get("role"))
+    if record.get("type") != "message" or speaker is None:
+        return LeftOut.NO_MESSAGE
+    if speaker is Speaker.USER and inner(message, "provenance").get("kind") == "inter_session":
+        return LeftOut.DROPPED
+    texts = text_blocks(message.get("content"))
+    if texts is None:
+        return LeftOut.UNREADABLE
+    if not texts:
+        return LeftOut.NO_MESSAGE
+    text = "\n".join(texts)
+    if speaker is Speaker.USER:
+        text = without_envelopes(text)
+    said = uttered(speaker, without_runtime_context(text))
+    if isinstance(said, LeftOut) or is_generated(speaker, said.text):
+        return LeftOut.DROPPED
+    return replace(said, time=first_time(message, record))
+
+
+def is_generated(speaker: Speaker, text: str) -> bool:
+    """Tell whether a folded text is of OpenClaw's machinery: its events and prompts, and answers meant for nobody."""
+    if speaker is Speaker.USER and (_SYSTEM.match(text) or _CRON.match(text) or _is_heartbeat(text)):
+        return True
+    if _is_silent(text) or (speaker is Speaker.ASSISTANT and text == _HEARTBEAT_OK):
+        return True
+    return _EXEC.match(_SYSTEM.sub("", text, count=1) if _SYSTEM.match(text) else text) is not None
+
+
+def is_of_generated_session(record: Mapping[str, object]) -> bool:
+    """Tell whether a record says that its session is one of a timer or a dream: nothing behind it is said."""
+    return any(
+        is_generated_key(where.get("sessionKey")) or _is_dream(where.get("runId"))
+        for where in (record, inner(record, "data"))
+    )
+
+
+def is_generated_key(key: object) -> bool:
+    """Tell whether a session key is of a run of a timer, or of a dream."""
+    return isinstance(key, str) and bool(_CRON_SESSION.match(key) or _DREAM_SESSION.match(key))
+
+
+def _is_dream(run: object) -> bool:
+    return isinstance(run, str) and run.startswith(_DREAM)
+
+
+def _is_heartbeat(text: str) -> bool:
+    is_tasks = text.startswith(_TASKS) and _TASKS_END in text
+    return text == _POLL or text.startswith(_HEARTBEAT) or is_tasks
+
+
+def _is_silent(text: str) -> bool:
+    if len(text) > _MAX_ENVELOPE:
+        return False
+    if text.upper() == _NO_REPLY:
+        return True
+    try:
+        envelope = json.loads(text) if text.startswith("{") else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(envelope, dict) and list(envelope) == ["action"] and str(envelope["action"]).strip() == _NO_REPLY
+
 
 _MARK: Final = "⟦openclaw:ctx⟧"
 _HEADINGS: Final = frozenset(
@@ -137,116 +220,6 @@ def _has_context(lines: StrippedLines, at: int) -> bool:
     return any(_CONTEXT_BODY.match(lines[after]) for after in range(at + 1, at + 1 + _CONTEXT_LINES))
 
 
-LIST_NAME: Final = "sessions.json"
-"""An object with a session for each key, in the folder of the transcripts."""
-
-
-def generated_sessions(document: object) -> frozenset[str]:
-    """Return the names of the sessions of timers and dreams, and of those that they began."""
-    if not isinstance(document, dict):
-        return frozenset()
-    return frozenset(
-        name
-        for key, entry in document.items()
-        if isinstance(entry, dict) and (is_generated_key(key) or is_generated_key(entry.get("spawnedBy")))
-        for name in _names(entry)
-    )
-
-
-def _names(entry: dict[str, object]) -> Iterator[str]:
-    name, file = entry.get("sessionId"), entry.get("sessionFile")
-    if isinstance(name, str):
-        yield name
-    if isinstance(file, str):
-        yield session_of(file.replace("\\", "/").rpartition("/")[2])
-
-
-_SYSTEM: Final = expression(r"System(?: \(untrusted\))?: \[[^\]]+\]\s*")
-_CRON: Final = expression(r"\[cron:[^\]]+\]")
-_HEARTBEAT: Final = (
-    "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly. "
-    "Do not infer or repeat old tasks from prior chats. If nothing needs attention, reply HEARTBEAT_OK."
-)
-_TASKS: Final = "Run the following periodic tasks (only those due based on their intervals):"
-_TASKS_END: Final = "After completing all due tasks, reply HEARTBEAT_OK."
-_POLL: Final = "[OpenClaw heartbeat poll]"
-_HEARTBEAT_OK, _NO_REPLY = "HEARTBEAT_OK", "NO_REPLY"
-_MAX_ENVELOPE: Final = 200
-_EXEC: Final = expression(
-    r"exec finished(?::|\s*\()|exec (?:completed|failed) \([a-z0-9_-]{1,64}, (?:code -?\d{1,20}|signal [^)]{1,200})\)"
-    r"(?: ::|\Z)",
-    re.IGNORECASE,
-)
-_CRON_SESSION: Final = expression(r"(?:agent:[^:]+:)?cron:[^:]+:run:[^:]+")
-_DREAM: Final = "dreaming-narrative-"
-_DREAM_SESSION: Final = expression(rf"(?:[^:]*:[^:]*:)?{_DREAM}")
-
-
-def openclaw_said(record: Mapping[str, object]) -> Utterance | LeftOut:
-    """Return what a record says; its envelopes, and what its program generated, left out."""
-    message = inner(record, "message")
-    speaker = speaker_of(message.get("role"))
-    if record.get("type") != "message" or speaker is None:
-        return LeftOut.NO_MESSAGE
-    if speaker is Speaker.USER and inner(message, "provenance").get("kind") == "inter_session":
-        return LeftOut.DROPPED
-    texts = text_blocks(message.get("content"))
-    if texts is None:
-        return LeftOut.UNREADABLE
-    if not texts:
-        return LeftOut.NO_MESSAGE
-    text = "\n".join(texts)
-    if speaker is Speaker.USER:
-        text = without_envelopes(text)
-    said = uttered(speaker, without_runtime_context(text))
-    if isinstance(said, LeftOut) or is_generated(speaker, said.text):
-        return LeftOut.DROPPED
-    return replace(said, time=first_time(message, record))
-
-
-def is_generated(speaker: Speaker, text: str) -> bool:
-    """Tell whether a folded text is of OpenClaw's machinery: its events and prompts, and answers meant for nobody."""
-    if speaker is Speaker.USER and (_SYSTEM.match(text) or _CRON.match(text) or _is_heartbeat(text)):
-        return True
-    if _is_silent(text) or (speaker is Speaker.ASSISTANT and text == _HEARTBEAT_OK):
-        return True
-    return _EXEC.match(_SYSTEM.sub("", text, count=1) if _SYSTEM.match(text) else text) is not None
-
-
-def is_of_generated_session(record: Mapping[str, object]) -> bool:
-    """Tell whether a record says that its session is one of a timer or a dream: nothing behind it is said."""
-    return any(
-        is_generated_key(where.get("sessionKey")) or _is_dream(where.get("runId"))
-        for where in (record, inner(record, "data"))
-    )
-
-
-def is_generated_key(key: object) -> bool:
-    """Tell whether a session key is of a run of a timer, or of a dream."""
-    return isinstance(key, str) and bool(_CRON_SESSION.match(key) or _DREAM_SESSION.match(key))
-
-
-def _is_dream(run: object) -> bool:
-    return isinstance(run, str) and run.startswith(_DREAM)
-
-
-def _is_heartbeat(text: str) -> bool:
-    is_tasks = text.startswith(_TASKS) and _TASKS_END in text
-    return text == _POLL or text.startswith(_HEARTBEAT) or is_tasks
-
-
-def _is_silent(text: str) -> bool:
-    if len(text) > _MAX_ENVELOPE:
-        return False
-    if text.upper() == _NO_REPLY:
-        return True
-    try:
-        envelope = json.loads(text) if text.startswith("{") else None
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(envelope, dict) and list(envelope) == ["action"] and str(envelope["action"]).strip() == _NO_REPLY
-
-
 _BEGIN, _END = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
 _NOTICE: Final = "This context is runtime-generated, not user-authored. Keep internal details private."
 _OLD_HEADING: Final = "OpenClaw runtime context (internal):"
@@ -315,3 +288,27 @@ def _event_end(lines: list[str], at: int) -> int:
         if awaited and line == awaited[0]:
             del awaited[0]
     return len(lines) if blank is None or not awaited else blank
+
+
+LIST_NAME: Final = "sessions.json"
+"""An object with a session for each key, in the folder of the transcripts."""
+
+
+def generated_sessions(document: object) -> frozenset[str]:
+    """Return the names of the sessions of timers and dreams, and of those that they began."""
+    if not isinstance(document, dict):
+        return frozenset()
+    return frozenset(
+        name
+        for key, entry in document.items()
+        if isinstance(entry, dict) and (is_generated_key(key) or is_generated_key(entry.get("spawnedBy")))
+        for name in _names(entry)
+    )
+
+
+def _names(entry: dict[str, object]) -> Iterator[str]:
+    name, file = entry.get("sessionId"), entry.get("sessionFile")
+    if isinstance(name, str):
+        yield name
+    if isinstance(file, str):
+        yield session_of(file.replace("\\", "/").rpartition("/")[2])

@@ -1,8 +1,6 @@
-"""From the bytes of a transcript's line to what it says, and from its first lines to whose transcript it is.
+"""Reading a transcript step by step: from a line's bytes to an utterance, how far, and whether the file is the same.
 
-How far a transcript was read, and by what the same one is known again.
-
-What one step of reading a transcript on comes to.
+The first lines tell whose transcript it is.
 """
 
 import json

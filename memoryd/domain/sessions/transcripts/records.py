@@ -1,12 +1,7 @@
-"""Take a message out of a record: its text, and its blocks by their types.
+"""The records of transcripts in any format: names of files, times, text blocks, speakers, utterances fit to keep.
 
-Read when something was said, as programs write it: RFC 3339, or seconds or milliseconds since 1970.
-
-Make what was said fit to be kept: harmless, without secrets, on one line, no longer than a person reads.
-
-Which files of a folder are transcripts, by their names: those that grow, and archives of those that were closed.
-
-What one line of a transcript comes to: something that was said, or nothing, and why.
+A time is RFC 3339, or seconds or milliseconds since 1970. An utterance is made harmless, without secrets, on one line,
+and no longer than a person reads.
 """
 
 import math
@@ -23,6 +18,94 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.turns import AHEAD, EARLIEST, LATEST
 from memoryd.domain.text.sanitizing import with_cuts, without_cuts
+
+
+class TranscriptFormat(StrEnum):
+    """Whose transcript it is."""
+
+    OPENCLAW = "openclaw"
+    CLAUDE_CODE = "claude-code"
+
+
+class Speaker(StrEnum):
+    """Who said it, as the indexed text names them."""
+
+    USER = "User"
+    ASSISTANT = "Assistant"
+
+
+class Utterance(Struct, frozen=True):
+    """What somebody said in one line of a transcript: harmless, redacted, white space folded, never empty."""
+
+    speaker: Speaker
+    text: str
+    time: datetime | None = None
+    """With its zone; None where the line tells none that makes sense."""
+    is_cut: bool = False
+    """Whether more was said than is kept of one utterance."""
+
+    @property
+    def line(self) -> str:
+        """The line of indexed text: `User: …`."""
+        return f"{self.speaker}: {self.text}"
+
+
+class LeftOut(StrEnum):
+    """Why a line says nothing."""
+
+    NO_MESSAGE = "no message"
+    """A header, a tool's result, an event, an empty line."""
+    DROPPED = "dropped"
+    """A message that no person and no model said: generated, silent, of a side chain."""
+    UNREADABLE = "unreadable"
+    """No JSON object, or a message without the form of one."""
+    TOO_MANY_VALUES = "too many values"
+    """More than are parsed: each costs many times the bytes that it has in its line."""
+
+
+_SPEAKERS: Final = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
+
+
+def speaker_of(role: object) -> Speaker | None:
+    """Return who has a role, None for tools, systems and what is no role."""
+    return _SPEAKERS.get(role) if isinstance(role, str) else None
+
+
+def text_blocks(content: object) -> list[str] | None:
+    """Return the texts of a message's content: the one of a string, or of its text blocks; None if it is neither.
+
+    No more than `MAX_RAW_CHARS` characters of each, and of all together.
+    """
+    if isinstance(content, str):
+        return [shortened(content, MAX_RAW_CHARS)]
+    if not isinstance(content, list):
+        return None
+    texts, left = [], MAX_RAW_CHARS
+    for text in _texts(content):
+        if left <= 0:
+            break
+        texts.append(shortened(text, left))
+        left -= len(text)
+    return texts
+
+
+def _texts(content: list[object]) -> Iterator[str]:
+    for block in content:
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def inner(record: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """Return an object inside of a record, an empty one if there is none."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def uttered(speaker: Speaker, text: str) -> Utterance | LeftOut:
+    """Return what is kept of a text, or that nothing of it is."""
+    kept = spoken_text(text)
+    return Utterance(speaker, kept, is_cut=len(text) > MAX_CHARS) if kept else LeftOut.DROPPED
+
 
 _FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """No program that keeps transcripts is as old: a time before it is a clock that nobody set."""
@@ -112,90 +195,3 @@ def is_transcript_name(name: str) -> bool:
 def session_of(name: str) -> str:
     """Return the name of the session whose transcript, or archive of one, a file is."""
     return name.split(SUFFIX)[0]
-
-
-class TranscriptFormat(StrEnum):
-    """Whose transcript it is."""
-
-    OPENCLAW = "openclaw"
-    CLAUDE_CODE = "claude-code"
-
-
-class Speaker(StrEnum):
-    """Who said it, as the indexed text names them."""
-
-    USER = "User"
-    ASSISTANT = "Assistant"
-
-
-class Utterance(Struct, frozen=True):
-    """What somebody said in one line of a transcript: harmless, redacted, white space folded, never empty."""
-
-    speaker: Speaker
-    text: str
-    time: datetime | None = None
-    """With its zone; None where the line tells none that makes sense."""
-    is_cut: bool = False
-    """Whether more was said than is kept of one utterance."""
-
-    @property
-    def line(self) -> str:
-        """The line of indexed text: `User: …`."""
-        return f"{self.speaker}: {self.text}"
-
-
-class LeftOut(StrEnum):
-    """Why a line says nothing."""
-
-    NO_MESSAGE = "no message"
-    """A header, a tool's result, an event, an empty line."""
-    DROPPED = "dropped"
-    """A message that no person and no model said: generated, silent, of a side chain."""
-    UNREADABLE = "unreadable"
-    """No JSON object, or a message without the form of one."""
-    TOO_MANY_VALUES = "too many values"
-    """More than are parsed: each costs many times the bytes that it has in its line."""
-
-
-_SPEAKERS: Final = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
-
-
-def speaker_of(role: object) -> Speaker | None:
-    """Return who has a role, None for tools, systems and what is no role."""
-    return _SPEAKERS.get(role) if isinstance(role, str) else None
-
-
-def text_blocks(content: object) -> list[str] | None:
-    """Return the texts of a message's content: the one of a string, or of its text blocks; None if it is neither.
-
-    No more than `MAX_RAW_CHARS` characters of each, and of all together.
-    """
-    if isinstance(content, str):
-        return [shortened(content, MAX_RAW_CHARS)]
-    if not isinstance(content, list):
-        return None
-    texts, left = [], MAX_RAW_CHARS
-    for text in _texts(content):
-        if left <= 0:
-            break
-        texts.append(shortened(text, left))
-        left -= len(text)
-    return texts
-
-
-def _texts(content: list[object]) -> Iterator[str]:
-    for block in content:
-        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
-            yield block["text"]
-
-
-def inner(record: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Return an object inside of a record, an empty one if there is none."""
-    value = record.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def uttered(speaker: Speaker, text: str) -> Utterance | LeftOut:
-    """Return what is kept of a text, or that nothing of it is."""
-    kept = spoken_text(text)
-    return Utterance(speaker, kept, is_cut=len(text) > MAX_CHARS) if kept else LeftOut.DROPPED

@@ -10,9 +10,9 @@ from memoryd.domain.sessions.conversation_parts import (
     PART_SPOKEN,
     ConversationLine,
     ConversationPart,
-    folded,
     grown,
 )
+from memoryd.domain.sessions.transcripts.records import folded
 
 
 def said(*numbers: int, text: str = "User: and then?") -> list[ConversationLine]:
