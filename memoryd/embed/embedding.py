@@ -1,9 +1,6 @@
-"""The embedder that some agents share, made from their plan.
+"""The embedder that some agents share, made from their plan, with a second provider for while the first one fails.
 
-A second provider that stands in while the first one fails, with vectors of its own.
-
-The slot's embedder changes, and with it the vector space: vectors of the two are never compared. The second one is
-not even started before it is needed.
+A switch changes the vector space: vectors of the two are never compared. The second one starts only when it is needed.
 """
 
 import asyncio

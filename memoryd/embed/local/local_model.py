@@ -1,7 +1,4 @@
-"""From the configured source of a model to a worker at work: locate, fetch in the background, check, run, try again.
-
-The local model in the slot of its agents: what fills it, and what is said while nothing does.
-"""
+"""From the configured source of a local model to a running worker: locate, fetch, check, try again."""
 
 import asyncio
 import contextlib

@@ -1,11 +1,7 @@
 """The local embedder: llama.cpp in a supervised child process, started on demand, unloaded when idle.
 
-An abort in native code or an out-of-memory kill costs one batch, not the daemon, and an unloaded model gives its
-memory back to the system.
-
-The identity of a local model: its content decides which vector a text gets, not its name.
-
-What every model in a child process of its own is, whatever it is asked: warmed, watched, run.
+An abort in native code or an out-of-memory kill costs one batch, not the daemon, and an unloaded model gives its memory
+back to the system. A model is identified by its content, which decides the vectors, and not by its name.
 """
 
 import asyncio

@@ -1,9 +1,4 @@
-"""A worker that is kept: started when somebody asks, again after failures, stopped when idle.
-
-One life of a worker: a child process and the connection to it, from start to reaping.
-
-What an embedding worker is doing, and what moves it on: the table that `LlamaWorker` follows.
-"""
+"""A worker's child process: started on demand, again after failures, stopped when idle, by one table of phases."""
 
 import asyncio
 import os

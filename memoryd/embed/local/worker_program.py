@@ -1,13 +1,11 @@
-"""What every worker does: a child process that loads one GGUF and answers requests until the daemon hangs up.
+"""What every worker program does: load one GGUF and answer requests until the daemon hangs up.
 
-A program hands `serve` its way to load a model; one thread listens, so that a question overtakes documents and nobody
-computes what nobody waits for any more, and one computes. Requests are computed one at a time: several sequences in
-one decode are slower, since attention spans the whole batch.
+A program hands `serve` its way to load a model; one thread listens, so that a question overtakes documents and
+cancelled requests are dropped, and one computes. Requests are computed one at a time: several sequences in one decode
+are slower, since attention spans the whole batch.
 
-A GGUF that llama.cpp has loaded, as the worker programs use it: texts into tokens, tokens into what is pooled.
-
-It calls llama.cpp's C functions itself: llama-cpp-python's own `Llama.embed` turns flash attention off, which halves
-the speed of long passages, and copies tokens one by one.
+`LlamaModel` calls llama.cpp's C functions itself: llama-cpp-python's own `Llama.embed` turns flash attention off, which
+halves the speed of long passages, and copies tokens one by one.
 """
 
 import ctypes

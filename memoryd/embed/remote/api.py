@@ -1,9 +1,4 @@
-"""The seam between a provider's wire format and everything else, and the answer that most of them share.
-
-How a question and a passage are put to a remote model: the prompt around the text, and the input type beside it.
-
-From the numbers of an answer to a vector that can be compared, or the reason why not.
-"""
+"""A provider's wire format: the seam, the prompts around a text, and the answer that most providers share."""
 
 import base64
 from collections.abc import Mapping, Sequence

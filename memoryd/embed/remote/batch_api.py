@@ -1,10 +1,8 @@
-"""The providers' batch interfaces: a file of requests goes up, a job runs for hours at most, a file of answers comes.
+"""The providers' batch interfaces, and what is stored of their jobs.
 
-OpenAI and Voyage share one form (Voyage names model and input type once a job), Gemini has its own.
-
-What is remembered of a batch job: one small file each, so that a job that was paid for survives memoryd.
-
-No text and no key stands in it, only hashes of the texts.
+A file of requests goes up, a job runs for hours at most, a file of answers comes. OpenAI and Voyage share one form
+(Voyage names model and input type once a job), Gemini has its own. Each job has a small file, so that it is not paid
+for twice after a kill; that file holds hashes of the texts, but no text and no key.
 """
 
 import json

@@ -1,10 +1,6 @@
-"""One provider's format over one endpoint: texts in, rows of numbers out.
+"""The remote embedder: texts and media files in, vectors of one provider's endpoint out.
 
-Which requests documents are sent in, and how the one text is found that spoils a request.
-
-Pictures and sounds at a provider that takes them: one request each.
-
-The remote embedder: an Embedder over one provider's endpoint.
+A request that is refused is split until the one text that spoils it is found; each media file has its own request.
 """
 
 import asyncio

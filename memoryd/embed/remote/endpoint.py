@@ -1,9 +1,4 @@
-"""Opens an endpoint and finds out how many dimensions its model has.
-
-What settings come to at their provider: the model's name there, its prompts, the wire format and the identity.
-
-From the settings of a remote provider to a working embedder: find its key, ask it, offer it, try again.
-"""
+"""From the settings of a remote provider to a working embedder: find its key, open its endpoint, try again."""
 
 import asyncio
 import contextlib

@@ -1,8 +1,6 @@
-"""Who may call an endpoint now: the one circuit breaker of it, and what the endpoint itself asked for.
+"""When an endpoint may be called: its one circuit breaker, and the bound on the tokens that are sent in a day.
 
-It outlives the embedders that are opened over it, so that a wait that was asked for is kept whoever comes next.
-
-What remote embedding costs: tokens sent on a day, kept over restarts, and a bound on them.
+A gate outlives the embedders that are opened over it, so that a wait that the endpoint asked for is always kept.
 """
 
 import asyncio
