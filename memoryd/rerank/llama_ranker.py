@@ -2,12 +2,11 @@
 
 Run as `python -m memoryd.rerank.llama_ranker FD`, FD being one end of a socket pair; it ends when the other end does.
 
-A question and a text as the tokens of one input, in the form that llama.cpp's own server gives a reranker.
-
-Models that bring a template of the name `rerank` (qwen3-reranker) are given it filled in; the others (bge-reranker,
-jina-reranker) get both texts with the marks that their vocabulary says: [BOS]question[EOS][SEP]text[EOS]. Source:
-`format_prompt_rerank` of llama.cpp, tools/server/server-common.cpp. Other than there, marks inside a question or a text
-are text, and what is too long is cut.
+A question and a text are put in the form that llama.cpp's own server gives a reranker: models that bring a template of
+the name `rerank` (qwen3-reranker) get it filled in; the others (bge-reranker, jina-reranker) get both texts with the
+marks that their vocabulary says: [BOS]question[EOS][SEP]text[EOS]. Source: `format_prompt_rerank` of llama.cpp,
+tools/server/server-common.cpp. Other than there, marks inside a question or a text are text, and what is too long is
+cut.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The reranker that some agents share: its model, what it is doing, and its answer within a time.
-
-A reranker in a child process of its own: started when somebody asks, unloaded when idle, one question at a time.
-"""
+"""The reranker that some agents share: a child process, started on demand, with one question at a time."""
 
 import asyncio
 import math
