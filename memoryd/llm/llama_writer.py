@@ -1,9 +1,6 @@
 """The writing worker: a child process that loads one GGUF with llama.cpp and answers in JSON, under a grammar.
 
-Run as `python -m memoryd.llm.llama_writer FD`, FD being one end of a socket pair, with the end of which
-it ends.
-
-A task and data as the tokens of one input, in the form that a chat model was taught.
+Run as `python -m memoryd.llm.llama_writer FD`, FD being one end of a socket pair; it ends when the other end does.
 
 The template of the GGUF is filled in with two placeholders and taken apart at them: marks of the model, such as
 <|im_end|> or [INST], are read as marks where the template has them, and as plain text inside a task or data.

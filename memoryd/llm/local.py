@@ -1,7 +1,4 @@
-"""The local chat model that all agents share: fetched, checked, at work when it is asked, and what it is doing.
-
-A chat model in a child process of its own: started when somebody asks, unloaded when idle, one question at once.
-"""
+"""The local chat model that all agents share: a child process, started on demand, with one question at a time."""
 
 import asyncio
 import time

@@ -1,12 +1,6 @@
-"""What a model said, as an answer of the shape that was asked for, or why it is none; no word of it is repeated.
+"""The seam for models that write text: what each takes and promises, and what status shows of it.
 
-How a text model is named where its words are on record.
-
-The seam between a question and a model that writes text: what every text model takes, gives and promises.
-
-An answer is JSON of a given shape, never free text: what a model says is a value that was checked.
-
-What status tells of a text model: who it is, whether it can be asked, and why not.
+An answer is JSON of a given shape, never free text. One of another shape is refused, and no word of it is repeated.
 """
 
 import json

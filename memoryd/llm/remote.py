@@ -1,11 +1,9 @@
-"""The wire format of OpenAI's chat completions, which many servers speak, and what they differ in.
+"""The remote text model that all agents share: its key, its calls of the day, one answer at a time, and its state.
+
+It speaks OpenAI's chat completions, as many servers do, and learns what a server does not take:
 
 POST /chat/completions {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}
 → {"choices": [{"finish_reason", "message": {"content"}}]}
-
-An endpoint for text as it is reached now: opened with its key, and anew when the key is another one.
-
-The endpoint for text that all agents share: its key, its day's calls, its one answer at a time, and how it does.
 """
 
 import asyncio
