@@ -1,10 +1,7 @@
-"""From readings to the index: each is committed whole, and what is known of the file follows the commit.
+"""From readings to the index: commits, the removal of documents, and the paths that are hidden until they are removed.
 
-The commit of a large note, which takes seconds, and lets smaller ones pass.
-
-The notes that nobody may be told of though the index still holds them, since it cannot be written.
-
-Taking documents out of the index, and of what may be private every trace.
+Each file is committed whole, and the file table follows the commit. The commit of a large note takes seconds and can be
+broken off for small ones. Of what may be private every trace is removed.
 """
 
 import asyncio

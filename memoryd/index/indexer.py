@@ -1,8 +1,6 @@
 """The indexer of one workspace: scans, plans, reads what may have changed, and commits it file by file.
 
-One loop owns all of it. Hints and demands only say when to look; what to do follows from the disk.
-
-The indexer's looks at the disk: how much is looked at, and what follows from it.
+One loop owns all of it. Hints and demands only say when to scan; what to do follows from the disk.
 """
 
 import asyncio

@@ -1,14 +1,6 @@
-"""The passages of one index that have no vector in the space of its embedder, as the store knows them.
+"""The passages of one index that have no vector in the space of its embedder: queued, embedded, stored.
 
-What the embedding lane is told when it is made.
-
-Passages that are to be embedded next. No clock and no store: times come from whoever calls.
-
-Which row of the index stands for an embedder's vector space.
-
-Giving the passages of one batch their vectors, whatever one of them may do to the embedder.
-
-Vectors that no passage has any more: a cache for texts that come back, and bounded.
+The queue has no clock and no store: its callers pass the times.
 """
 
 import time

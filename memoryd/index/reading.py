@@ -1,10 +1,6 @@
-"""From a suspect path to what the index shall hold of it. Blocking work without decisions about the store.
+"""From a path that may have changed to what the index shall hold of it: blocking work that does not touch the store.
 
-The bytes of an indexed picture or sound, read again when they are to be embedded, and checked again.
-
-One round of the indexer: what it reads under, and reading by it.
-
-What was cut of a large document, kept on disk until it is committed: in memory it is a multiple of the text.
+The chunks of a large document are spooled to disk until they are committed: in memory they are a multiple of its text.
 """
 
 import asyncio

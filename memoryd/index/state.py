@@ -1,11 +1,4 @@
-"""What a question waits for: that the index knows of the changes which were made before it was asked.
-
-What the indexer knows of each file between two looks at the disk.
-
-What the index parts tell the outside: numbers for status, and news for whoever listens.
-
-What the indexer tells the outside: it keeps the state that status shows, and passes on what happened.
-"""
+"""What the indexer knows of its files and shows to status, and how a question waits until its index has caught up."""
 
 import asyncio
 import time
