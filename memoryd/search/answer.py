@@ -1,7 +1,4 @@
-"""What is found → answer: what to think of it, with cited snippets, and why it is empty if it is.
-
-Hits as they are told: each with the part that tells most, its focus, and the citation under it.
-"""
+"""Answers: the snippets and citations of hits, the state of the arms, and why an answer is empty or weak."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

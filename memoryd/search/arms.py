@@ -1,11 +1,4 @@
-"""How long each arm took over its part of an answer, and how it went: kept where the work is done, for metrics.
-
-The keyword arm of the builtin search: BM25 over the index of one workspace.
-
-Ranked → reranked: the first candidates in the order of a cross-encoder, which reads each beside the question.
-
-The vector arm of the builtin search: cosines of a question with the vectors of one workspace.
-"""
+"""The arms of the builtin search: keywords (BM25), vectors (cosine), reranking (a cross-encoder); and their times."""
 
 import asyncio
 import time

@@ -1,6 +1,6 @@
-"""The builtin search of one workspace: question → candidates → ranked → what is found.
+"""The builtin search of one workspace: question → candidates → ranked → hits.
 
-Question → candidates: both arms side by side under one deadline, and again where the answer wants more.
+Both arms run side by side under one deadline, and again where the answer needs more candidates.
 """
 
 import asyncio

@@ -1,10 +1,7 @@
-"""The arm that answers from an agent's conversations: beside the notes, never in their way.
+"""Search over several engines: notes and conversations merged, the fallback of a failing engine, duplicates left out.
 
-Two engines as one: the first answers; when it cannot, the second answers the same question in the same call.
-
-Notes and conversations as one answer: asked side by side, as far as the question asks for them, and merged.
-
-Conversations told once where two say the same: a transcript, and the session that its turns are taken into.
+Both are asked side by side; conversations that fail or are late cost their part, never the answer. The fallback answers
+within the same call. A transcript and the session that its turns were taken into are returned once.
 """
 
 import asyncio

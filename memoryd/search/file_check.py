@@ -1,7 +1,4 @@
-"""Holding chunks against their files: told as they stand there now, or not at all.
-
-An engine whose every hit is held against its file when it is told; what differs is read, and asked for, again.
-"""
+"""Checking chunks against their files: an answer returns what a file has now; what differs is indexed again."""
 
 import asyncio
 import time

@@ -1,7 +1,4 @@
-"""Hits that say the same become one, whichever engine found them: the newest of them leads and cites the others.
-
-A hit: a chunk that may answer, with all that is known of it, from the arms to the reply.
-"""
+"""A hit with all that is known of it, from the arms to the reply; and the folding of hits that say the same."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence

@@ -1,10 +1,6 @@
-"""The seam between engines: what is asked, what is found, and what answers a question.
+"""The seam between search engines: query, exclusions, hits found, verdicts, and the words for an empty or weak answer.
 
-What an answer is not to tell: documents that are gone or private now, and chunks that their documents lost.
-
-Why an answer is empty, or lacks something: in words for whoever asked, without names that may be private.
-
-What hits are worth where their engine does not say, and why an answer is worth no more.
+These words name no document, since its name may be private.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
-"""What cosines of a question with unrelated passages look like, measured on a sample of the vectors.
+"""Exact nearest-neighbour search over the vectors of one space, and the noise that unrelated passages give a question.
 
-The vectors of one space as a matrix in the order of their ids: in memory up to a limit, then in a mapped file.
-
-The vectors of one space for search: an exact nearest-neighbour search in memory, in front of the durable rows.
+The rows are a matrix in the order of their ids: in memory up to a limit, then in a mapped file.
 """
 
 import asyncio
