@@ -1,11 +1,8 @@
-"""Collections of qmd: their names, and which files of a folder belong to one.
+"""What qmd may read: the collections of an agent, the globs of their files, and copies of the public notes in them.
 
-What an agent's qmd indexes, by its configuration: the notes of its memory, and further paths.
-
-What qmd is given to read: copies of the notes that are public, and never the notes themselves.
-
-qmd reads whatever its globs match, when it likes, and cannot judge what a note says of itself; what it has never been
-shown it cannot keep, and a note that turns private while qmd reads is not in its way.
+qmd reads whatever its globs match, at any time, and does not know which notes are private. So it is given copies of
+public notes and never the notes themselves: it cannot keep a note that it has never seen, or read one that turns
+private meanwhile.
 """
 
 import contextlib

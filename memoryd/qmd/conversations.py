@@ -1,8 +1,6 @@
-"""The search of one agent's conversations through qmd, over their exports; cited by the lines of the transcripts.
+"""Search of one agent's conversations through qmd, over exported transcripts, cited by the transcripts' own lines.
 
-The seam between qmd and the transcripts that are exported for it: whoever writes them stands above this room.
-
-An agent's conversations from two engines: its own index, and qmd over their exports; none is told twice.
+The exports are written by a room above this one, behind the seam `Exports`.
 """
 
 import asyncio

@@ -1,9 +1,4 @@
-"""The search of one agent through qmd: its results, checked against the files on disk and cited like our own.
-
-Which file on disk a result of qmd means, under which path it is told, and whether it may be told at all.
-
-From the files that qmd names to the passages that answer: read as they are now, and judged by the question.
-"""
+"""The search of one agent through qmd: its results checked against the files on disk, and cited like our own."""
 
 import asyncio
 import os

@@ -1,6 +1,6 @@
-"""The commands that write the index of qmd: each waits for other writers, and a damaged index is made anew.
+"""The commands that write the index of qmd, and the models it gets.
 
-The models that an agent's qmd may use: which files, whether they are models at all, and the links it is given.
+Each command waits for other writers, and a damaged index is made anew. Models are links to files that were checked.
 """
 
 import asyncio

@@ -1,13 +1,7 @@
-"""Finding the qmd that is installed here, and making sure that it is one that can be used.
+"""The installed qmd: finding it, checking its version, its folder for one agent, and running its commands.
 
 The launcher that npm puts on the PATH starts a second process, which would outlive it; so the script behind it is run
 with its runtime directly.
-
-One run of a qmd command, from start to reaping, with a time limit and a cap on what it may print.
-
-The folder that qmd lives in for one agent: the configuration that memoryd writes, the index, the environment.
-
-The qmd of one agent as it can be run: the program once it is found, and its folder.
 """
 
 import asyncio

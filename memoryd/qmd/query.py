@@ -1,6 +1,7 @@
-"""Reading what qmd prints: versions, results that may hide behind banners, and what its complaints mean.
+"""What qmd is asked, and what it prints.
 
-A question in the words of qmd: typed sub-queries instead of prose, since qmd wants every word of a line found.
+A question becomes typed sub-queries instead of prose, since qmd wants every word of a line found. Its output is read
+even where banners hide the results, and its error texts become complaints that callers can act on.
 """
 
 import json

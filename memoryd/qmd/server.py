@@ -1,10 +1,7 @@
-"""JSON-RPC 2.0 over a pipe, one object a line: requests go out, and each answer to whoever waits for it.
+"""The long-lived `qmd mcp`: one child per index, started on demand, ended when idle.
 
-One run of `qmd mcp`, from its start to its end: what it is asked, and whether its models are loaded.
-
-The protocol is the Model Context Protocol, revision 2025-06-18, of which only `tools/call` is used.
-
-The long-lived `qmd mcp`: one child per index, started when somebody asks, ended when nobody does.
+It speaks JSON-RPC 2.0 over a pipe, one object a line: the Model Context Protocol, revision 2025-06-18, of which only
+`tools/call` is used.
 """
 
 import asyncio

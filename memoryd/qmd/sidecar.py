@@ -1,10 +1,6 @@
-"""qmd as the search sees it: a question in, results out, or one error that says why not.
+"""qmd as the search uses it: a question in, results out, or one error that says why not.
 
 A warm `qmd mcp` answers; while that is down, each question is a process of its own.
-
-A question to qmd as a process of its own, for while its server is down.
-
-What one agent's qmd says of itself at one moment.
 """
 
 import asyncio
