@@ -1,9 +1,8 @@
 """The loop that keeps the conversation index of one agent equal to one source, in the background and in small steps.
 
-A long conversation is read by turns with others, and left for a look when something may have changed meanwhile.
-Each step is one transaction, which also says where the next one begins: a kill at any time costs that step alone.
-
-What is written to the conversation index of one agent, by whichever loop: one at a time, and told to the others.
+A long conversation is read in turns with others, and put aside for a new scan when something may have changed. Each
+step is one transaction, which also says where the next one begins: a kill at any time costs that step alone. All
+sources of an agent write through one `ConversationWriter`, one at a time.
 """
 
 import asyncio

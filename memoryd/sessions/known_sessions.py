@@ -1,9 +1,7 @@
-"""What a store knows of its sessions without reading them again, and where their turns are looked up.
+"""What is known of the sessions of a store without reading them again, and how their turns are looked up.
 
-What is known of the sessions in the archive: each is read once, and again when its file has changed.
-
-They are read in the background, since a year of them is too much for a start; what is kept of them is what they are
-looked up by, and a stub.
+Archived sessions are read in the background, each once and again when its file has changed, since a year of them is too
+much for a start. Only what they are looked up by is held, and a stub.
 """
 
 import threading

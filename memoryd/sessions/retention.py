@@ -1,11 +1,8 @@
-"""How much room the files of questions and answers may take, and what gives way: answers of old sessions, no question.
+"""How much disk questions and answers may take: old sessions are archived, and lose answers over the bound.
 
-Over the bound the sessions of the archive lose answers, those that were left first before others: first what is not
-significant enough by the rules of today, then, if that is not enough, all but those that were marked, and at last
-these. If the files are too large even so, of new turns the question alone is kept; at four times the bound none is
-taken any more, and whoever brings one is told so.
-
-Move sessions that have grown old to the archive, list it, and keep all files within their bound.
+Over the bound archived sessions lose answers, oldest first: first those that are not significant enough by the rules of
+today, then all but the marked ones, and at last these; questions stay. If the files are too large even so, of new turns
+the question alone is stored; at four times the bound new turns are refused with an error.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """The files of sessions, one each: the truth about a conversation. Written whole, by compare-and-swap.
 
-Change sessions so that many writers may: read, decide, compare and swap; decide again where another was faster.
+Many processes may write: a change is read, decided and swapped, and decided again where another writer was faster.
+Moves between folders are behind a lock.
 """
 
 import contextlib

@@ -1,8 +1,7 @@
-"""Put turns into the file of their session, and choose the session by its key.
+"""Adding turns to sessions: by session key, by the answer to the last question, and from a transcript.
 
-Put an answer to the question that was asked last: what an assistant says comes after the user, in parts perhaps.
-
-Put the turns of a transcript into a session of its own, and tell there how far the transcript was taken.
+An answer comes after its question, in parts perhaps. A transcript has a session of its own, which also says how far the
+transcript was taken.
 """
 
 from collections.abc import Callable, Sequence

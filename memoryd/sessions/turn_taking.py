@@ -1,10 +1,8 @@
-"""Take the turns of an agent's transcripts into the question-and-answer store, each once.
+"""Taking the turns of an agent's transcripts into the question-and-answer store, each once.
 
-How far a transcript is taken stands in its session, written with the turns; what is kept here is what was heard since,
-so that a kill costs reading it again. Where a transcript was rewritten it is read from its start, and turns that are
-there already, by time and words, are left out.
-
-What was heard of a transcript whose turns are taken, until it is read on.
+How far a transcript is taken is stored in its session, written with the turns; here only what was read since is kept,
+so that a kill costs reading it again. A transcript that was rewritten is read from its start, and turns that are there
+already, by time and words, are left out.
 """
 
 import asyncio

@@ -1,10 +1,6 @@
 """Transcripts as conversations: which of those in the folders of an agent have grown enough, and reading them on.
 
 Line n of the conversation is line n of the file. Nothing is ever written to these folders.
-
-List the transcripts of one agent as they are now, for whoever exports them or takes their turns.
-
-How much transcripts have grown since they were read, without reading them: sizes, and counts of new lines.
 """
 
 import os

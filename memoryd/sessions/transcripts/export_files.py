@@ -1,6 +1,6 @@
-"""The folder of exported transcripts on disk. What it holds and was not written by us is never read or touched.
+"""The folder of exported transcripts on disk, and the record of how far each was exported.
 
-What is remembered of exports: how far each transcript was exported, and where the exports lie.
+Files in that folder that memoryd did not write are never read or changed.
 """
 
 import contextlib

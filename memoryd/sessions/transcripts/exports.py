@@ -1,9 +1,7 @@
-"""Bring the export of one transcript up to its end, or as far as one round goes.
+"""Keeping a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
 
-Keep a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
-
-An export is written again only where its transcript has grown, and goes with it: when the transcript is gone, too old,
-to be forgotten or not to be remembered, or when exports are switched off. What is not ours is never touched.
+An export is written again only where its transcript has grown. It is deleted when the transcript is deleted, too old,
+forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never changed.
 """
 
 import threading

@@ -1,8 +1,6 @@
-"""The folders of one agent that hold transcripts: what lies in them at a look, and which are gone for a while.
+"""The folders of one agent that hold transcripts: what is in them, and which are missing for a while.
 
-The transcripts of one agent as exports and turns are made of them.
-
-Find the transcripts of one folder: regular files directly in it, by name; no symlink is followed.
+Transcripts are regular files directly in a folder, found by name; no symlink is followed.
 """
 
 import json

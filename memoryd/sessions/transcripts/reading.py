@@ -1,16 +1,10 @@
-"""Tell transcripts from each other by their bytes: which of two is the other one, or goes on from it.
+"""Reading a transcript: on from where it was read last, single lines of it, and whether it continues another one.
 
-Two conversations may begin alike: one is a fork of the other, or both have said next to nothing. So one is another
-only if it has all of its bytes, and if these name a session or a message.
+Transcripts grow by whole lines. That what was read before is still the same is checked each time by its first and last
+bytes, and by all of it where the file is another one, is shorter, or was written without growing.
 
-The complete lines of an open file, in bounded memory, with the hash of all that stands before each end.
-
-What single lines of a transcript say now, for whoever follows a citation: by their numbers, without a tail.
-
-Read a transcript on from where it was read last, and tell what became of it meanwhile.
-
-Transcripts grow by whole lines. That what was read before is still the same is checked at every look by its first
-and last bytes, and by all of it where the file is another one, is shorter, or was written without growing.
+Two conversations may begin alike: one is a fork of the other, or both are nearly empty. So one continues another only
+if it has all of its bytes, and if these name a session or a message.
 """
 
 import contextlib
