@@ -1,10 +1,6 @@
-"""All memories of a workspace as they stand now: what the index holds of its lines, read anew only where it changed.
+"""All memories of a workspace, read anew only where files changed; and search without those of other agents.
 
-Rows of the index without the lines that are for somebody else: agents that share a workspace may share a log.
-
-Which chunks of the index an asker may not see: they are neither found nor told, nor counted.
-
-Search without the memories of others: agents that share a workspace may have lines of their own in one log.
+Agents that share a workspace may share a log: lines that the asker may not see are neither found, returned nor counted.
 """
 
 import asyncio

@@ -1,11 +1,8 @@
-"""The one way by which memories are written into a workspace: read, edit, compare and swap, and a row of each change.
+"""The one way to write memories into a workspace: read, edit, compare and swap, a row for each change; and undoing it.
 
-A row stands in the ledger before the file is written, and is settled after: what a kill left is told by the hashes.
-A ledger that cannot be used costs the undo, never the memory.
-
-Taking changes back: what they wrote goes, and what they took out comes back, where their lines still stand.
-
-To take a change back is itself a change, which can be taken back.
+A row is in the ledger before the file is written, and is settled after: hashes tell what a kill left. If the ledger
+cannot be used, undo is lost, never the memory. Undo removes what a change wrote and brings back what it took out, where
+their lines are still the same; it is itself a change, which can be undone.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""The notes of a workspace that may be written: what stands in them now, and putting another text in its place.
+"""The notes of a workspace that may be written: reading them, replacing their text, and the days of their lines.
 
-Record time: on which day a line was written, by the name of its file, the ledger, or when the file was changed.
+A line's record time is a day: by the name of its file, the ledger, or when the file was changed.
 """
 
 import errno

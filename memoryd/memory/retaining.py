@@ -1,11 +1,8 @@
-"""Retain: a memory becomes a bullet below the Retain heading of today's log, once.
+"""Retain: a memory becomes a bullet below the Retain heading of today's log, once; and edits of memories by id.
 
-Edits of memories by id: their lines are found where they stand now, and the journal writes what becomes of them.
-
-What was stated once, as keyed hashes: of what does not stand any more it is known that its owner took it back.
-
-However that was done: by an undo, by deleting the memory, or in an editor. The hashes cost nothing but this knowledge
-where the ledger cannot be used.
+An edit finds the lines of a memory as they are now, and the journal writes them. Keyed hashes record what was stated
+once: if it is in no line any more, its owner took it back, by undo, by deleting it or in an editor. Without the ledger
+only this knowledge is lost.
 """
 
 import asyncio

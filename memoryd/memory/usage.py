@@ -1,12 +1,8 @@
-"""The relevance of memories scaled to a mean of 1, so that passages, which have none, stand beside them fairly.
+"""How memories are used: accesses counted, tiers judged, relevance scaled.
 
-How memories are used, in memory: touches counted, tiers judged, relevance told. Nothing here reads or writes.
-
-How the memories of one workspace are used: touches in memory, written in batches, and the tier of each as it is now.
-
-A ledger that cannot be used costs the touches since, never an answer. A kill costs those of the last seconds.
-
-The loop behind the usage of a workspace: batches within seconds, and once a day a look at all memories.
+Relevance has a mean of 1, so that passages, which have none, compare fairly. Accesses are counted in memory and written
+in batches within seconds; once a day all memories are judged. If the ledger cannot be used, the accesses since are
+lost, never an answer; a kill costs those of the last seconds.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
-"""Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone.
+"""Capture: turns become memories after the answer, once, through the journal, so that it can be undone.
 
-What is in line when the daemon is killed is captured by the next one, where a session keeps its words.
-
-What the assistant said last in each session, which the user may correct with the next message.
+Turns that are queued when the daemon is killed are captured by the next one, where a session keeps their words.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""What is kept of one message: the rules or a text model decide, and the firewall around them; then it is written.
+"""What is kept of one message: the rules or a text model decide, a firewall checks, then it is written.
 
-Copies of what is remembered already: they are the same memory, said on another day, and nothing on the same one.
+A copy of a memory is the same memory, said on another day; on the same day it is not written again.
 """
 
 import asyncio

@@ -1,12 +1,8 @@
-"""The messages whose memories are still to be made: noted in the ledger, so that a kill does not lose them.
+"""The queue of capture in the ledger, so that a kill does not lose it; and the memories that a session was shown.
 
-Noted is where the words stand, and never the words. What cannot be noted is captured as well, unless a kill comes.
-
-What capture takes and what comes of it: one message of a session, and the verdict on it.
-
-What was delivered of the memory to each session, as keyed hashes, so that nothing is learned from its echo.
-
-Noting costs the caller nothing: hashes are made and written behind it, and before anything is compared with them.
+The ledger holds where a message is, never its words. A message that cannot be queued there is captured too, unless a
+kill comes first. What was shown to a session is stored as keyed hashes, so that nothing is learned from its echo; they
+are written behind the caller, and before anything is compared with them.
 """
 
 import asyncio

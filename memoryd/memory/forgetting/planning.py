@@ -1,13 +1,4 @@
-"""What forgetting means: which lines and words would go, and what is out of reach.
-
-What no line states any more, and still stands in the lines that changes keep so that they can be undone.
-
-The places where what is forgotten may stand, as seams: the notes' indexes, and what was said.
-
-What forgetting takes with it: planned, then told.
-
-What is remembered of texts in memory alone, so that they are at hand: dropped when something is forgotten.
-"""
+"""What forgetting would delete: lines, words, copies for undo and texts in memory; and what is out of its reach."""
 
 import asyncio
 import contextlib

@@ -1,10 +1,6 @@
-"""Who may answer a question: memories by their lines, passages by their documents; decided before any ranking.
+"""Which memories and documents may answer a question: decided before any ranking, and cached for one book.
 
-Which memories speak of some days: all lines of a book by their first and last day, for one look at many.
-
-What is worked out once for a book, of that of the book before: a saved line must not cost a look at all others.
-
-What was worked out in a thread for one book, remembered for the questions that ask for the same.
+Facts of a book are worked out from those of the book before: a saved line must not cost a pass over all others.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
-"""Evidence → candidates: memories and passages, each with what it is worth, in the order of an answer.
+"""The recall engine: question → eligible → evidence → memories and passages in one order.
 
-One engine over all chunks: question → who may answer → evidence → memories and passages in one order.
-
-What memoryd wrote of sessions, held against what they were about: the fact itself is the better answer.
+What memoryd wrote of a session ranks below the fact that it retells.
 """
 
 import asyncio

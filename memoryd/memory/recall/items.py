@@ -1,7 +1,4 @@
-"""The pages of the entities that a question names: each summarised, with the memories that it rests on.
-
-Candidates held against their files: told as they stand there now, moved lines relocated, or not at all.
-"""
+"""Recalled items held against their files, moved lines relocated; and the pages of entities, each summarised."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What is asked of a memory, and how its parts are asked.
-
-What is recalled: memories, passages of documents and pages of entities, with all that is known of each.
-"""
+"""What recall is asked, how its arms are asked, and what it returns: memories, passages and pages of entities."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, tzinfo

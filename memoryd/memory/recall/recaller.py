@@ -1,7 +1,4 @@
-"""Recall: a question → memories and passages that stand in their files, current first, and what to think of them.
-
-Why an item stands where it stands, and why an answer is empty or worth no more: in words.
-"""
+"""Recall: a question → memories and passages that are in their files, current first, with a verdict and the reasons."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,8 +1,6 @@
-"""What is asked of a run of reflect, and what came of it.
+"""Writing the pages of a reflect plan: the text between their markers, and no other byte; with the result of a run.
 
-Prose for pages, where a text model is configured: a paragraph over the facts of a page, which stay below it.
-
-Writes the pages of a plan, one after the other: what stands between their markers, and no other byte.
+Where a text model is configured, a page gets a paragraph of prose above its facts.
 """
 
 import asyncio

@@ -1,9 +1,7 @@
-"""What a run of reflect does to opinions: steps that the lines tell, and those that a text model was asked about.
-
-One run of reflect over a workspace: opinions, pages, proposals, in this order, each from a plan that is a value.
+"""One run of reflect over a workspace: opinions, pages, proposals, in this order, each from a plan that is a value.
 
 Killed at any instant, it leaves each file as it was or as it is to be, and the next run does the rest: steps and
-proposals are known by what they say, and a page that says all already is not written.
+proposals are known by what they say, and a page that is up to date is not written.
 """
 
 import asyncio
