@@ -24,7 +24,10 @@ from memoryd.embed.remote.gate import SpendingBook
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.models.store import ModelStore
 
+log = structlog.get_logger(__name__)
+
 NO_PROVIDER: Final = "memorySearch.provider is none"
+LOOK_SECONDS: Final = 1.0
 
 
 class Embedding(Struct, frozen=True):
@@ -96,11 +99,6 @@ def build(
         news=news,
     )
     return Embedding(plan, slot, both)
-
-
-log = structlog.get_logger(__name__)
-
-LOOK_SECONDS: Final = 1.0
 
 
 class FallbackEmbedding:

@@ -28,8 +28,13 @@ from memoryd.index.triggers import Demands
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Entries, FileContent, FileRow, Rename
 
+log = structlog.get_logger(__name__)
+
 MAX_YIELDS = 3
 """So often the commit of a large note is put off for smaller ones; then they wait for it."""
+PUT_OFF_SECONDS = 2.0
+"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
+questions."""
 
 
 class PutOffError(Exception):
@@ -145,11 +150,6 @@ class Withdrawn:
         self._paths = self._paths.intersection(paths)
 
 
-PUT_OFF_SECONDS = 2.0
-"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
-questions."""
-
-
 class Purger:
     """Removes documents. `has_patterns` says whether there are names that the rules of the present round hide."""
 
@@ -245,9 +245,6 @@ class Purger:
         # an extra folder that vanished as a whole was unmounted, or is no longer wanted
         is_out_of_sight = path.startswith("../") and not os.path.lexists((self._workspace / path).parent)
         return (self.has_patterns or self._table.has_left_out) and not is_out_of_sight
-
-
-log = structlog.get_logger(__name__)
 
 
 class Committer:

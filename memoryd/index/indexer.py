@@ -40,6 +40,9 @@ from memoryd.index.threads import in_thread
 from memoryd.index.triggers import NEVER, Demand, Demands, Look
 from memoryd.store.index.database import Database
 
+MOST_NAMES = 1_000
+"""More files than this are not looked at one by one."""
+
 
 class IndexSettings(Struct, frozen=True):
     """Times in seconds."""
@@ -338,10 +341,6 @@ class Indexer:
 
     async def _read(self, work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
         return await in_thread(self._executor, lambda: read_under_the_rules(work, batch))
-
-
-MOST_NAMES = 1_000
-"""More files than this are not looked at one by one."""
 
 
 class Looking:

@@ -23,11 +23,17 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.passages import PendingFile, PendingPassage
 from memoryd.store.index.vectors import NO_SPACE
 
+log = structlog.get_logger(__name__)
+
 Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Vector]]]
 """Finds vectors of a fingerprint by text hash that some other index holds already."""
 
 Attach = Callable[[PendingFile], Awaitable[Attachment]]
 """Reads the bytes of a picture or sound; raises NotReadableError if they are not what the index has."""
+DEADLY_TRIES = 3
+"""How often one text may end the worker before it is set aside."""
+SPARE_SHARE = 20
+"""Of the unused vectors that may be kept, one in so many goes beforehand."""
 
 
 class LaneSettings(Struct, frozen=True):
@@ -231,12 +237,6 @@ class Backlog:
         self.lacking = max(0, self.lacking - count)
 
 
-log = structlog.get_logger(__name__)
-
-DEADLY_TRIES = 3
-"""How often one text may end the worker before it is set aside."""
-
-
 class _Loaded(Struct, frozen=True):
     """What is to be embedded, and which passage of the index it is."""
 
@@ -332,10 +332,6 @@ class PassageEmbedder:
         if self._deaths[item.hash] >= DEADLY_TRIES:
             log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
             await self._backlog.store(space, [], [(item.hash, reason)])
-
-
-SPARE_SHARE = 20
-"""Of the unused vectors that may be kept, one in so many goes beforehand."""
 
 
 class UnusedVectors:

@@ -20,6 +20,11 @@ from memoryd.index.planning import Planned, Waiting
 from memoryd.index.triggers import NOTHING, Changes, Demands, Look
 from memoryd.wire import Event
 
+log = structlog.get_logger(__name__)
+
+Publish = Callable[[Event, Mapping[str, object]], None]
+"""Hands a piece of news on; never blocks."""
+
 
 class _LeftOut(NamedTuple):
     known: Known
@@ -130,10 +135,6 @@ class FileTable:
         self._failed = {path: failure for path, failure in self._failed.items() if path in paths}
 
 
-Publish = Callable[[Event, Mapping[str, object]], None]
-"""Hands a piece of news on; never blocks."""
-
-
 class Removal(Struct, frozen=True):
     """Most files went at once: `files` of them, and `left` stayed."""
 
@@ -175,9 +176,6 @@ class IndexEvents(Struct, frozen=True):
     on_purge: Callable[[], None]
     """Texts are to be forgotten: what somebody keeps of the index may be theirs."""
     publish: Publish
-
-
-log = structlog.get_logger(__name__)
 
 
 class SyncReporter:

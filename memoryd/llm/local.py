@@ -30,9 +30,16 @@ from memoryd.models.gguf import content_hash
 from memoryd.models.store import ModelStore
 from memoryd.retry import Retry
 
+log = structlog.get_logger(__name__)
+
 WRITING_COMMAND: Final = module_command("memoryd.llm.llama_writer")
 WAITING_MAX: Final = 8
 """So many may wait for the one that is answered; another is told at once that it is busy."""
+PROVIDER: Final = "local"
+REVISION_DIGITS: Final = 16
+SLACK: Final = timedelta(seconds=30)
+"""Beyond the time of an answer, before a worker that says nothing counts as hung."""
+NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
 class WriterSpec(Struct, frozen=True, kw_only=True):
@@ -119,15 +126,6 @@ class WritingWorker(ModelWorker[str | NoResult]):
         if isinstance(reply, NoResult):
             raise TextAnswerRefused(f"the text model gives no answer: {reply.reason}")
         return read_answer(reply, shape)
-
-
-log = structlog.get_logger(__name__)
-
-PROVIDER: Final = "local"
-REVISION_DIGITS: Final = 16
-SLACK: Final = timedelta(seconds=30)
-"""Beyond the time of an answer, before a worker that says nothing counts as hung."""
-NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
 class LocalWritingSettings(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,8 @@ from memoryd.errors import TextAnswerRefused
 
 NAME_CHARACTERS: Final = 100
 _MARK_UP: Final = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
+ANSWER_CHARACTERS: Final = 64 * 1024
+"""A longer text is no answer to what is asked here."""
 
 
 def recorded_name(provider: str, model: str, release: str) -> str:
@@ -60,10 +62,6 @@ class TextModel(Protocol):
         no answer of that shape, and the next one may have. Who asks goes on without.
         """
         ...
-
-
-ANSWER_CHARACTERS: Final = 64 * 1024
-"""A longer text is no answer to what is asked here."""
 
 
 def read_answer(text: str, shape: type[Answer]) -> Answer:

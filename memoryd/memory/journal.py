@@ -44,6 +44,7 @@ Edit = Callable[[str | None], str | None]
 Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its own end.
 """
 Done = TypeVar("Done")
+MOST_OF_A_RUN = 1_000
 
 
 class NoteChange(Struct, frozen=True):
@@ -275,9 +276,6 @@ def _pause(attempt: int) -> float:
     return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))
 
 
-MOST_OF_A_RUN = 1_000
-
-
 class Undone(Struct, frozen=True):
     """A change that was taken back, or would be; `by` is the change that did it, None on a dry run."""
 
@@ -343,7 +341,7 @@ class Undoing:
     async def _take_back(self, row: ChangeRow, run: str) -> NoteChange:
         return await self._journal.change(
             row.path,
-            partial(_edited, row),
+            lambda text: _text_without(row, text or ""),
             by=WrittenBy.UNDO,
             why=f"change {row.id} was taken back",
             run=run,
@@ -351,10 +349,6 @@ class Undoing:
             delete=not row.hash_before,
             undoes=row.id,
         )
-
-
-def _edited(row: ChangeRow, text: str | None) -> str:
-    return _text_without(row, text or "")
 
 
 def _text_without(row: ChangeRow, text: str) -> str:

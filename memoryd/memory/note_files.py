@@ -26,10 +26,15 @@ from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync
 from memoryd.store.index.memories import FileVersion, MemoryFiles
 from memoryd.store.ledger.usage import FirstSeen
 
+log = structlog.get_logger(__name__)
+
 OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
 READ_ONLY_FILES: Final = ("SOUL.md",)
 _LINKED = (errno.ELOOP, errno.EXDEV)
+LineDays = Callable[[FileVersion, MemoryId], date]
+"""The day on which a file states a memory first."""
+_NANO: Final = 1e9
 
 
 class StoredNote(Struct, frozen=True):
@@ -178,14 +183,6 @@ def _told(path: RelativePath, exc: OSError) -> MemorydError:
         return NotNow(f"{path} cannot be written now: {exc.strerror}")
     reason = os.strerror(exc.errno or errno.EIO).lower()
     return StoreUnavailable(f"{path} cannot be read or written: {reason}", hint="nothing was changed")
-
-
-log = structlog.get_logger(__name__)
-
-LineDays = Callable[[FileVersion, MemoryId], date]
-"""The day on which a file states a memory first."""
-
-_NANO: Final = 1e9
 
 
 class RecordDays:

@@ -45,6 +45,7 @@ _GONE: Final = "its line was edited, or taken out, a moment ago: look it up agai
 
 LineEdit = Callable[[str, RelativePath, MemoryId], str | None]
 """What becomes of a note, None if no line in it states the memory; raises NoPlaceError."""
+KEY_BYTES: Final = 32
 
 
 class WrittenLines(Struct, frozen=True):
@@ -158,9 +159,6 @@ def _told(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
 def _undo(done: Sequence[NoteChange]) -> str:
     made = [str(one.id) for one in done if one.is_written and one.id]
     return f"written before it, and undone by `memoryctl undo`: {', '.join(made)}" if made else "nothing was written"
-
-
-KEY_BYTES: Final = 32
 
 
 class StatedLines:

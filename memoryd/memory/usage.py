@@ -34,7 +34,22 @@ from memoryd.errors import Denied, MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.store.ledger.usage import MOST_KEPT, UsageRows
 
+log = structlog.get_logger(__name__)
+
 _NOTHING: Final = 1e-9
+DAYS_MAX: Final = 4096
+"""Days whose end is known without asking the zone."""
+FLUSH_SECONDS: Final = 2.0
+RETRY_SECONDS: Final = 15.0
+READY_SECONDS: Final = 0.5
+KEEP_SECONDS: Final = 30 * DAY_SECONDS
+"""For so long a memory that no line states keeps its usage: a note may come back."""
+MOST_EARLY: Final = 10_000
+"""Touches that wait for the ledger to be read."""
+LOOK_SECONDS: Final = 3600.0
+"""How often the day of the owner is looked at, and the mean is taken anew."""
+LAST_SECONDS: Final = 3.0
+"""For the last batch, when the daemon stops."""
 
 
 class RelevanceScale:
@@ -72,11 +87,6 @@ class RelevanceScale:
             self._total += weight - self._weights.get(key, 0.0)
             self._weights[key] = weight
         self._book = book
-
-
-DAYS_MAX: Final = 4096
-"""Days whose end is known without asking the zone."""
-FLUSH_SECONDS: Final = 2.0
 
 
 class LifecycleTime(Struct, frozen=True, kw_only=True):
@@ -174,16 +184,6 @@ class Usages:
                 self._ends.clear()
             until = self._ends[day] = self.when.end_of_day(day)
         return Aged(memory.line, until, now)
-
-
-log = structlog.get_logger(__name__)
-
-RETRY_SECONDS: Final = 15.0
-READY_SECONDS: Final = 0.5
-KEEP_SECONDS: Final = 30 * DAY_SECONDS
-"""For so long a memory that no line states keeps its usage: a note may come back."""
-MOST_EARLY: Final = 10_000
-"""Touches that wait for the ledger to be read."""
 
 
 class UsageBook:
@@ -294,12 +294,6 @@ class UsageBook:
 
     def _at(self, now: float | None) -> float:
         return self.usages.when.clock() if now is None else now
-
-
-LOOK_SECONDS: Final = 3600.0
-"""How often the day of the owner is looked at, and the mean is taken anew."""
-LAST_SECONDS: Final = 3.0
-"""For the last batch, when the daemon stops."""
 
 
 class UsageUpkeep:

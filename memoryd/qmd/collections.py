@@ -46,6 +46,8 @@ _WILD: Final[Mapping[str, Token]] = {
 }
 _SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
 _MOST_ALTERNATIVES: Final = 64
+MARKDOWN = "**/*.{md,MD}"
+_UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
 
 class Collection(Struct, frozen=True):
@@ -152,9 +154,6 @@ def _token(piece: str) -> Token:
     return Literal(piece[-1])
 
 
-MARKDOWN = "**/*.{md,MD}"
-
-
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:
     """Return what qmd indexes and the builtin index does not."""
     return (*agent.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
@@ -192,9 +191,6 @@ def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
     if path.is_file():
         return Collection(name, str(path.parent), escaped(path.name), is_default)
     return Collection(name, str(path), pattern, is_default)
-
-
-_UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
 
 class _Note(Struct, frozen=True):

@@ -34,6 +34,15 @@ INSTALL: Final = (
     + (PACKAGES if sys.platform == "linux" else "@tobilu/qmd@2.8.3")
     + ' and set memory.qmd.command to "~/.local/share/qmd/node_modules/.bin/qmd"'
 )
+STDOUT_BYTES = 8 * 1024 * 1024
+"""A qmd that prints more is killed."""
+MARKER: Final = "memoryd.json"
+BUSY_SECONDS = 10.0
+"""How long a command that writes waits for another writer."""
+NICENESS = "10"
+GRACE = timedelta(seconds=2)
+_INDEX = ("--index", "index")
+"""The default index by name, so that no `.qmd` folder above the working directory takes its place."""
 
 
 class Program(Struct, frozen=True):
@@ -118,10 +127,6 @@ async def _version(command: tuple[str, ...], path: Path, environment: Mapping[st
     return ".".join(map(str, version))
 
 
-STDOUT_BYTES = 8 * 1024 * 1024
-"""A qmd that prints more is killed."""
-
-
 class CompletedCommand(Struct, frozen=True):
     """What a command ended with; `code` is minus the signal that killed it."""
 
@@ -167,9 +172,6 @@ def _said(command: tuple[str, ...]) -> str:
     """Name a command as a person would type it: the last plain word says what it does."""
     words = [word for word in command[1:4] if word.isalpha()]
     return " ".join(["qmd", *words[:1]]) if words else Path(command[0]).name
-
-
-MARKER: Final = "memoryd.json"
 
 
 class QmdHome:
@@ -297,14 +299,6 @@ def _told(one: Collection, notes: Path) -> dict[str, object]:
         # a person who asks by hand, and names no collection, asks the notes
         return {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
     return {"path": str(notes / one.name), "pattern": one.pattern}
-
-
-BUSY_SECONDS = 10.0
-"""How long a command that writes waits for another writer."""
-NICENESS = "10"
-GRACE = timedelta(seconds=2)
-_INDEX = ("--index", "index")
-"""The default index by name, so that no `.qmd` folder above the working directory takes its place."""
 
 
 class QmdInstallation:

@@ -23,6 +23,8 @@ TEXT: Final = "{document}"
 QUESTION_SHARE: Final = 2
 """A question takes one part in so many of the room for both at most."""
 _SLOT: Final = expression(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
+_POOLING_RANK: Final = 4
+"""llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""
 
 
 class PairFormat:
@@ -100,10 +102,6 @@ def _of_marks(model: LlamaModel) -> Iterator[int | str]:
     yield TEXT
     if has_end and end >= 0:
         yield end
-
-
-_POOLING_RANK: Final = 4
-"""llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""
 
 
 class RankingModel:

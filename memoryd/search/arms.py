@@ -38,6 +38,16 @@ _WORKED: Final = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmS
 """An arm in another state was not asked."""
 
 Matches = TypeVar("Matches")
+TEXT_CHARACTERS: Final = 1500
+"""Of a candidate, its headings included; a chunk has some 1,400."""
+_STATES: Final = {
+    RankingOutcome.OK: ArmState.OK,
+    RankingOutcome.WAITING: ArmState.WAITING,
+    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
+    RankingOutcome.FAILED: ArmState.FAILED,
+}
+PASSAGES_PER_CHUNK = 4
+"""So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
 
 class ArmTimes:
@@ -107,16 +117,6 @@ async def lexical_matches(
         wanted *= DEEPER
 
 
-TEXT_CHARACTERS: Final = 1500
-"""Of a candidate, its headings included; a chunk has some 1,400."""
-_STATES: Final = {
-    RankingOutcome.OK: ArmState.OK,
-    RankingOutcome.WAITING: ArmState.WAITING,
-    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
-    RankingOutcome.FAILED: ArmState.FAILED,
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankArm:
     """Reads the first `candidates` within `seconds`; late or failing, the order stands."""
@@ -159,10 +159,6 @@ class RerankArm:
 
 def _text(row: ChunkRow) -> str:
     return f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
-
-
-PASSAGES_PER_CHUNK = 4
-"""So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
 
 class QuestionVector(Struct, frozen=True):

@@ -24,7 +24,6 @@ from memoryd.search.protocol import (
     CONVERSATIONS,
     LEADING,
     LEXICAL,
-    VECTOR,
     Arm,
     ArmState,
     Fallback,
@@ -33,6 +32,7 @@ from memoryd.search.protocol import (
     Query,
     SearchBackend,
     judged,
+    nothing_found,
 )
 from memoryd.search.ranking import BEYOND
 
@@ -42,6 +42,9 @@ NOTHING_TO_ASK: Final = Arm(
     'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',
 )
 """Of an agent whose conversations nobody keeps."""
+FIRST_SHARE = 0.8
+"""Of the deadline; the rest is kept for the second engine."""
+LEAST_SECONDS = 0.05
 
 
 class ConversationArm:
@@ -60,23 +63,19 @@ class ConversationArm:
         """Return how it took part within the deadline, and what it found."""
         standing = NOTHING_TO_ASK if self._search is None else self._standing()
         if self._search is None or not standing.took_part:
-            return standing, _nothing(query, standing)
+            return standing, nothing_found(query.question.terms, standing)
         try:
             async with asyncio.timeout(query.deadline):
                 found = await self._search.search(query)
         except TimeoutError:
             late = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
-            return late, _nothing(query, late)
+            return late, nothing_found(query.question.terms, late)
         except MemorydError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
-            return failed, _nothing(query, failed)
+            return failed, nothing_found(query.question.terms, failed)
         arm = _joined(standing, found.arms)
         # what is not kept at all is worth a word where nothing was found
         return (Arm(ArmState.OK) if found.hits and arm.state is ArmState.OK else arm), found
-
-
-def _nothing(query: Query, arm: Arm) -> Found:
-    return Found((), (), {LEXICAL: arm, VECTOR: arm}, query.question.terms)
 
 
 def _joined(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
@@ -89,11 +88,6 @@ def _joined(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
     if not lacking:
         return standing
     return Arm(ArmState.PARTIAL, "; ".join(f"{name}: {arm.reason or arm.state}" for name, arm in lacking))
-
-
-FIRST_SHARE = 0.8
-"""Of the deadline; the rest is kept for the second engine."""
-LEAST_SECONDS = 0.05
 
 
 class FallbackSearch:
@@ -177,7 +171,11 @@ class MergedSearch:
         # each index holds one source: to filter by it would only cost
         inner = query.of_any_source()
         if not query.asks(Source.SESSIONS):
-            return await self._notes.search(inner) if query.asks(Source.MEMORY) else _unasked(query)
+            # the request and the question may name different sources
+            is_asked = query.asks(Source.MEMORY)
+            return (
+                await self._notes.search(inner) if is_asked else nothing_found(query.question.terms, Arm(ArmState.OK))
+            )
         if not query.asks(Source.MEMORY):
             arm, told = await self._conversations.found(inner)
             return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
@@ -220,11 +218,6 @@ def _evident(hits: Sequence[Hit], best_bm25: float) -> list[tuple[Hit, Evident]]
 def _compared(hit: Hit, best_bm25: float) -> Evident:
     matching = None if hit.bm25 is None else hit.bm25 / best_bm25 if best_bm25 > 0 else 0.0
     return Evident(hit.terms, matching, hit.cosine, hit.score, hit.decay.factor, hit.verdict, hit.is_noise)
-
-
-def _unasked(query: Query) -> Found:
-    """Return what is found where the request and the question name different sources."""
-    return Found((), (), {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}, query.question.terms)
 
 
 class OnceTold:

@@ -21,6 +21,12 @@ from memoryd.store.index.passages import ChunkRow
 IS_LATE = "its disk did not answer in time"
 MAX_OVERDUE = 2
 """So many looks at the disk may hang; the threads are those of the index, too."""
+MAX_REFILLS = 5
+"""How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
+LEAST_SECONDS = 0.05
+"""For a look at the files, however late the engine was."""
+LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
+"""Has the index follow the disk where these documents differ, within so many seconds; returns whether it looked."""
 
 
 class CheckedRows(Struct, frozen=True):
@@ -127,14 +133,7 @@ def _joined(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
     )
 
 
-MAX_REFILLS = 5
-"""How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
 IS_GONE = "it is gone, and nothing was looked for in its place in time"
-LEAST_SECONDS = 0.05
-"""For a look at the files, however late the engine was."""
-
-LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
-"""Has the index follow the disk where these documents differ, within so many seconds; returns whether it looked."""
 
 
 class CheckedSearch:

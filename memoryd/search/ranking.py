@@ -389,10 +389,9 @@ def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> H
 TABLE: Final = Path(__file__).with_name("word_background.zlib")
 _PACKED: Final = TABLE.read_bytes()
 """Read with the module: when somebody first asks, the program may have been replaced by another version."""
-_REMEMBERED: Final = 4_096
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(4_096)
 def commonness(term: str) -> float:
     """Return the chance that a usual chunk of the language holds a term of the index, 0 to 1; 0 for what is rare."""
     return _background().commonness(term)

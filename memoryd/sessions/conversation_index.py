@@ -28,6 +28,17 @@ from memoryd.store.index.conversations import ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent
 
+log = structlog.get_logger(__name__)
+
+BUSY_SECONDS = 0.05
+BUSY_LOOKS = 40
+LEAST_SECONDS = 0.5
+"""So long is read between two looks, whatever happens meanwhile."""
+LOOK_SHARE = 10.0
+"""And so many times as long as a look takes."""
+LOOK_SECONDS = 1.0
+"""How often whoever waits for a look sees whether it can be had at all."""
+
 
 class ConversationNews(Struct, frozen=True):
     """Whom to tell that something was written, or that texts were purged."""
@@ -135,18 +146,6 @@ class ConversationWriter:
             # after the rewriting, which the log holds too; if it fails, all of it is still owed
             await self._database.checkpoint()
             self._owes_purge = False
-
-
-log = structlog.get_logger(__name__)
-
-BUSY_SECONDS = 0.05
-BUSY_LOOKS = 40
-LEAST_SECONDS = 0.5
-"""So long is read between two looks, whatever happens meanwhile."""
-LOOK_SHARE = 10.0
-"""And so many times as long as a look takes."""
-LOOK_SECONDS = 1.0
-"""How often whoever waits for a look sees whether it can be had at all."""
 
 
 class FeedSettings(Struct, frozen=True):

@@ -26,6 +26,9 @@ from memoryd.sessions.session_files import unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 from memoryd.store.index.documents import FileContent, FileRow
 
+USER, ASSISTANT = "User: ", "Assistant: "
+STEP_LINES: Final = 500
+
 
 class SourceLook(Struct, frozen=True):
     """What a source has now: its conversations, and those of which more is to be read, the most urgent first."""
@@ -97,10 +100,6 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
         lines=part.last_line,
         chunker=settings.fingerprint,
     )
-
-
-USER, ASSISTANT = "User: ", "Assistant: "
-STEP_LINES: Final = 500
 
 
 class QaConversations:

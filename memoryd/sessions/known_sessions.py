@@ -6,7 +6,6 @@ much for a start. Only what they are looked up by is held, and a stub.
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -150,7 +149,7 @@ class KnownSessions:
             if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
             and not (is_open and head_of(entry).end.is_over)
         )
-        return max(own, key=_activity, default=None)
+        return max(own, key=lambda entry: entry.last_activity, default=None)
 
     def of(self, agent: str) -> Iterable[Entry]:
         """Return the sessions of an agent that can be read, without those in the archive."""
@@ -199,10 +198,6 @@ class KnownSessions:
         agent = None if known is None or known.entry is None else head_of(known.entry).agent
         if agent is not None and agent != but and agent in self._indexed:
             self._indexed[agent].drop(name)
-
-
-def _activity(entry: Entry) -> datetime:
-    return entry.last_activity
 
 
 def _of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:

@@ -33,6 +33,13 @@ from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import Answering, SessionTurns, TranscriptSessions
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
+log = structlog.get_logger(__name__)
+
+UPDATE_SECONDS: Final = 1.0
+ARCHIVE_SECONDS: Final = 6 * 3600.0
+RETRY_SECONDS: Final = 30.0
+Steps = Mapping[str, Callable[[], object]]
+
 
 class QaStore:
     """The parts of one store; open its `sessions` first. `on_change` is as `WorkspaceSessions` tells."""
@@ -309,15 +316,6 @@ class SessionSequences:
             # gone or damaged since it was seen; `session_problems` tells
             with contextlib.suppress(NotFound, StoreError):
                 self._sessions.known.learn(self._sessions.changes.read(name).session)
-
-
-log = structlog.get_logger(__name__)
-
-UPDATE_SECONDS: Final = 1.0
-ARCHIVE_SECONDS: Final = 6 * 3600.0
-RETRY_SECONDS: Final = 30.0
-
-Steps = Mapping[str, Callable[[], object]]
 
 
 class QaUpkeep:

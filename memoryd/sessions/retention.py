@@ -5,7 +5,6 @@ today, then all but the marked ones, and at last these; questions stay. If the f
 the question alone is stored; at four times the bound new turns are refused with an error.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -85,15 +84,12 @@ class QaRoom:
         self.measure(others)
         nothing = _questions_alone(self._keeping)
         for keeping, drops_marked in ((self._keeping, False), (nothing, False), (nothing, True)):
-            for name in self._candidates():
-                if lost := _prune(changes, name, keeping, drops_marked):
+            for stub in self.archived.look() if self.usage.is_full else ():
+                if stub.answers and (lost := _prune(changes, stub.session.id, keeping, drops_marked)):
                     self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
                     self.measure(others)
                     return True
         return False
-
-    def _candidates(self) -> Iterable[SessionId]:
-        return [stub.session.id for stub in self.archived.look() if stub.answers] if self.usage.is_full else []
 
 
 def _questions_alone(keeping: Keeping) -> Keeping:

@@ -33,6 +33,8 @@ from memoryd.sessions.retention import QaRoom
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 _TRIES: Final = 20
+Held = Callable[[SessionId, int], str]
+"""What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
 class _TakenError(Denied):
@@ -217,10 +219,6 @@ class SessionTurns:
         if newest is None or is_over(newest.last_activity, at):
             return None
         return head_of(newest).id
-
-
-Held = Callable[[SessionId, int], str]
-"""What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
 class AnsweredTurn(Struct, frozen=True):

@@ -24,6 +24,9 @@ from memoryd.models.gguf import content_hash
 from memoryd.retry import Retry
 
 REVISION_DIGITS: Final = 16
+EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
+QUERY_TIMEOUT: Final = timedelta(seconds=3)
+_LENGTH_TOLERANCE: Final = 1e-3
 
 
 def identity_of(
@@ -68,11 +71,6 @@ class ModelWorker(Generic[Reply]):
     async def run(self) -> None:
         """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
         await self._worker.run()
-
-
-EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
-QUERY_TIMEOUT: Final = timedelta(seconds=3)
-_LENGTH_TOLERANCE: Final = 1e-3
 
 
 class WorkerSpec(Struct, frozen=True, kw_only=True):

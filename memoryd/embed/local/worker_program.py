@@ -39,6 +39,10 @@ from memoryd.embed.local.frames import (
 from memoryd.embed.protocol import Purpose
 
 NICENESS: Final = 10
+CHARACTERS_PER_TOKEN: Final = 32
+"""Beyond `context` times this, text is cut before the tokenizer sees it: its time and stack are not ours to bound."""
+_LOG_ERROR: Final = 4
+"""ggml's GGML_LOG_LEVEL_ERROR."""
 
 
 class LoadError(Exception):
@@ -143,13 +147,6 @@ def _listen(connection: socket.socket, lanes: Lanes) -> None:
         print(f"connection lost: {exc}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is this program's log
         os._exit(1)
     os._exit(0)
-
-
-CHARACTERS_PER_TOKEN: Final = 32
-"""Beyond `context` times this, text is cut before the tokenizer sees it: its time and stack are not ours to bound."""
-
-_LOG_ERROR: Final = 4
-"""ggml's GGML_LOG_LEVEL_ERROR."""
 
 
 class ErrorLog:

@@ -19,6 +19,8 @@ TITLE: Final = "{title}"
 TITLE_LINE: Final = "{title_line}"
 """The title and a line break, or nothing where there is no title."""
 PLACES: Final = expression(r"\{(text|title|title_line)\}")
+RawVector = Sequence[object]
+"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
 
 
 class PromptTemplate(Struct, frozen=True):
@@ -86,10 +88,6 @@ def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
     if override.instruction is not None:
         prompt = override.instruction if PLAIN in override.instruction else override.instruction + PLAIN
     return PromptTemplate(prompt, input_type)
-
-
-RawVector = Sequence[object]
-"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
 
 
 class Input(Struct, frozen=True):

@@ -21,9 +21,12 @@ from memoryd.embed.remote.api import Api, Input, RawVector, indexed_rows, list_r
 from memoryd.embed.remote.providers import GeminiApi, VoyageApi
 from memoryd.files.writing import replace_file
 
+log = structlog.get_logger(__name__)
+
 LISTED: Final = 100
 """How many of the latest jobs are looked through for one whose id was lost."""
 BOUNDARY: Final = "memoryd-batch-7d1f0c"
+SUFFIX: Final = ".batch.json"
 
 
 class BatchRequest(Struct, frozen=True):
@@ -271,11 +274,6 @@ def _text(value: object, key: str) -> str:
     if not isinstance(found, str) or not found:
         raise ValueError(f"no {key} in the answer")
     return found
-
-
-log = structlog.get_logger(__name__)
-
-SUFFIX: Final = ".batch.json"
 
 
 class Stage(StrEnum):

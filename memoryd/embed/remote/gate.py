@@ -25,8 +25,11 @@ from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.files.writing import replace_file
 from memoryd.retry import Retry
 
+log = structlog.get_logger(__name__)
+
 NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
 """An endpoint that answers so works: the text, its length or the hurry is to blame."""
+BOOK_BYTES_MAX: Final = 1024 * 1024
 
 
 class EndpointGate:
@@ -153,11 +156,6 @@ class EndpointGate:
         until = self._retry.now() + pause * self._retry.jitter()
         for held in {purpose, Purpose.DOCUMENT}:
             self._holds[self._caller.account, held] = max(self._held_until(held), until)
-
-
-log = structlog.get_logger(__name__)
-
-BOOK_BYTES_MAX: Final = 1024 * 1024
 
 
 class SpendingBook:

@@ -44,6 +44,9 @@ WITHHELD: Final = "this session is not to be remembered"
 OFF: Final = "memory.capture.enabled is false"
 FRESH_SECONDS: Final = 5.0
 """How long it waits, behind the answer, until the book has what was written or taken back just now."""
+_NO_SIGN: Final = expression(r"[\W_]+")
+_HEAD: Final = 16
+"""Signs of a text by whose words most others are told apart."""
 
 
 class CaptureParts(Struct, frozen=True, kw_only=True):
@@ -151,15 +154,13 @@ class MessageCapture:
             return by_rules
         # what the rules keep stands there verbatim: of a model it would come a second time
         kept = {item.text for item in by_rules.kept}
-        told = await self._without_echoes(task, [one for one in distillable(text) if one not in kept])
-        found = await self._parts.distiller.distil(" ".join(told)) if told else None
+        sentences = [one for one in distillable(text) if one not in kept]
+        echoes = await self._echoes(task, sentences)
+        new = " ".join(one for one in sentences if one not in echoes)
+        found = await self._parts.distiller.distil(new) if new else None
         if found is None:
             return by_rules
         return with_model(by_rules, found, by_rules.gate, self._parts.distiller.identity)
-
-    async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
-        echoes = await self._echoes(task, sentences)
-        return [one for one in sentences if one not in echoes]
 
     async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
         delivered = self._parts.delivered
@@ -190,11 +191,6 @@ class MessageCapture:
             return frozenset()
         book = await self._parts.book(seconds)
         return await asyncio.to_thread(not_standing, book, before)
-
-
-_NO_SIGN: Final = expression(r"[\W_]+")
-_HEAD: Final = 16
-"""Signs of a text by whose words most others are told apart."""
 
 
 def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:

@@ -42,6 +42,8 @@ from memoryd.store.ledger.forgotten import PurgedRows
 NOWHERE: Final = 0
 """The line of a source that stands in no note."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
+MOST_FOUND: Final = 200
+"""Places of one text that are told."""
 
 
 def copied(rows: Iterable[ChangeRow]) -> Book:
@@ -59,10 +61,6 @@ def _stated(row: ChangeRow) -> Iterator[RetainedLine]:
         for lines in (hunk.removed, hunk.added):
             text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines, *hunk.below, ""))
             yield from (one.line for one in memory_sections(padded(text), path).lines)
-
-
-MOST_FOUND: Final = 200
-"""Places of one text that are told."""
 
 
 class SaidPlaces(Protocol):
@@ -281,7 +279,9 @@ class ForgettingPlanner:
         told = telling_sessions(await self._book.now(), plan.told_by_sessions)
         cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
         going = {
-            (one.path, line) for one in (*plan.citations, *cut) for line in range(one.start_line or 1, _end(one) + 1)
+            (one.path, line)
+            for one in (*plan.citations, *cut)
+            for line in range(one.start_line or 1, (one.end_line or one.start_line or 1) + 1)
         }
         prose: dict[Citation, None] = {}
         turns: dict[str, None] = {}
@@ -299,10 +299,6 @@ def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
     said = tuple(SaidWords(memory.line.text) for memory in memories)
     return MemoryForgettingPlan(tuple(memories), SaidElsewhere(), said)
-
-
-def _end(citation: Citation) -> int:
-    return citation.end_line or citation.start_line or 1
 
 
 def _bare(line: str) -> str:

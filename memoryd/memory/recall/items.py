@@ -38,6 +38,8 @@ _LINE_CHARS: Final = 2_000
 """So much of a page, and of a line of it, is read for its summary."""
 _LINK: Final = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
 _COMMENT: Final = expression(r"<!--.{0,200}?-->")
+MAX_SOURCES = 16
+"""Of one memory, the newest: so many are looked at and told."""
 
 
 class EntityPages:
@@ -99,10 +101,6 @@ def _lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
         cited = [one.memory for one in citations_in(line)]
         if plain := _LINK.sub("", line).strip():
             yield plain, cited
-
-
-MAX_SOURCES = 16
-"""Of one memory, the newest: so many are looked at and told."""
 
 
 class StandingItems(Struct, frozen=True):

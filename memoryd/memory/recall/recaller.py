@@ -83,7 +83,8 @@ class Recaller:
         reach = query.filters.reach
         within = _within(held.items, reach)
         items, left_out = _chosen(_beside(pages, within), query, draft)
-        freshness = self._owed(pending, held.checked)
+        freshness = self._fresh.owed()
+        freshness = replace(freshness, pending_files=max(pending, len(held.checked.owed)))
         self._times.note(RECALL, start)
         found = Recalled(
             entities=pages,
@@ -120,10 +121,6 @@ class Recaller:
         except StoreError:
             # what nobody can hold against its file is not told
             return StandingItems((), tuple(draft.items), CheckedRows())
-
-    def _owed(self, pending: int, checked: CheckedRows) -> Freshness:
-        freshness = self._fresh.owed()
-        return replace(freshness, pending_files=max(pending, len(checked.owed)))
 
 
 def _within(items: Sequence[RecalledItem], reach: MemoryReach) -> list[RecalledItem]:

@@ -29,6 +29,15 @@ from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModel
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
 
+log = structlog.get_logger(__name__)
+
+MAX_SUMMARIES: Final = 20
+"""Of one run: a local model takes seconds for each."""
+MIN_FACTS: Final = 3
+SUMMARY: Final = "> Summary by "
+"""How the paragraph begins."""
+WHY: Final = "reflect brought the page up to date"
+
 
 class ReflectOptions(Struct, frozen=True, kw_only=True):
     """What a run is to do. `since` is the first day it looks at for observations and proposals; pages are made of all
@@ -78,15 +87,6 @@ class ReflectOutcome(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-log = structlog.get_logger(__name__)
-
-MAX_SUMMARIES: Final = 20
-"""Of one run: a local model takes seconds for each."""
-MIN_FACTS: Final = 3
-SUMMARY: Final = "> Summary by "
-"""How the paragraph begins."""
-
-
 class PageSummaries:
     """Writes summaries: of one run at most `MAX_SUMMARIES`, and no more once the model is away.
 
@@ -128,9 +128,6 @@ def without_summary(block: str) -> str:
     lines = block.split("\n")
     at = next((at for at, line in enumerate(lines) if line.startswith(SUMMARY)), None)
     return block if at is None else "\n".join([*lines[:at], *lines[at + 2 :]])
-
-
-WHY: Final = "reflect brought the page up to date"
 
 
 class PageState(Struct, frozen=True):

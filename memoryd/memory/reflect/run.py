@@ -57,6 +57,16 @@ log = structlog.get_logger(__name__)
 
 MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
+CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
+WAIT_SECONDS: Final = 60.0
+"""How long a run waits for another one to end."""
+MOST_LEFT: Final = 20
+"""Pages that a run left as they were and that are kept for status."""
+_LEFT: Final = "left"
+MAX_ROUNDS: Final = 3
+"""Of writing pages in one run."""
+Tell = Callable[[str, int], None]
+"""Hears what a run does now, and how much of it there is."""
 
 
 class OpinionMoves(Struct, frozen=True):
@@ -108,21 +118,6 @@ async def _asked(
         if label is not None:
             found.append(labels.by_model(pair, Label(label.label), label.model))
     return found
-
-
-CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
-WAIT_SECONDS: Final = 60.0
-"""How long a run waits for another one to end."""
-
-MOST_LEFT: Final = 20
-"""Pages that a run left as they were and that are kept for status."""
-_LEFT: Final = "left"
-
-MAX_ROUNDS: Final = 3
-"""Of writing pages in one run."""
-
-Tell = Callable[[str, int], None]
-"""Hears what a run does now, and how much of it there is."""
 
 
 class ReflectParts(Struct, frozen=True, kw_only=True):

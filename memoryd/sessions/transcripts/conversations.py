@@ -43,6 +43,11 @@ STEP_BYTES: Final = 512 << 10
 BEYOND: Final = "not indexed: with newer transcripts it is more than memory.sessions.maxBytes"
 TOO_LARGE: Final = "{:,} of its lines, as read since the start of memoryd, are too large, and left out"
 _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
+MAX_BYTES: Final = 2 * 1024**3
+"""Of the transcripts of one agent."""
+BLOCK_BYTES: Final = 256 << 10
+MOST_BYTES: Final = 4 << 20
+"""Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
 class Withholding(Protocol):
@@ -60,10 +65,6 @@ class Withholding(Protocol):
     def transcript_like(self, file: Path) -> object | None:
         """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
         ...
-
-
-MAX_BYTES: Final = 2 * 1024**3
-"""Of the transcripts of one agent."""
 
 
 class SeenTranscripts(Struct, frozen=True):
@@ -262,11 +263,6 @@ class TranscriptListing:
 
     def _is_named(self, name: str) -> bool:
         return self._withholding.names(transcript_path(self._agent, name))
-
-
-BLOCK_BYTES: Final = 256 << 10
-MOST_BYTES: Final = 4 << 20
-"""Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
 class _Seen(Struct):

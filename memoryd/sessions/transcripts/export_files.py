@@ -22,6 +22,7 @@ from memoryd.files.writing import remove_drafts, replace_file, streamed_file
 
 _HEAD_BYTES: Final = 1024
 _BLOCK_BYTES: Final = 1 << 20
+RECORD: Final = "exports.json"
 
 
 class ExportFiles:
@@ -114,9 +115,6 @@ class ExportFiles:
                 if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
                     with contextlib.suppress(FileNotFoundError):
                         yield entry.name, file_stat(entry.stat(follow_symlinks=False))
-
-
-RECORD: Final = "exports.json"
 
 
 class Exported(Struct, frozen=True):

@@ -22,8 +22,14 @@ from memoryd.sessions.transcripts.export_files import Exported, ExportFiles, Exp
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
+log = structlog.get_logger(__name__)
+
 STEP_BYTES: Final = 1 << 20
 _READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+ROUND_BYTES: Final = 32 << 20
+"""Read of transcripts in one round: then qmd has its turn, and what is left follows."""
+_DAY_NS: Final = 86_400_000_000_000
+_TOLD_PROBLEMS: Final = 3
 
 
 class ExportStep(Struct, frozen=True):
@@ -118,14 +124,6 @@ class _Reading:
         self.exported = replace(
             known, tail=step.tail, lines=lines, last_ns=max(known.last_ns, last), is_more=step.is_more
         )
-
-
-log = structlog.get_logger(__name__)
-
-ROUND_BYTES: Final = 32 << 20
-"""Read of transcripts in one round: then qmd has its turn, and what is left follows."""
-_DAY_NS: Final = 86_400_000_000_000
-_TOLD_PROBLEMS: Final = 3
 
 
 class ExportSettings(Struct, frozen=True):

@@ -48,8 +48,16 @@ HEAD_BYTES: Final = 4096
 MIN_BYTES: Final = 32
 """What is shorter tells nobody which conversation it is."""
 _DIGEST_BYTES: Final = hashlib.sha256().digest_size
-_BLOCK: Final = 1 << 20
 _NAME: Final = expression(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
+BLOCK_BYTES: Final = 1 << 20
+EDGE_BYTES: Final = 4096
+MAX_BYTES: Final = 4 << 20
+"""Read in one step."""
+MAX_LINE_BYTES: Final = 8 << 20
+"""Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
+MAX_SCAN_BYTES: Final = 256 << 20
+"""So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
+_TRIES: Final = 3
 
 
 class Beginning(Struct, frozen=True):
@@ -102,7 +110,7 @@ def is_one(one: Path, other: Path) -> bool:
         return False
     with _open_beginning(one) as first, _open_beginning(other) as second:
         size = min(os.fstat(first).st_size, os.fstat(second).st_size)
-        return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, _BLOCK))
+        return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, BLOCK_BYTES))
 
 
 def _is_telling(head: bytes) -> bool:
@@ -114,13 +122,13 @@ def _hashed(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
     """Hash the first bytes of a file in the state that `stat` tells: each look at the folders asks for it."""
     digest = hmac.new(key, digestmod="sha256")
     with _open_beginning(file) as descriptor:
-        for at in range(0, size, _BLOCK):
+        for at in range(0, size, BLOCK_BYTES):
             digest.update(_block(descriptor, at, size))
     return digest.digest()
 
 
 def _block(descriptor: int, at: int, end: int) -> bytes:
-    return os.pread(descriptor, min(_BLOCK, end - at), at)
+    return os.pread(descriptor, min(BLOCK_BYTES, end - at), at)
 
 
 @contextmanager
@@ -130,10 +138,6 @@ def _open_beginning(file: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-BLOCK_BYTES: Final = 1 << 20
-EDGE_BYTES: Final = 4096
 
 
 class RawLine(Struct, frozen=True):
@@ -208,15 +212,6 @@ def _said(line: RawLine, whose: TranscriptFormat) -> str:
     record = LeftOut.UNREADABLE if line.data is None else record_of(line.data)
     what = record if isinstance(record, LeftOut) else said(record, whose)
     return what.line if isinstance(what, Utterance) else ""
-
-
-MAX_BYTES: Final = 4 << 20
-"""Read in one step."""
-MAX_LINE_BYTES: Final = 8 << 20
-"""Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
-MAX_SCAN_BYTES: Final = 256 << 20
-"""So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
-_TRIES: Final = 3
 
 
 def read_on(
