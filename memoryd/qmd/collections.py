@@ -177,17 +177,17 @@ def _of_memory(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterat
     extra = [root for root in roots if not root.is_optional and modality_of(root.path.name) is None]
     extra = [root for root in extra if str(root.path) != root.pattern]
     for number, root in enumerate(extra):
-        yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
+        yield _collection_at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
 
 
 def _of_paths(agent: str, workspace: Path, paths: Sequence[QmdPathSection]) -> Iterator[Collection]:
     for number, one in enumerate(paths):
         # by its real name, since the rules name the notes of the workspace by theirs
         path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
-        yield _at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
+        yield _collection_at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
 
 
-def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
+def _collection_at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
     if path.is_file():
         return Collection(name, str(path.parent), escaped(path.name), is_default)
     return Collection(name, str(path), pattern, is_default)
@@ -297,7 +297,7 @@ class QmdCopies:
 
     def _listed(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
         """Yield the files of a collection; through symlinks and into hidden folders qmd does not look either."""
-        root, apart = Path(collection.root), _identity(self._apart)
+        root, apart = Path(collection.root), _file_identity(self._apart)
         waiting = [""]
         while waiting:
             at = waiting.pop()
@@ -305,7 +305,7 @@ class QmdCopies:
             for entry in _entries(root / at):
                 relative = f"{at}{entry.name}"
                 if entry.is_dir():
-                    is_wanted = collection.may_hold_below(relative) and _identity(Path(entry.path)) != apart
+                    is_wanted = collection.may_hold_below(relative) and _file_identity(Path(entry.path)) != apart
                     if is_wanted and not ruling.is_ignored(f"{inside}{entry.name}/"):
                         waiting.append(f"{relative}/")
                 elif collection.holds(relative) and not ruling.is_ignored(f"{inside}{entry.name}"):
@@ -340,7 +340,7 @@ def _files_below(folder: Path) -> Iterator[str]:
         yield from (os.path.relpath(os.path.join(at, name), folder) for name in names)  # noqa: PTH118
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
     except OSError:

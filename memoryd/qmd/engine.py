@@ -231,7 +231,7 @@ class Passages:
             return None
         if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
             return None
-        beyond = _beyond(content, file, query)
+        beyond = _hidden_lines(content, file, query)
         row = self._best_part(content, file, hit, terms, query, beyond)
         if row is None:
             return None
@@ -285,7 +285,7 @@ def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
     return chunk.path, chunk.start_line
 
 
-def _beyond(content: Content, file: ResultFile, query: Query) -> frozenset[int]:
+def _hidden_lines(content: Content, file: ResultFile, query: Query) -> frozenset[int]:
     if query.reach is None:
         return frozenset()
     return lines_beyond(padded(content.text), RelativePath(file.path), query.reach)

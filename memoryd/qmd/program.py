@@ -58,14 +58,14 @@ async def find_program(command: str, environment: Mapping[str, str]) -> Program:
 
     Raises SidecarError, with what to do as the hint, if there is none, it does not run, or it is too old.
     """
-    path = await asyncio.to_thread(_located, command, environment)
+    path = await asyncio.to_thread(_locate, command, environment)
     script = await asyncio.to_thread(_script, path)
     allowed = allowed_environment(environment)
     full = (str(path),) if script is None else (await _runtime(script, allowed), str(script))
     return Program(full, path, await _version((*full, "--version"), path, allowed))
 
 
-def _located(command: str, environment: Mapping[str, str]) -> Path:
+def _locate(command: str, environment: Mapping[str, str]) -> Path:
     wanted = Path(command).expanduser()
     if wanted.is_absolute() and wanted.suffix == ".js" and wanted.is_file():
         return wanted
@@ -160,15 +160,15 @@ async def run_command(
             await child.start()
             code = await child.wait()
     except TimeoutError as exc:
-        raise SidecarError(f"{_said(command)} did not end within {seconds:g} s") from exc
+        raise SidecarError(f"{_command_name(command)} did not end within {seconds:g} s") from exc
     finally:
         await child.stop()
     if child.has_overflowed:
-        raise SidecarError(f"{_said(command)} printed more than {STDOUT_BYTES} bytes")
+        raise SidecarError(f"{_command_name(command)} printed more than {STDOUT_BYTES} bytes")
     return CompletedCommand(code, child.stdout.decode(errors="replace"), child.stderr)
 
 
-def _said(command: tuple[str, ...]) -> str:
+def _command_name(command: tuple[str, ...]) -> str:
     """Name a command as a person would type it: the last plain word says what it does."""
     words = [word for word in command[1:4] if word.isalpha()]
     return " ".join(["qmd", *words[:1]]) if words else Path(command[0]).name
@@ -224,7 +224,7 @@ class QmdHome:
 
         `models` has the path of each role. All three must be named: qmd fills in what is missing, and would fetch it.
         """
-        wanted = _yaml(self.notes, collections, models)
+        wanted = _config_yaml(self.notes, collections, models)
         with contextlib.suppress(OSError):
             if self.config_file.read_bytes() == wanted:
                 return False
@@ -285,16 +285,16 @@ class QmdHome:
         replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
 
 
-def _yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
+def _config_yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
     held = {
-        "collections": {one.name: _told(one, notes) for one in collections},
+        "collections": {one.name: _collection_entry(one, notes) for one in collections},
         "models": {role: str(path) for role, path in models.items()},
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()
 
 
-def _told(one: Collection, notes: Path) -> dict[str, object]:
+def _collection_entry(one: Collection, notes: Path) -> dict[str, object]:
     if one.is_exported:
         # a person who asks by hand, and names no collection, asks the notes
         return {"path": one.root, "pattern": one.pattern, "includeByDefault": False}

@@ -73,12 +73,12 @@ class ConversationArm:
         except MemorydError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
             return failed, nothing_found(query.question.terms, failed)
-        arm = _joined(standing, found.arms)
+        arm = _arm_of_all(standing, found.arms)
         # what is not kept at all is worth a word where nothing was found
         return (Arm(ArmState.OK) if found.hits and arm.state is ArmState.OK else arm), found
 
 
-def _joined(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
+def _arm_of_all(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
     """Return how the whole took part: as its arms did, and as far as everything was read."""
     if not any(arm.took_part for arm in arms.values()):
         return arms[LEXICAL]
@@ -132,13 +132,15 @@ class FallbackSearch:
             self.times.note(self._name, begun, ArmState.FAILED)
             # what is noted meanwhile is for the next question
             met = self.note(str(exc))
-            return replace(await self._second.search(_rest(query, end)), fallback=met)
+            return replace(await self._second.search(_with_time_left(query, end)), fallback=met)
         self.times.note(self._name, begun)
         self.note(None)
         if not found.hits and found.doubt:
             reason = Fallback(self._name, found.doubt, datetime.now(UTC))
-            return replace(await self._second.search(_rest(query, end)), fallback=reason)
-        return found if found.as_of is None else await self._with_recent(found, found.as_of, _rest(query, end))
+            return replace(await self._second.search(_with_time_left(query, end)), fallback=reason)
+        return (
+            found if found.as_of is None else await self._with_recent(found, found.as_of, _with_time_left(query, end))
+        )
 
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
@@ -151,7 +153,7 @@ class FallbackSearch:
         return replace(found, hits=tuple(hits[: query.limit]))
 
 
-def _rest(query: Query, end: float) -> Query:
+def _with_time_left(query: Query, end: float) -> Query:
     return replace(query, deadline=max(LEAST_SECONDS, end - time.monotonic()))
 
 
@@ -229,22 +231,25 @@ class OnceTold:
     async def search(self, query: Query) -> Found:
         """Return the hits without those that are told already; places that they leave go to others."""
         found = await self._inner.search(query)
-        if _once(found.hits) == found.hits and _once(found.misses, _told(found.hits)) == found.misses:
+        if (
+            _deduplicated(found.hits) == found.hits
+            and _deduplicated(found.misses, _shown_names(found.hits)) == found.misses
+        ):
             return found
         found = await self._inner.search(replace(query, limit=2 * query.limit))
-        hits = _once(found.hits)
+        hits = _deduplicated(found.hits)
         beyond = (replace(hit, because=BEYOND) for hit in hits[query.limit :])
-        misses = (*beyond, *_once(found.misses, _told(hits)))
+        misses = (*beyond, *_deduplicated(found.misses, _shown_names(hits)))
         return replace(found, hits=hits[: query.limit], misses=misses[: query.limit])
 
 
-def _once(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
+def _deduplicated(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
     """Return the hits of each conversation under the name that it is told by, or that its best hit has."""
     names = dict(told or {})
     return tuple(hit for hit in hits if names.setdefault(_conversation(hit), path := told_path(hit.chunk.path)) == path)
 
 
-def _told(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
+def _shown_names(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
     return {_conversation(hit): told_path(hit.chunk.path) for hit in hits}
 
 

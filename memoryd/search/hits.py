@@ -111,6 +111,11 @@ class Hit(Struct, frozen=True):
         return None if self.bm25 is None else text_score(self.bm25)
 
     @property
+    def rows(self) -> tuple[ChunkRow, ...]:
+        """The chunk and its copies."""
+        return (self.chunk, *self.copies)
+
+    @property
     def citation(self) -> Citation:
         """The way to point at its focus, or at all of it."""
         focus = self.snippet.focus

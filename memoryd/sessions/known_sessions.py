@@ -142,7 +142,7 @@ class KnownSessions:
         With `is_open` none is told that was ended, whatever times its turns have. Of those in the archive,
         and with any key, none is told that is not to be remembered.
         """
-        archived = (entry for entry in _of(agent, self.archived().values()) if head_of(entry).is_remembered)
+        archived = (entry for entry in _sessions_of(agent, self.archived().values()) if head_of(entry).is_remembered)
         own = (
             entry
             for entry in (*self.of(agent), *archived)
@@ -153,7 +153,7 @@ class KnownSessions:
 
     def of(self, agent: str) -> Iterable[Entry]:
         """Return the sessions of an agent that can be read, without those in the archive."""
-        return _of(agent, self.all().values())
+        return _sessions_of(agent, self.all().values())
 
     def stats(self, agent: str) -> dict[SessionId, FileStat | None]:
         """Return the sessions of an agent that may be told, each as its file was; None where that is not read now."""
@@ -175,7 +175,7 @@ class KnownSessions:
     ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
         with self._lock:
-            own = _of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
+            own = _sessions_of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
             indexed = self._indexed.get(agent)
             matches = indexed.matches(keys, run=turns, always=current) if indexed and keys else []
         told = [one for one in matches if one.session not in hidden]
@@ -200,7 +200,7 @@ class KnownSessions:
             self._indexed[agent].drop(name)
 
 
-def _of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
+def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
     return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
 
 

@@ -309,7 +309,7 @@ class JobFolder:
         """Return every job, oldest first; a file that cannot be read is left alone."""
         if not self._folder.is_dir():
             return []
-        jobs = [job for path in sorted(self._folder.glob(f"*{SUFFIX}")) if (job := _read(path)) is not None]
+        jobs = [job for path in sorted(self._folder.glob(f"*{SUFFIX}")) if (job := _read_job(path)) is not None]
         return sorted(jobs, key=lambda job: job.created)
 
     def save(self, job: BatchJob) -> None:
@@ -326,7 +326,7 @@ class JobFolder:
         return self._folder / f"{job.name}{SUFFIX}"
 
 
-def _read(path: Path) -> BatchJob | None:
+def _read_job(path: Path) -> BatchJob | None:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         job = BatchJob(**fields)

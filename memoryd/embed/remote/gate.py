@@ -200,7 +200,7 @@ class SpendingBook:
     def _turn_page(self) -> None:
         today = self._clock().date().isoformat()
         if self._day != today:
-            self._tokens = _read(self._path, today)
+            self._tokens = _read_spent(self._path, today)
             self._day = today
 
     def _write(self, text: str) -> None:
@@ -275,7 +275,7 @@ def _tokens(passage: Passage) -> int:
     return words if file is None else words + token_estimate(Media(file.mime).modality, len(file.data))
 
 
-def _read(path: Path, day: str) -> dict[str, int]:
+def _read_spent(path: Path, day: str) -> dict[str, int]:
     try:
         with path.open("rb") as file:
             noted = json.loads(file.read(BOOK_BYTES_MAX))

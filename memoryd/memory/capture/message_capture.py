@@ -198,38 +198,40 @@ def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list
 
     What was said on that day already is left out.
     """
-    wanted = {_said(line): line for line in lines}
-    near = _near(book, {_signs(line.text).casefold() for line in lines})
-    standing = {said: memory for memory in near if (said := _said(memory.line)) in wanted}
+    wanted = {_copy_key(line): line for line in lines}
+    near = _similar(book, {_bare_text(line.text).casefold() for line in lines})
+    standing = {said: memory for memory in near if (said := _copy_key(memory.line)) in wanted}
     return [
-        _in_its_words(line, standing.get(said)) for said, line in wanted.items() if not _is_of(standing.get(said), day)
+        _in_its_words(line, standing.get(said))
+        for said, line in wanted.items()
+        if not _is_from_day(standing.get(said), day)
     ]
 
 
 def not_standing(book: Book, texts: Iterable[str]) -> frozenset[str]:
     """Return those of the texts that no memory states, in whatever scope."""
     wanted = {text: as_said(text) for text in texts}
-    near = _near(book, {_signs(text).casefold() for text in wanted})
+    near = _similar(book, {_bare_text(text).casefold() for text in wanted})
     standing = {as_said(memory.line.text) for memory in near}
     return frozenset(text for text, said in wanted.items() if said not in standing)
 
 
-def _near(book: Book, signs: Collection[str]) -> list[Memory]:
+def _similar(book: Book, signs: Collection[str]) -> list[Memory]:
     """Return the memories whose words are among these, in whatever layout and case."""
     # of thousands hardly one begins alike, and is worth looking at as a whole
     begun = (one for one in with_pauses(book.memories.values()) if _begins_alike(one.line.text, signs))
-    return [memory for memory in begun if _signs(memory.line.text).casefold() in signs]
+    return [memory for memory in begun if _bare_text(memory.line.text).casefold() in signs]
 
 
 def _begins_alike(text: str, signs: Collection[str]) -> bool:
     first = text[:1].casefold()
     if first.isalnum() and not any(one.startswith(first) for one in signs):
         return False
-    head = _signs(text[:_HEAD]).casefold()
+    head = _bare_text(text[:_HEAD]).casefold()
     return any(one.startswith(head) for one in signs)
 
 
-def _is_of(memory: Memory | None, day: date) -> bool:
+def _is_from_day(memory: Memory | None, day: date) -> bool:
     return memory is not None and any(source.day == day for source in memory.sources)
 
 
@@ -240,11 +242,11 @@ def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
     return replace(memory.line, attributes=attributes)
 
 
-def _signs(text: str) -> str:
+def _bare_text(text: str) -> str:
     return _NO_SIGN.sub("", text)
 
 
-def _said(line: RetainedLine) -> tuple[str, str]:
+def _copy_key(line: RetainedLine) -> tuple[str, str]:
     """Return what makes two lines copies: their scope, and what they say apart from layout and the last mark."""
     told = gist(line.text) or line.text
     return line.attributes.scope, " ".join(told.split()).rstrip(".!。！ ")

@@ -169,7 +169,7 @@ class CandidateMemories:
         book, asked = self._eligible.book, self._asking.entities
         slugs = {*asked, *(alias for alias, entity in book.aliases.items() if entity in asked)}
         keys = {key for slug in slugs for key in book.by_entity.get(slug, ())}
-        yield from sorted((book.memories[key] for key in keys), key=_newest)
+        yield from sorted((book.memories[key] for key in keys), key=_newest_first)
 
 
 def newest_day(sources: Iterable[MemorySource]) -> date | None:
@@ -185,7 +185,7 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
     return max(days, default=None)
 
 
-def _newest(memory: Memory) -> tuple[int, str]:
+def _newest_first(memory: Memory) -> tuple[int, str]:
     day = newest_day(memory.sources) or date.min
     return -day.toordinal(), memory.id
 
@@ -351,7 +351,7 @@ def _ordered(
     """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
     newer = eligible.versions.newer
     told = {key: _recalled(one, eligible.versions) for key, one in memories.items()}
-    told = {key: _dropped(one, told, asking) for key, one in told.items()}
+    told = {key: _without_day_lift(one, told, asking) for key, one in told.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
     items = facts_first(
@@ -383,7 +383,7 @@ def _was_later(current: RecalledMemory, item: RecalledItem, asking: AskedFor) ->
     return current.memory.recorded > asking.span.last
 
 
-def _dropped(one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: AskedFor) -> RecalledMemory:
+def _without_day_lift(one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: AskedFor) -> RecalledMemory:
     """Return a memory without the lift of its days if those were put off before they came."""
     newer = [told[key] for key in one.superseded_by if key in told]
     if not any(not _was_later(above, one, asking) for above in newer):

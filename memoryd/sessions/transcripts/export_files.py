@@ -157,19 +157,19 @@ class ExportRecordFile:
         """Return what is remembered; nothing if the file is not there or damaged."""
         try:
             held = json.loads(self.path.read_bytes())
-            exported = {name: _parsed(value) for name, value in held["exports"].items()}
+            exported = {name: _parsed_export(value) for name, value in held["exports"].items()}
             return ExportRecord(str(held["folder"]), exported)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return ExportRecord()
 
     def save(self, record: ExportRecord) -> None:
         """Write the record whole; raises OSError."""
-        exports = {name: _told(one) for name, one in record.exported.items()}
+        exports = {name: _export_fields(one) for name, one in record.exported.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(self.path, json.dumps({"folder": record.folder, "exports": exports}).encode())
 
 
-def _told(one: Exported) -> dict[str, object]:
+def _export_fields(one: Exported) -> dict[str, object]:
     return {
         "transcript": one.transcript,
         "tail": written_tail(one.tail),
@@ -180,7 +180,7 @@ def _told(one: Exported) -> dict[str, object]:
     }
 
 
-def _parsed(value: Mapping[str, object]) -> Exported:
+def _parsed_export(value: Mapping[str, object]) -> Exported:
     tail, written = read_tail(str(value["tail"])), value["written"]
     known = Exported(str(value["transcript"]))
     lines, last = value["lines"], value["last"]
