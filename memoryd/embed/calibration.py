@@ -1,13 +1,9 @@
-"""Notes of nobody: everyday passages that answer no question but their own, to learn what a model makes of strangers.
+"""What a model makes of texts that have nothing to do with each other: measured once, and stored beside the models.
 
-Twenty-four a script, each about a thing of its own, from a line to a short paragraph, as notes are cut. To change one
-makes every model be measured again.
-
-What a model makes of notes that answer nothing: learned once for each model, and kept beside the models.
-
-In a few notes nobody can tell noise from an answer: one of five may be the answer. But how near strangers come is a
-trait of the model, and so it is measured on notes of nobody (`stranger_texts.py`). Those go where the owner's notes go,
-never elsewhere, and hold nothing of anybody.
+In a few notes noise cannot be told from an answer: one of five may be the answer. But how similar unrelated texts come
+out is a trait of the model, so it is measured on 24 everyday passages for each kind of script, from a line to a short
+paragraph, as notes are cut. They are sent where the owner's notes are sent, and say nothing of any person. Changing one
+of them makes every model be measured again.
 """
 
 import asyncio

@@ -1,9 +1,4 @@
-"""What brings an embedder about and keeps it up: the seam between a provider and whoever stands in for it.
-
-One vector for all who ask the same at the same time: notes and conversations of an agent do, with every question.
-
-Where a workspace finds its embedder: the one in use now, or why there is none.
-"""
+"""The embedder that a workspace uses now, or why there is none: providers change it, indexing and search read it."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,9 +1,6 @@
-"""The embedder that some agents share, made from their plan.
+"""The embedder that some agents share, made from their plan, with a second provider for while the first one fails.
 
-A second provider that stands in while the first one fails, with vectors of its own.
-
-The slot's embedder changes, and with it the vector space: vectors of the two are never compared. The second one is
-not even started before it is needed.
+A switch changes the vector space: vectors of the two are never compared. The second one starts only when it is needed.
 """
 
 import asyncio
@@ -27,7 +24,10 @@ from memoryd.embed.remote.gate import SpendingBook
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.models.store import ModelStore
 
+log = structlog.get_logger(__name__)
+
 NO_PROVIDER: Final = "memorySearch.provider is none"
+LOOK_SECONDS: Final = 1.0
 
 
 class Embedding(Struct, frozen=True):
@@ -99,11 +99,6 @@ def build(
         news=news,
     )
     return Embedding(plan, slot, both)
-
-
-log = structlog.get_logger(__name__)
-
-LOOK_SECONDS: Final = 1.0
 
 
 class FallbackEmbedding:

@@ -1,10 +1,7 @@
-"""From readings to the index: each is committed whole, and what is known of the file follows the commit.
+"""From readings to the index: commits, the removal of documents, and the paths that are hidden until they are removed.
 
-The commit of a large note, which takes seconds, and lets smaller ones pass.
-
-The notes that nobody may be told of though the index still holds them, since it cannot be written.
-
-Taking documents out of the index, and of what may be private every trace.
+Each file is committed whole, and the file table follows the commit. The commit of a large note takes seconds and can be
+broken off for small ones. Of what may be private every trace is removed.
 """
 
 import asyncio
@@ -31,8 +28,13 @@ from memoryd.index.triggers import Demands
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Entries, FileContent, FileRow, Rename
 
+log = structlog.get_logger(__name__)
+
 MAX_YIELDS = 3
 """So often the commit of a large note is put off for smaller ones; then they wait for it."""
+PUT_OFF_SECONDS = 2.0
+"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
+questions."""
 
 
 class PutOffError(Exception):
@@ -148,11 +150,6 @@ class Withdrawn:
         self._paths = self._paths.intersection(paths)
 
 
-PUT_OFF_SECONDS = 2.0
-"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
-questions."""
-
-
 class Purger:
     """Removes documents. `has_patterns` says whether there are names that the rules of the present round hide."""
 
@@ -248,9 +245,6 @@ class Purger:
         # an extra folder that vanished as a whole was unmounted, or is no longer wanted
         is_out_of_sight = path.startswith("../") and not os.path.lexists((self._workspace / path).parent)
         return (self.has_patterns or self._table.has_left_out) and not is_out_of_sight
-
-
-log = structlog.get_logger(__name__)
 
 
 class Committer:

@@ -1,15 +1,11 @@
-"""File events as the watcher takes them, whatever tells of them: the seam between it and its two sources.
+"""File events for the watcher: the seam, and its two sources.
 
-Which source of file events a system has.
+On Linux that is inotify, read in the event loop, and at any moment on demand. The kernel queues an event within the
+call that makes the change (inotify(7)), so reading the queue gives all changes made until then. One queue lives as long
+as the source: folders come and go, and no event is lost meanwhile.
 
-File events of Linux: inotify, read in the event loop, and once more at any moment when somebody asks.
-
-The kernel queues an event within the call that makes the change (inotify(7)), so whoever reads the queue knows all that
-was changed until then. One queue lives as long as the source: folders come and go, and no event is lost meanwhile.
-
-File events where there is no inotify: watchfiles, which polls what the system tells it, and is late by that.
-
-It hides the overflow of its queue: scans on a timer cover that.
+Elsewhere it is watchfiles, which polls, and is late by that. It hides the overflow of its queue: scans on a timer cover
+that.
 """
 
 import asyncio

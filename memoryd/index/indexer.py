@@ -1,8 +1,6 @@
 """The indexer of one workspace: scans, plans, reads what may have changed, and commits it file by file.
 
-One loop owns all of it. Hints and demands only say when to look; what to do follows from the disk.
-
-The indexer's looks at the disk: how much is looked at, and what follows from it.
+One loop owns all of it. Hints and demands only say when to scan; what to do follows from the disk.
 """
 
 import asyncio
@@ -41,6 +39,9 @@ from memoryd.index.state import CatchingUp, FileTable, IndexEvents, SyncReporter
 from memoryd.index.threads import in_thread
 from memoryd.index.triggers import NEVER, Demand, Demands, Look
 from memoryd.store.index.database import Database
+
+MOST_NAMES = 1_000
+"""More files than this are not looked at one by one."""
 
 
 class IndexSettings(Struct, frozen=True):
@@ -340,10 +341,6 @@ class Indexer:
 
     async def _read(self, work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
         return await in_thread(self._executor, lambda: read_under_the_rules(work, batch))
-
-
-MOST_NAMES = 1_000
-"""More files than this are not looked at one by one."""
 
 
 class Looking:

@@ -1,14 +1,6 @@
-"""The passages of one index that have no vector in the space of its embedder, as the store knows them.
+"""The passages of one index that have no vector in the space of its embedder: queued, embedded, stored.
 
-What the embedding lane is told when it is made.
-
-Passages that are to be embedded next. No clock and no store: times come from whoever calls.
-
-Which row of the index stands for an embedder's vector space.
-
-Giving the passages of one batch their vectors, whatever one of them may do to the embedder.
-
-Vectors that no passage has any more: a cache for texts that come back, and bounded.
+The queue has no clock and no store: its callers pass the times.
 """
 
 import time
@@ -31,11 +23,17 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.passages import PendingFile, PendingPassage
 from memoryd.store.index.vectors import NO_SPACE
 
+log = structlog.get_logger(__name__)
+
 Lookup = Callable[[str, Sequence[bytes]], Awaitable[dict[bytes, Vector]]]
 """Finds vectors of a fingerprint by text hash that some other index holds already."""
 
 Attach = Callable[[PendingFile], Awaitable[Attachment]]
 """Reads the bytes of a picture or sound; raises NotReadableError if they are not what the index has."""
+DEADLY_TRIES = 3
+"""How often one text may end the worker before it is set aside."""
+SPARE_SHARE = 20
+"""Of the unused vectors that may be kept, one in so many goes beforehand."""
 
 
 class LaneSettings(Struct, frozen=True):
@@ -239,12 +237,6 @@ class Backlog:
         self.lacking = max(0, self.lacking - count)
 
 
-log = structlog.get_logger(__name__)
-
-DEADLY_TRIES = 3
-"""How often one text may end the worker before it is set aside."""
-
-
 class _Loaded(Struct, frozen=True):
     """What is to be embedded, and which passage of the index it is."""
 
@@ -340,10 +332,6 @@ class PassageEmbedder:
         if self._deaths[item.hash] >= DEADLY_TRIES:
             log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
             await self._backlog.store(space, [], [(item.hash, reason)])
-
-
-SPARE_SHARE = 20
-"""Of the unused vectors that may be kept, one in so many goes beforehand."""
 
 
 class UnusedVectors:

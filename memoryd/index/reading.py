@@ -1,10 +1,6 @@
-"""From a suspect path to what the index shall hold of it. Blocking work without decisions about the store.
+"""From a path that may have changed to what the index shall hold of it: blocking work that does not touch the store.
 
-The bytes of an indexed picture or sound, read again when they are to be embedded, and checked again.
-
-One round of the indexer: what it reads under, and reading by it.
-
-What was cut of a large document, kept on disk until it is committed: in memory it is a multiple of the text.
+The chunks of a large document are spooled to disk until they are committed: in memory they are a multiple of its text.
 """
 
 import asyncio
@@ -49,10 +45,16 @@ from memoryd.index.threads import with_pauses
 from memoryd.store.index.documents import Entries
 from memoryd.store.index.passages import PendingFile
 
+log = structlog.get_logger(__name__)
+
 LARGE_BYTES = 2 * 2**20
 """A note of more is cut aside, while smaller ones are read and committed."""
-
-log = structlog.get_logger(__name__)
+READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
+"""How much is read, cut and committed in one go."""
+ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
+"""How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
+_BANK = "bank/"
+_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]
 
 
 class ReadStatus(StrEnum):
@@ -212,13 +214,6 @@ class AttachmentReader:
         return Attachment(media.mime, octets.sha256, octets.data)
 
 
-READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
-"""How much is read, cut and committed in one go."""
-ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
-"""How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
-_BANK = "bank/"
-
-
 class Round(Struct, frozen=True):
     """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
 
@@ -298,9 +293,6 @@ def may_follow(reading: Reading, work: Round) -> bool:
     """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
     reader = work.reader
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
-
-
-_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]
 
 
 class Spool:

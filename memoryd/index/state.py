@@ -1,11 +1,4 @@
-"""What a question waits for: that the index knows of the changes which were made before it was asked.
-
-What the indexer knows of each file between two looks at the disk.
-
-What the index parts tell the outside: numbers for status, and news for whoever listens.
-
-What the indexer tells the outside: it keeps the state that status shows, and passes on what happened.
-"""
+"""What the indexer knows of its files and shows to status, and how a question waits until its index has caught up."""
 
 import asyncio
 import time
@@ -26,6 +19,11 @@ from memoryd.files.scanner import RootReport, Scan, ScanRules
 from memoryd.index.planning import Planned, Waiting
 from memoryd.index.triggers import NOTHING, Changes, Demands, Look
 from memoryd.wire import Event
+
+log = structlog.get_logger(__name__)
+
+Publish = Callable[[Event, Mapping[str, object]], None]
+"""Hands a piece of news on; never blocks."""
 
 
 class _LeftOut(NamedTuple):
@@ -137,10 +135,6 @@ class FileTable:
         self._failed = {path: failure for path, failure in self._failed.items() if path in paths}
 
 
-Publish = Callable[[Event, Mapping[str, object]], None]
-"""Hands a piece of news on; never blocks."""
-
-
 class Removal(Struct, frozen=True):
     """Most files went at once: `files` of them, and `left` stayed."""
 
@@ -182,9 +176,6 @@ class IndexEvents(Struct, frozen=True):
     on_purge: Callable[[], None]
     """Texts are to be forgotten: what somebody keeps of the index may be theirs."""
     publish: Publish
-
-
-log = structlog.get_logger(__name__)
 
 
 class SyncReporter:

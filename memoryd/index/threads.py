@@ -1,11 +1,7 @@
-"""Work that blocks, away from the event loop.
+"""Blocking work away from the event loop: in a thread, cancellable, with pauses for other threads.
 
-Breaking off what is under way.
-
-Letting other threads run while one works for long.
-
-Python takes the interpreter from a busy thread after 5 ms. But NumPy lets it go by itself all the time, for moments
-too short for another thread to wake up in, and each of them puts those 5 ms off: the event loop would wait for half a
+Python takes the interpreter from a busy thread after 5 ms. But NumPy lets it go by itself all the time, for moments too
+short for another thread to wake up in, and each of them puts those 5 ms off: the event loop would wait for half a
 second and more. A pause that is long enough to wake up in, every few milliseconds, costs a hundredth of the work.
 """
 

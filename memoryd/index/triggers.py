@@ -1,9 +1,4 @@
-"""What others want of the indexer, and its sleep until they want something.
-
-One look at a workspace, with the rules that it was taken under.
-
-What file events told that no look at the disk has answered yet.
-"""
+"""When the indexer scans: hints and demands, and the changes that file events reported since the last scan."""
 
 import asyncio
 import contextlib

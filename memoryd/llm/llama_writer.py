@@ -1,9 +1,6 @@
 """The writing worker: a child process that loads one GGUF with llama.cpp and answers in JSON, under a grammar.
 
-Run as `python -m memoryd.llm.llama_writer FD`, FD being one end of a socket pair, with the end of which
-it ends.
-
-A task and data as the tokens of one input, in the form that a chat model was taught.
+Run as `python -m memoryd.llm.llama_writer FD`, FD being one end of a socket pair; it ends when the other end does.
 
 The template of the GGUF is filled in with two placeholders and taken apart at them: marks of the model, such as
 <|im_end|> or [INST], are read as marks where the template has them, and as plain text inside a task or data.
@@ -30,6 +27,20 @@ PLAIN: Final = f"{TASK}\n\n{DATA}\n\nAnswer:\n"
 """For a model without a template."""
 Tokenise = Callable[[bytes, bool], list[int]]
 """Make tokens of a text, with the marks inside read as such or not."""
+SEED: Final = 7
+BATCH: Final = 256
+"""Tokens computed at once; a larger batch takes more memory and is hardly faster on a processor."""
+PIECE_BYTES: Final = 1024
+"""More than any token is long."""
+_CHARACTER: Final = expression(r"^char ::= .*$", re.MULTILINE)
+_VALID: Final = (
+    r"char ::= [\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]"
+    r' | "\\" ["\\/bfnrt]'
+)
+"""What a string may hold, RFC 8259 section 7, of Unicode alone and without escaped halves of characters.
+
+The grammar that llama-cpp-python makes of a schema allows control characters, which are no JSON.
+"""
 
 
 class ChatForm:
@@ -83,22 +94,6 @@ def _conversations() -> Iterator[list[dict[str, str]]]:
     yield [{"role": "system", "content": TASK}, {"role": "user", "content": DATA}]
     # some families know no role of the system
     yield [{"role": "user", "content": f"{TASK}\n\n{DATA}"}]
-
-
-SEED: Final = 7
-BATCH: Final = 256
-"""Tokens computed at once; a larger batch takes more memory and is hardly faster on a processor."""
-PIECE_BYTES: Final = 1024
-"""More than any token is long."""
-_CHARACTER: Final = expression(r"^char ::= .*$", re.MULTILINE)
-_VALID: Final = (
-    r"char ::= [\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]"
-    r' | "\\" ["\\/bfnrt]'
-)
-"""What a string may hold, RFC 8259 section 7, of Unicode alone and without escaped halves of characters.
-
-The grammar that llama-cpp-python makes of a schema allows control characters, which are no JSON.
-"""
 
 
 class WritingModel:

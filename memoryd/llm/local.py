@@ -1,7 +1,4 @@
-"""The local chat model that all agents share: fetched, checked, at work when it is asked, and what it is doing.
-
-A chat model in a child process of its own: started when somebody asks, unloaded when idle, one question at once.
-"""
+"""The local chat model that all agents share: a child process, started on demand, with one question at a time."""
 
 import asyncio
 import time
@@ -33,9 +30,16 @@ from memoryd.models.gguf import content_hash
 from memoryd.models.store import ModelStore
 from memoryd.retry import Retry
 
+log = structlog.get_logger(__name__)
+
 WRITING_COMMAND: Final = module_command("memoryd.llm.llama_writer")
 WAITING_MAX: Final = 8
 """So many may wait for the one that is answered; another is told at once that it is busy."""
+PROVIDER: Final = "local"
+REVISION_DIGITS: Final = 16
+SLACK: Final = timedelta(seconds=30)
+"""Beyond the time of an answer, before a worker that says nothing counts as hung."""
+NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
 class WriterSpec(Struct, frozen=True, kw_only=True):
@@ -122,15 +126,6 @@ class WritingWorker(ModelWorker[str | NoResult]):
         if isinstance(reply, NoResult):
             raise TextAnswerRefused(f"the text model gives no answer: {reply.reason}")
         return read_answer(reply, shape)
-
-
-log = structlog.get_logger(__name__)
-
-PROVIDER: Final = "local"
-REVISION_DIGITS: Final = 16
-SLACK: Final = timedelta(seconds=30)
-"""Beyond the time of an answer, before a worker that says nothing counts as hung."""
-NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
 class LocalWritingSettings(Struct, frozen=True, kw_only=True):

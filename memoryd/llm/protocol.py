@@ -1,12 +1,6 @@
-"""What a model said, as an answer of the shape that was asked for, or why it is none; no word of it is repeated.
+"""The seam for models that write text: what each takes and promises, and what status shows of it.
 
-How a text model is named where its words are on record.
-
-The seam between a question and a model that writes text: what every text model takes, gives and promises.
-
-An answer is JSON of a given shape, never free text: what a model says is a value that was checked.
-
-What status tells of a text model: who it is, whether it can be asked, and why not.
+An answer is JSON of a given shape, never free text. One of another shape is refused, and no word of it is repeated.
 """
 
 import json
@@ -23,6 +17,8 @@ from memoryd.errors import TextAnswerRefused
 
 NAME_CHARACTERS: Final = 100
 _MARK_UP: Final = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
+ANSWER_CHARACTERS: Final = 64 * 1024
+"""A longer text is no answer to what is asked here."""
 
 
 def recorded_name(provider: str, model: str, release: str) -> str:
@@ -66,10 +62,6 @@ class TextModel(Protocol):
         no answer of that shape, and the next one may have. Who asks goes on without.
         """
         ...
-
-
-ANSWER_CHARACTERS: Final = 64 * 1024
-"""A longer text is no answer to what is asked here."""
 
 
 def read_answer(text: str, shape: type[Answer]) -> Answer:

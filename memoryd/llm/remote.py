@@ -1,11 +1,9 @@
-"""The wire format of OpenAI's chat completions, which many servers speak, and what they differ in.
+"""The remote text model that all agents share: its key, its calls of the day, one answer at a time, and its state.
+
+It speaks OpenAI's chat completions, as many servers do, and learns what a server does not take:
 
 POST /chat/completions {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}
 → {"choices": [{"finish_reason", "message": {"content"}}]}
-
-An endpoint for text as it is reached now: opened with its key, and anew when the key is another one.
-
-The endpoint for text that all agents share: its key, its day's calls, its one answer at a time, and how it does.
 """
 
 import asyncio
@@ -45,11 +43,26 @@ if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
 
 
+log = structlog.get_logger(__name__)
+
 PATH: Final = "/chat/completions"
 SEED: Final = 7
 _NEWER: Final = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
 _UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
 """Keywords that strict servers refuse in a schema; what comes is held against the whole schema anyway."""
+ANSWER_BYTES: Final = 1 << 20
+ATTEMPTS: Final = 2
+"""A question is asked again once, where that may help: each one costs."""
+WAITING_MAX: Final = 8
+"""So many may wait for the one that is answered; another is told at once that it is busy."""
+MISFITS_MAX: Final = 3
+"""After so many answers in a row that are none, the endpoint counts as failing."""
+HINTS: Final = {
+    FailureKind.NO_ACCESS: "check memory.llm.apiKey, and the account behind it",
+    FailureKind.MISSING: "check memory.llm.model and memory.llm.baseUrl",
+    FailureKind.ELSEWHERE: "if that is right, put the address there into memory.llm.baseUrl",
+}
+FAILED: Final = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
 
 
 class ChatDialect(Struct, frozen=True):
@@ -109,11 +122,6 @@ def _line(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
-ANSWER_BYTES: Final = 1 << 20
-ATTEMPTS: Final = 2
-"""A question is asked again once, where that may help: each one costs."""
-
-
 class ReachedEndpoint:
     """One endpoint, with the gate that remembers how long it asked to be left alone."""
 
@@ -167,20 +175,6 @@ class ReachedEndpoint:
             )
         except httpx.InvalidURL as exc:
             raise ConfigError([f"the address of memory.llm cannot be used: {exc}"]) from exc
-
-
-log = structlog.get_logger(__name__)
-
-WAITING_MAX: Final = 8
-"""So many may wait for the one that is answered; another is told at once that it is busy."""
-MISFITS_MAX: Final = 3
-"""After so many answers in a row that are none, the endpoint counts as failing."""
-HINTS: Final = {
-    FailureKind.NO_ACCESS: "check memory.llm.apiKey, and the account behind it",
-    FailureKind.MISSING: "check memory.llm.model and memory.llm.baseUrl",
-    FailureKind.ELSEWHERE: "if that is right, put the address there into memory.llm.baseUrl",
-}
-FAILED: Final = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
 
 
 class RemoteWritingSettings(Struct, frozen=True, kw_only=True):

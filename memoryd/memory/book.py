@@ -1,10 +1,6 @@
-"""All memories of a workspace as they stand now: what the index holds of its lines, read anew only where it changed.
+"""All memories of a workspace, read anew only where files changed; and search without those of other agents.
 
-Rows of the index without the lines that are for somebody else: agents that share a workspace may share a log.
-
-Which chunks of the index an asker may not see: they are neither found nor told, nor counted.
-
-Search without the memories of others: agents that share a workspace may have lines of their own in one log.
+Agents that share a workspace may share a log: lines that the asker may not see are neither found, returned nor counted.
 """
 
 import asyncio
@@ -31,12 +27,14 @@ from memoryd.memory.note_files import LineDays, RecordDays
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import Found, Query, SearchBackend, Untold
 from memoryd.store.index.database import Database
-from memoryd.store.index.memories import FileVersion, MemoryFiles, MemoryLine
+from memoryd.store.index.memories import FileVersion, MemoryLine
 from memoryd.store.index.passages import ChunkRow
 
 log = structlog.get_logger(__name__)
 
 FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
+_ASKERS_MAX: Final = 16
+"""Askers; each is an agent in a channel."""
 
 
 class _Moment(NamedTuple):
@@ -119,7 +117,10 @@ class MemoryBook:
         told = self._told if is_same_file else _Told()
 
         def read() -> tuple[FileSources, _Told]:
-            files = {one: known[one] if one in known else _sources(one, found, days) for one in found.versions}
+            files = {
+                one: known[one] if one in known else tuple(with_pauses(_each_source(one, found.lines[one.id], days)))
+                for one in found.versions
+            }
             return files, _next(told, files, found.pages, moment.withdrawn)
 
         self._files, self._told = await in_thread(self._executor, read)
@@ -143,10 +144,6 @@ def _without(
     # a file that was only looked at again is read anew, and states what it did
     apart = (sources for one, sources in files.items() if others.get(one) != sources)
     return tuple(source for sources in apart for source in sources)
-
-
-def _sources(file: FileVersion, found: MemoryFiles, days: LineDays) -> tuple[MemorySource, ...]:
-    return tuple(with_pauses(_each_source(file, found.lines[file.id], days)))
 
 
 def _each_source(file: FileVersion, lines: tuple[MemoryLine, ...], days: LineDays) -> Iterator[MemorySource]:
@@ -187,10 +184,6 @@ def _holds(chunk: ChunkRow, terms: Iterable[str]) -> bool:
     return any(term in text for term in terms)
 
 
-_REMEMBERED: Final = 16
-"""Askers; each is an agent in a channel."""
-
-
 class Hidden(Struct, frozen=True):
     """What an asker may not see: memories; and their chunks, with all others that stand under a scope."""
 
@@ -210,7 +203,7 @@ class HiddenChunks:
     async def of(self, book: Book, reach: MemoryReach) -> Hidden:
         """Return what is hidden from an asker; raises StoreError."""
         moment = (self._database.epoch, self._database.writes)
-        if book is not self._book or moment != self._moment or len(self._known) > _REMEMBERED:
+        if book is not self._book or moment != self._moment or len(self._known) > _ASKERS_MAX:
             self._book, self._moment, self._known = book, moment, {}
         known = self._known
         if reach not in known:

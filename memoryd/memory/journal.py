@@ -1,11 +1,8 @@
-"""The one way by which memories are written into a workspace: read, edit, compare and swap, and a row of each change.
+"""The one way to write memories into a workspace: read, edit, compare and swap, a row for each change; and undoing it.
 
-A row stands in the ledger before the file is written, and is settled after: what a kill left is told by the hashes.
-A ledger that cannot be used costs the undo, never the memory.
-
-Taking changes back: what they wrote goes, and what they took out comes back, where their lines still stand.
-
-To take a change back is itself a change, which can be taken back.
+A row is in the ledger before the file is written, and is settled after: hashes tell what a kill left. If the ledger
+cannot be used, undo is lost, never the memory. Undo removes what a change wrote and brings back what it took out, where
+their lines are still the same; it is itself a change, which can be undone.
 """
 
 import asyncio
@@ -47,6 +44,7 @@ Edit = Callable[[str | None], str | None]
 Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its own end.
 """
 Done = TypeVar("Done")
+MOST_OF_A_RUN = 1_000
 
 
 class NoteChange(Struct, frozen=True):
@@ -278,9 +276,6 @@ def _pause(attempt: int) -> float:
     return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))
 
 
-MOST_OF_A_RUN = 1_000
-
-
 class Undone(Struct, frozen=True):
     """A change that was taken back, or would be; `by` is the change that did it, None on a dry run."""
 
@@ -346,7 +341,7 @@ class Undoing:
     async def _take_back(self, row: ChangeRow, run: str) -> NoteChange:
         return await self._journal.change(
             row.path,
-            partial(_edited, row),
+            lambda text: _text_without(row, text or ""),
             by=WrittenBy.UNDO,
             why=f"change {row.id} was taken back",
             run=run,
@@ -354,10 +349,6 @@ class Undoing:
             delete=not row.hash_before,
             undoes=row.id,
         )
-
-
-def _edited(row: ChangeRow, text: str | None) -> str:
-    return _text_without(row, text or "")
 
 
 def _text_without(row: ChangeRow, text: str) -> str:

@@ -1,10 +1,7 @@
-"""What a text model finds worth keeping in a message: a few items, each held against the message before it counts.
+"""What a text model is asked about memories: facts of a message, labels for opinions, and prose for pages.
 
-What a text model says of a memory beside an opinion: one of four words, on record with who said it.
-
-A few sentences of a text model over given facts, each with the ids it rests on; one that cites others is refused.
-
-Memory text as data in a prompt: one line between marks that the text itself cannot hold.
+Each answer is checked: an item against its message, a sentence against the ids it cites; labels and prose are recorded
+with the model's name. Memory text is data in a prompt: one line between marks that the text itself cannot hold.
 """
 
 import json

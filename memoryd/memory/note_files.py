@@ -1,6 +1,6 @@
-"""The notes of a workspace that may be written: what stands in them now, and putting another text in its place.
+"""The notes of a workspace that may be written: reading them, replacing their text, and the days of their lines.
 
-Record time: on which day a line was written, by the name of its file, the ledger, or when the file was changed.
+A line's record time is a day: by the name of its file, the ledger, or when the file was changed.
 """
 
 import errno
@@ -26,10 +26,15 @@ from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync
 from memoryd.store.index.memories import FileVersion, MemoryFiles
 from memoryd.store.ledger.usage import FirstSeen
 
+log = structlog.get_logger(__name__)
+
 OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
 READ_ONLY_FILES: Final = ("SOUL.md",)
 _LINKED = (errno.ELOOP, errno.EXDEV)
+LineDays = Callable[[FileVersion, MemoryId], date]
+"""The day on which a file states a memory first."""
+_NANO: Final = 1e9
 
 
 class StoredNote(Struct, frozen=True):
@@ -75,8 +80,8 @@ class NoteFiles:
         except NotReadableError as exc:
             raise InvalidRequest(f"{path} cannot be written: {exc}", hint=f"see {key}") from exc
         except OSError as exc:
-            raise _told(path, exc) from exc
-        return _stored(path, octets)
+            raise _failure(path, exc) from exc
+        return _stored_note(path, octets)
 
     def write(self, before: StoredNote, data: bytes) -> None:
         """Put bytes in the place of what was read, durably.
@@ -88,7 +93,7 @@ class NoteFiles:
             target = self.workspace / before.path
             replace_file(target, data, expected=before.stat or "absent", is_durable=True)
         except OSError as exc:
-            raise _told(before.path, exc) from exc
+            raise _failure(before.path, exc) from exc
 
     def encoded(self, before: StoredNote, text: str) -> bytes:
         """Return the bytes that a note gets with a text; raises InvalidRequest and TooLarge."""
@@ -112,7 +117,7 @@ class NoteFiles:
         try:
             remove_file(target, before.stat)
         except OSError as exc:
-            raise _told(before.path, exc) from exc
+            raise _failure(before.path, exc) from exc
         sync_folder(target.parent)
 
     def sweep(self) -> None:
@@ -158,7 +163,7 @@ def _check_name(path: RelativePath, *, is_shown: bool) -> None:
         raise InvalidRequest(f"{path} is never written by memoryd", hint="edit it yourself")
 
 
-def _stored(path: RelativePath, octets: Octets) -> StoredNote:
+def _stored_note(path: RelativePath, octets: Octets) -> StoredNote:
     if reason := why_private(utf8_of(octets)[0]):
         raise InvalidRequest(f"{path} is not written: {reason}", hint="take that line out of it first")
     try:
@@ -168,7 +173,7 @@ def _stored(path: RelativePath, octets: Octets) -> StoredNote:
     return StoredNote(path, note, octets.stat, octets.sha256)
 
 
-def _told(path: RelativePath, exc: OSError) -> MemorydError:
+def _failure(path: RelativePath, exc: OSError) -> MemorydError:
     """Return what is raised for what the disk says."""
     if exc.errno in _LINKED:
         return InvalidRequest(f"{path} is a symbolic link, or leads through one", hint="put the file itself there")
@@ -178,14 +183,6 @@ def _told(path: RelativePath, exc: OSError) -> MemorydError:
         return NotNow(f"{path} cannot be written now: {exc.strerror}")
     reason = os.strerror(exc.errno or errno.EIO).lower()
     return StoreUnavailable(f"{path} cannot be read or written: {reason}", hint="nothing was changed")
-
-
-log = structlog.get_logger(__name__)
-
-LineDays = Callable[[FileVersion, MemoryId], date]
-"""The day on which a file states a memory first."""
-
-_NANO: Final = 1e9
 
 
 class RecordDays:

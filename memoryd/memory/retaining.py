@@ -1,11 +1,8 @@
-"""Retain: a memory becomes a bullet below the Retain heading of today's log, once.
+"""Retain: a memory becomes a bullet below the Retain heading of today's log, once; and edits of memories by id.
 
-Edits of memories by id: their lines are found where they stand now, and the journal writes what becomes of them.
-
-What was stated once, as keyed hashes: of what does not stand any more it is known that its owner took it back.
-
-However that was done: by an undo, by deleting the memory, or in an editor. The hashes cost nothing but this knowledge
-where the ledger cannot be used.
+An edit finds the lines of a memory as they are now, and the journal writes them. Keyed hashes record what was stated
+once: if it is in no line any more, its owner took it back, by undo, by deleting it or in an editor. Without the ledger
+only this knowledge is lost.
 """
 
 import asyncio
@@ -48,6 +45,7 @@ _GONE: Final = "its line was edited, or taken out, a moment ago: look it up agai
 
 LineEdit = Callable[[str, RelativePath, MemoryId], str | None]
 """What becomes of a note, None if no line in it states the memory; raises NoPlaceError."""
+KEY_BYTES: Final = 32
 
 
 class WrittenLines(Struct, frozen=True):
@@ -77,7 +75,7 @@ class LineEditing:
         leading = {source.path for source in memory.sources if source.line is memory.line}
         pinned = {source.path for source in memory.sources if source.line.attributes.is_pinned}
         paths = leading | pinned if change.is_pinned is False else leading
-        edit = partial(_changed, change)
+        edit = partial(with_attributes, change=change)
         why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
         return await self._written(memory, sorted(paths), edit, why=why, agent=agent)
 
@@ -114,13 +112,13 @@ class LineEditing:
             await self._journal.read(RelativePath(path))
         run = uuid4().hex
         done: list[NoteChange] = []
-        found = _Found()
+        found = _FoundLine()
         for path in paths:
             try:
                 done.append(
                     await self._journal.change(
                         RelativePath(path),
-                        partial(_edited_line, edit, RelativePath(path), memory.id, found),
+                        partial(_edit_line, edit, RelativePath(path), memory.id, found),
                         by=WrittenBy.MEMORIES,
                         why=why,
                         run=run,
@@ -128,42 +126,35 @@ class LineEditing:
                     )
                 )
             except NoPlaceError as exc:
-                raise _told(InvalidRequest(str(exc), hint=_undo(done)), done) from exc
+                raise _with_undo_hint(InvalidRequest(str(exc), hint=_undo_hint(done)), done) from exc
             except MemorydError as exc:
-                raise _told(exc, done) from exc
+                raise _with_undo_hint(exc, done) from exc
         written = tuple(one for one in done if one.is_written)
         return WrittenLines(written, run if len(written) > 1 else "") if found.is_any else None
 
 
-class _Found:
+class _FoundLine:
     """Whether any note still had the line."""
 
     is_any = False
 
 
-def _edited_line(edit: LineEdit, path: RelativePath, memory: MemoryId, found: _Found, text: str | None) -> str | None:
+def _edit_line(edit: LineEdit, path: RelativePath, memory: MemoryId, found: _FoundLine, text: str | None) -> str | None:
     edited = None if text is None else edit(text, path, memory)
     found.is_any |= edited is not None
     return edited
 
 
-def _changed(change: AttributeChange, text: str, path: RelativePath, memory: MemoryId) -> str | None:
-    return with_attributes(text, path, memory, change)
-
-
-def _told(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
+def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
     """Return what went wrong, with what was written before it."""
     if any(one.is_written for one in done):
-        exc.hint = " ".join(filter(None, [exc.hint, _undo(done)]))
+        exc.hint = " ".join(filter(None, [exc.hint, _undo_hint(done)]))
     return exc
 
 
-def _undo(done: Sequence[NoteChange]) -> str:
+def _undo_hint(done: Sequence[NoteChange]) -> str:
     made = [str(one.id) for one in done if one.is_written and one.id]
     return f"written before it, and undone by `memoryctl undo`: {', '.join(made)}" if made else "nothing was written"
-
-
-KEY_BYTES: Final = 32
 
 
 class StatedLines:
@@ -236,9 +227,9 @@ class Retaining:
         """
         path = RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
         found: list[RetainedText] = []
-        edit = partial(_with_lines, path, lines, found)
+        edit = partial(_retain_lines, path, lines, found)
         try:
-            change = await self._journal.change(path, edit, by=by, why=_why(lines), run=run, agent=agent)
+            change = await self._journal.change(path, edit, by=by, why=_reason(lines), run=run, agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc), hint="close it, then retain again") from exc
         if self._stated is not None:
@@ -248,13 +239,13 @@ class Retaining:
         )
 
 
-def _with_lines(
+def _retain_lines(
     path: RelativePath, lines: Sequence[RetainedLine], found: list[RetainedText], text: str | None
 ) -> str | None:
     found.append(retained_in(text or "", path, lines))
     return found[-1].text if found[-1].added else None
 
 
-def _why(lines: Sequence[RetainedLine]) -> str:
+def _reason(lines: Sequence[RetainedLine]) -> str:
     # no word of the memory: what is forgotten must not be told by its reason
     return "a memory was stated" if len(lines) == 1 else f"{len(lines)} memories were stated"

@@ -1,12 +1,8 @@
-"""The relevance of memories scaled to a mean of 1, so that passages, which have none, stand beside them fairly.
+"""How memories are used: accesses counted, tiers judged, relevance scaled.
 
-How memories are used, in memory: touches counted, tiers judged, relevance told. Nothing here reads or writes.
-
-How the memories of one workspace are used: touches in memory, written in batches, and the tier of each as it is now.
-
-A ledger that cannot be used costs the touches since, never an answer. A kill costs those of the last seconds.
-
-The loop behind the usage of a workspace: batches within seconds, and once a day a look at all memories.
+Relevance has a mean of 1, so that passages, which have none, compare fairly. Accesses are counted in memory and written
+in batches within seconds; once a day all memories are judged. If the ledger cannot be used, the accesses since are
+lost, never an answer; a kill costs those of the last seconds.
 """
 
 import asyncio
@@ -38,7 +34,22 @@ from memoryd.errors import Denied, MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.store.ledger.usage import MOST_KEPT, UsageRows
 
+log = structlog.get_logger(__name__)
+
 _NOTHING: Final = 1e-9
+DAYS_MAX: Final = 4096
+"""Days whose end is known without asking the zone."""
+FLUSH_SECONDS: Final = 2.0
+RETRY_SECONDS: Final = 15.0
+READY_SECONDS: Final = 0.5
+KEEP_SECONDS: Final = 30 * DAY_SECONDS
+"""For so long a memory that no line states keeps its usage: a note may come back."""
+MOST_EARLY: Final = 10_000
+"""Touches that wait for the ledger to be read."""
+LOOK_SECONDS: Final = 3600.0
+"""How often the day of the owner is looked at, and the mean is taken anew."""
+LAST_SECONDS: Final = 3.0
+"""For the last batch, when the daemon stops."""
 
 
 class RelevanceScale:
@@ -76,11 +87,6 @@ class RelevanceScale:
             self._total += weight - self._weights.get(key, 0.0)
             self._weights[key] = weight
         self._book = book
-
-
-DAYS_MAX: Final = 4096
-"""Days whose end is known without asking the zone."""
-FLUSH_SECONDS: Final = 2.0
 
 
 class LifecycleTime(Struct, frozen=True, kw_only=True):
@@ -178,16 +184,6 @@ class Usages:
                 self._ends.clear()
             until = self._ends[day] = self.when.end_of_day(day)
         return Aged(memory.line, until, now)
-
-
-log = structlog.get_logger(__name__)
-
-RETRY_SECONDS: Final = 15.0
-READY_SECONDS: Final = 0.5
-KEEP_SECONDS: Final = 30 * DAY_SECONDS
-"""For so long a memory that no line states keeps its usage: a note may come back."""
-MOST_EARLY: Final = 10_000
-"""Touches that wait for the ledger to be read."""
 
 
 class UsageBook:
@@ -298,12 +294,6 @@ class UsageBook:
 
     def _at(self, now: float | None) -> float:
         return self.usages.when.clock() if now is None else now
-
-
-LOOK_SECONDS: Final = 3600.0
-"""How often the day of the owner is looked at, and the mean is taken anew."""
-LAST_SECONDS: Final = 3.0
-"""For the last batch, when the daemon stops."""
 
 
 class UsageUpkeep:

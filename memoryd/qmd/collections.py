@@ -1,11 +1,8 @@
-"""Collections of qmd: their names, and which files of a folder belong to one.
+"""What qmd may read: the collections of an agent, the globs of their files, and copies of the public notes in them.
 
-What an agent's qmd indexes, by its configuration: the notes of its memory, and further paths.
-
-What qmd is given to read: copies of the notes that are public, and never the notes themselves.
-
-qmd reads whatever its globs match, when it likes, and cannot judge what a note says of itself; what it has never been
-shown it cannot keep, and a note that turns private while qmd reads is not in its way.
+qmd reads whatever its globs match, at any time, and does not know which notes are private. So it is given copies of
+public notes and never the notes themselves: it cannot keep a note that it has never seen, or read one that turns
+private meanwhile.
 """
 
 import contextlib
@@ -49,6 +46,8 @@ _WILD: Final[Mapping[str, Token]] = {
 }
 _SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
 _MOST_ALTERNATIVES: Final = 64
+MARKDOWN = "**/*.{md,MD}"
+_UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
 
 class Collection(Struct, frozen=True):
@@ -155,9 +154,6 @@ def _token(piece: str) -> Token:
     return Literal(piece[-1])
 
 
-MARKDOWN = "**/*.{md,MD}"
-
-
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:
     """Return what qmd indexes and the builtin index does not."""
     return (*agent.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
@@ -181,23 +177,20 @@ def _of_memory(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterat
     extra = [root for root in roots if not root.is_optional and modality_of(root.path.name) is None]
     extra = [root for root in extra if str(root.path) != root.pattern]
     for number, root in enumerate(extra):
-        yield _at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
+        yield _collection_at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
 
 
 def _of_paths(agent: str, workspace: Path, paths: Sequence[QmdPathSection]) -> Iterator[Collection]:
     for number, one in enumerate(paths):
         # by its real name, since the rules name the notes of the workspace by theirs
         path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
-        yield _at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
+        yield _collection_at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
 
 
-def _at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
+def _collection_at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
     if path.is_file():
         return Collection(name, str(path.parent), escaped(path.name), is_default)
     return Collection(name, str(path), pattern, is_default)
-
-
-_UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
 
 class _Note(Struct, frozen=True):
@@ -304,7 +297,7 @@ class QmdCopies:
 
     def _listed(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
         """Yield the files of a collection; through symlinks and into hidden folders qmd does not look either."""
-        root, apart = Path(collection.root), _identity(self._apart)
+        root, apart = Path(collection.root), _file_identity(self._apart)
         waiting = [""]
         while waiting:
             at = waiting.pop()
@@ -312,7 +305,7 @@ class QmdCopies:
             for entry in _entries(root / at):
                 relative = f"{at}{entry.name}"
                 if entry.is_dir():
-                    is_wanted = collection.may_hold_below(relative) and _identity(Path(entry.path)) != apart
+                    is_wanted = collection.may_hold_below(relative) and _file_identity(Path(entry.path)) != apart
                     if is_wanted and not ruling.is_ignored(f"{inside}{entry.name}/"):
                         waiting.append(f"{relative}/")
                 elif collection.holds(relative) and not ruling.is_ignored(f"{inside}{entry.name}"):
@@ -347,7 +340,7 @@ def _files_below(folder: Path) -> Iterator[str]:
         yield from (os.path.relpath(os.path.join(at, name), folder) for name in names)  # noqa: PTH118
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
     except OSError:

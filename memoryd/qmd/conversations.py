@@ -1,8 +1,6 @@
-"""The search of one agent's conversations through qmd, over their exports; cited by the lines of the transcripts.
+"""Search of one agent's conversations through qmd, over exported transcripts, cited by the transcripts' own lines.
 
-The seam between qmd and the transcripts that are exported for it: whoever writes them stands above this room.
-
-An agent's conversations from two engines: its own index, and qmd over their exports; none is told twice.
+The exports are written by a room above this one, behind the seam `Exports`.
 """
 
 import asyncio
@@ -23,7 +21,7 @@ from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.engine import MAX_TERMS, MOST_ASKED, NAME, arms_of
+from memoryd.qmd.engine import MAX_TERMS, MOST_ASKED, NAME, arms_of, terms_in
 from memoryd.qmd.query import QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.search.combined import joined_hits
@@ -32,6 +30,9 @@ from memoryd.search.protocol import VECTOR, Engine, Found, Query, SearchBackend
 from memoryd.store.index.passages import ChunkRow
 
 PATTERN = f"*{SUFFIX}"
+AROUND: Final = 60
+"""Lines before and behind the one that qmd names: of a long conversation no more is read."""
+_MAX_LINE_CHARS: Final = 1 << 16
 
 
 class Exports(Protocol):
@@ -83,11 +84,6 @@ def exported_collection(agent: str, exports: Exports) -> tuple[Collection, ...]:
     return (Collection(f"sessions-{agent}", str(exports.folder), PATTERN, is_exported=True),)
 
 
-AROUND: Final = 60
-"""Lines before and behind the one that qmd names: of a long conversation no more is read."""
-_MAX_LINE_CHARS: Final = 1 << 16
-
-
 class ExportedSearch:
     """Asks qmd for the exports of one agent; raises SidecarError when it cannot answer."""
 
@@ -130,7 +126,7 @@ class ExportedSearch:
         for rank, hit in enumerate(hits, start=1):
             row = self._row(hit, terms, query)
             if row is not None:
-                held = _held(row.text, terms)
+                held = terms_in(row.text, terms)
                 because = f"qmd ranks its conversation {rank}, with a score of {hit.score:g}"
                 yield Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
 
@@ -151,7 +147,10 @@ class ExportedSearch:
         rows = self._rows(path, first, text, mtime_ns)
         return max(
             (row for row in rows if query.question.allows([row.text, row.heading, row.path])),
-            key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line - HEADING_LINES <= row.end_line),
+            key=lambda row: (
+                len(terms_in(row.text, terms)),
+                row.start_line <= hit.line - HEADING_LINES <= row.end_line,
+            ),
             default=None,
         )
 
@@ -171,11 +170,6 @@ def _window(path: Path, line: int) -> tuple[int, str]:
         return first, ""
     # an empty line at either end is nobody's
     return first + said[0], "".join(lines[said[0] : said[-1] + 1])
-
-
-def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:
-    lowered = text.lower()
-    return tuple(term for term in terms if term in lowered)
 
 
 class OptionalBackend(SearchBackend, Protocol):

@@ -1,9 +1,4 @@
-"""The search of one agent through qmd: its results, checked against the files on disk and cited like our own.
-
-Which file on disk a result of qmd means, under which path it is told, and whether it may be told at all.
-
-From the files that qmd names to the passages that answer: read as they are now, and judged by the question.
-"""
+"""The search of one agent through qmd: its results checked against the files on disk, and cited like our own."""
 
 import asyncio
 import os
@@ -33,6 +28,13 @@ from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.search.hits import Hit, Ranks, folded
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query
 from memoryd.store.index.passages import ChunkRow
+
+NAME: Final = "qmd"
+MOST_ASKED = MAX_SEARCHES * MAX_LISTED
+"""Results asked for when the question may leave out most of them: all that qmd can tell."""
+MAX_TERMS = 64
+ChangedSince = Callable[[Sequence[str], float], set[str]]
+"""Tells which of some documents are not what they were at a moment of the system clock."""
 
 
 class ResultFile(Struct, frozen=True):
@@ -105,16 +107,6 @@ class ResultFiles:
     def _named(self, path: str) -> ResultFile | None:
         collection, _, relative = path.removeprefix(QMD_PREFIX).partition("/")
         return self.place(collection, relative) if path.startswith(QMD_PREFIX) else None
-
-
-NAME: Final = "qmd"
-MOST_ASKED = MAX_SEARCHES * MAX_LISTED
-"""Results asked for when the question may leave out most of them: all that qmd can tell."""
-MAX_TERMS = 64
-
-
-ChangedSince = Callable[[Sequence[str], float], set[str]]
-"""Tells which of some documents are not what they were at a moment of the system clock."""
 
 
 class QmdSearch:
@@ -239,11 +231,11 @@ class Passages:
             return None
         if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
             return None
-        beyond = _beyond(content, file, query)
+        beyond = _hidden_lines(content, file, query)
         row = self._best_part(content, file, hit, terms, query, beyond)
         if row is None:
             return None
-        held = _held(row.text, terms)
+        held = terms_in(row.text, terms)
         # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
         is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not beyond
         if not held and not is_unchanged:
@@ -277,7 +269,7 @@ class Passages:
                 for row in rows
                 if row.start_line not in beyond and question.allows([row.text, row.heading, row.path])
             ),
-            key=lambda row: (len(_held(row.text, terms)), row.start_line <= hit.line <= row.end_line),
+            key=lambda row: (len(terms_in(row.text, terms)), row.start_line <= hit.line <= row.end_line),
             default=None,
         )
 
@@ -293,7 +285,7 @@ def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
     return chunk.path, chunk.start_line
 
 
-def _beyond(content: Content, file: ResultFile, query: Query) -> frozenset[int]:
+def _hidden_lines(content: Content, file: ResultFile, query: Query) -> frozenset[int]:
     if query.reach is None:
         return frozenset()
     return lines_beyond(padded(content.text), RelativePath(file.path), query.reach)
@@ -307,6 +299,7 @@ def _row(content: Content, data: bytes, file: ResultFile, part: Chunk) -> ChunkR
     return ChunkRow(0, RelativePath(file.path), Source.MEMORY, *lines, part.heading, text, mtime_ns, known)
 
 
-def _held(text: str, terms: Sequence[str]) -> tuple[str, ...]:
+def terms_in(text: str, terms: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the terms that a text has."""
     lowered = text.lower()
     return tuple(term for term in terms if term in lowered)

@@ -1,6 +1,6 @@
-"""The commands that write the index of qmd: each waits for other writers, and a damaged index is made anew.
+"""The commands that write the index of qmd, and the models it gets.
 
-The models that an agent's qmd may use: which files, whether they are models at all, and the links it is given.
+Each command waits for other writers, and a damaged index is made anew. Models are links to files that were checked.
 """
 
 import asyncio
@@ -33,6 +33,10 @@ CLEAN_TRIES = 3
 CUT_SECONDS = 5.0
 STILL_FAILED = "still failed"
 """In what `embed` prints when it ends well without all of the vectors."""
+EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
+GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
+RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
+"""The files that `qmd pull` leaves in the folder of its models."""
 
 
 class CommandSeconds(Struct, frozen=True, kw_only=True):
@@ -155,12 +159,6 @@ def _why(outcome: CompletedCommand) -> str:
     if outcome.code < 0:
         return outcome.ending
     return first_error(outcome.stderr) or first_error(outcome.stdout) or outcome.ending
-
-
-EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
-GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
-RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
-"""The files that `qmd pull` leaves in the folder of its models."""
 
 
 class QmdModel(Struct, frozen=True):

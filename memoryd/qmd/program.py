@@ -1,13 +1,7 @@
-"""Finding the qmd that is installed here, and making sure that it is one that can be used.
+"""The installed qmd: finding it, checking its version, its folder for one agent, and running its commands.
 
 The launcher that npm puts on the PATH starts a second process, which would outlive it; so the script behind it is run
 with its runtime directly.
-
-One run of a qmd command, from start to reaping, with a time limit and a cap on what it may print.
-
-The folder that qmd lives in for one agent: the configuration that memoryd writes, the index, the environment.
-
-The qmd of one agent as it can be run: the program once it is found, and its folder.
 """
 
 import asyncio
@@ -40,6 +34,15 @@ INSTALL: Final = (
     + (PACKAGES if sys.platform == "linux" else "@tobilu/qmd@2.8.3")
     + ' and set memory.qmd.command to "~/.local/share/qmd/node_modules/.bin/qmd"'
 )
+STDOUT_BYTES = 8 * 1024 * 1024
+"""A qmd that prints more is killed."""
+MARKER: Final = "memoryd.json"
+BUSY_SECONDS = 10.0
+"""How long a command that writes waits for another writer."""
+NICENESS = "10"
+GRACE = timedelta(seconds=2)
+_INDEX = ("--index", "index")
+"""The default index by name, so that no `.qmd` folder above the working directory takes its place."""
 
 
 class Program(Struct, frozen=True):
@@ -55,14 +58,14 @@ async def find_program(command: str, environment: Mapping[str, str]) -> Program:
 
     Raises SidecarError, with what to do as the hint, if there is none, it does not run, or it is too old.
     """
-    path = await asyncio.to_thread(_located, command, environment)
+    path = await asyncio.to_thread(_locate, command, environment)
     script = await asyncio.to_thread(_script, path)
     allowed = allowed_environment(environment)
     full = (str(path),) if script is None else (await _runtime(script, allowed), str(script))
     return Program(full, path, await _version((*full, "--version"), path, allowed))
 
 
-def _located(command: str, environment: Mapping[str, str]) -> Path:
+def _locate(command: str, environment: Mapping[str, str]) -> Path:
     wanted = Path(command).expanduser()
     if wanted.is_absolute() and wanted.suffix == ".js" and wanted.is_file():
         return wanted
@@ -124,10 +127,6 @@ async def _version(command: tuple[str, ...], path: Path, environment: Mapping[st
     return ".".join(map(str, version))
 
 
-STDOUT_BYTES = 8 * 1024 * 1024
-"""A qmd that prints more is killed."""
-
-
 class CompletedCommand(Struct, frozen=True):
     """What a command ended with; `code` is minus the signal that killed it."""
 
@@ -161,21 +160,18 @@ async def run_command(
             await child.start()
             code = await child.wait()
     except TimeoutError as exc:
-        raise SidecarError(f"{_said(command)} did not end within {seconds:g} s") from exc
+        raise SidecarError(f"{_command_name(command)} did not end within {seconds:g} s") from exc
     finally:
         await child.stop()
     if child.has_overflowed:
-        raise SidecarError(f"{_said(command)} printed more than {STDOUT_BYTES} bytes")
+        raise SidecarError(f"{_command_name(command)} printed more than {STDOUT_BYTES} bytes")
     return CompletedCommand(code, child.stdout.decode(errors="replace"), child.stderr)
 
 
-def _said(command: tuple[str, ...]) -> str:
+def _command_name(command: tuple[str, ...]) -> str:
     """Name a command as a person would type it: the last plain word says what it does."""
     words = [word for word in command[1:4] if word.isalpha()]
     return " ".join(["qmd", *words[:1]]) if words else Path(command[0]).name
-
-
-MARKER: Final = "memoryd.json"
 
 
 class QmdHome:
@@ -228,7 +224,7 @@ class QmdHome:
 
         `models` has the path of each role. All three must be named: qmd fills in what is missing, and would fetch it.
         """
-        wanted = _yaml(self.notes, collections, models)
+        wanted = _config_yaml(self.notes, collections, models)
         with contextlib.suppress(OSError):
             if self.config_file.read_bytes() == wanted:
                 return False
@@ -289,28 +285,20 @@ class QmdHome:
         replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
 
 
-def _yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
+def _config_yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
     held = {
-        "collections": {one.name: _told(one, notes) for one in collections},
+        "collections": {one.name: _collection_entry(one, notes) for one in collections},
         "models": {role: str(path) for role, path in models.items()},
     }
     text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()
 
 
-def _told(one: Collection, notes: Path) -> dict[str, object]:
+def _collection_entry(one: Collection, notes: Path) -> dict[str, object]:
     if one.is_exported:
         # a person who asks by hand, and names no collection, asks the notes
         return {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
     return {"path": str(notes / one.name), "pattern": one.pattern}
-
-
-BUSY_SECONDS = 10.0
-"""How long a command that writes waits for another writer."""
-NICENESS = "10"
-GRACE = timedelta(seconds=2)
-_INDEX = ("--index", "index")
-"""The default index by name, so that no `.qmd` folder above the working directory takes its place."""
 
 
 class QmdInstallation:

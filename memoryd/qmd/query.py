@@ -1,6 +1,7 @@
-"""Reading what qmd prints: versions, results that may hide behind banners, and what its complaints mean.
+"""What qmd is asked, and what it prints.
 
-A question in the words of qmd: typed sub-queries instead of prose, since qmd wants every word of a line found.
+A question becomes typed sub-queries instead of prose, since qmd wants every word of a line found. Its output is read
+even where banners hide the results, and its error texts become complaints that callers can act on.
 """
 
 import json
@@ -24,6 +25,13 @@ _NOTHING: Final = expression(r"no results found", re.IGNORECASE)
 _EMBEDDING: Final = expression(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)
 _VECTORS: Final = expression(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
 _INTERNAL: Final = expression(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
+QmdMode = Literal["search", "vsearch", "query"]
+MAX_SEARCHES: Final = 10
+"""qmd takes no more in one question."""
+MAX_LISTED: Final = 20
+"""Documents that qmd takes of each sub-query, however many are asked for."""
+_MAX_TOGETHER: Final = 16
+_MAX_VECTOR_CHARS: Final = 2000
 
 
 class Complaint(StrEnum):
@@ -165,16 +173,6 @@ def _hit(raw: Mapping[str, object]) -> QmdHit | None:
         line=line if isinstance(line, int) and line > 0 else 1,
         docid=docid.removeprefix("#") if isinstance(docid, str) else "",
     )
-
-
-QmdMode = Literal["search", "vsearch", "query"]
-
-MAX_SEARCHES: Final = 10
-"""qmd takes no more in one question."""
-MAX_LISTED: Final = 20
-"""Documents that qmd takes of each sub-query, however many are asked for."""
-_MAX_TOGETHER: Final = 16
-_MAX_VECTOR_CHARS: Final = 2000
 
 
 class SubQuery(Struct, frozen=True):

@@ -1,10 +1,7 @@
-"""JSON-RPC 2.0 over a pipe, one object a line: requests go out, and each answer to whoever waits for it.
+"""The long-lived `qmd mcp`: one child per index, started on demand, ended when idle.
 
-One run of `qmd mcp`, from its start to its end: what it is asked, and whether its models are loaded.
-
-The protocol is the Model Context Protocol, revision 2025-06-18, of which only `tools/call` is used.
-
-The long-lived `qmd mcp`: one child per index, started when somebody asks, ended when nobody does.
+It speaks JSON-RPC 2.0 over a pipe, one object a line: the Model Context Protocol, revision 2025-06-18, of which only
+`tools/call` is used.
 """
 
 import asyncio
@@ -24,10 +21,13 @@ from memoryd.errors import SidecarError
 from memoryd.retry import Retry
 from memoryd.sidecar.process import Child, ChildSpec
 
+log = structlog.get_logger(__name__)
+
 LINE_BYTES = 8 * 1024 * 1024
 """A longer line is a flood."""
 
 RpcResult = Mapping[str, object]
+PROTOCOL = "2025-06-18"
 
 
 class JsonRpcPipe:
@@ -95,9 +95,6 @@ class JsonRpcPipe:
             answer.set_result(result)
         else:
             answer.set_exception(SidecarError(f"qmd mcp answered with an error: {str(message.get('error'))[:300]}"))
-
-
-PROTOCOL = "2025-06-18"
 
 
 class ToolAnswer(Struct, frozen=True):
@@ -219,9 +216,6 @@ def _text_of(answer: RpcResult) -> str:
     content = answer.get("content")
     texts = [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
     return " ".join(str(text) for text in texts if text)[:300] or "it gave no structured answer"
-
-
-log = structlog.get_logger(__name__)
 
 
 class ServerPhase(StrEnum):

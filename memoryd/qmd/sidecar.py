@@ -1,10 +1,6 @@
-"""qmd as the search sees it: a question in, results out, or one error that says why not.
+"""qmd as the search uses it: a question in, results out, or one error that says why not.
 
 A warm `qmd mcp` answers; while that is down, each question is a process of its own.
-
-A question to qmd as a process of its own, for while its server is down.
-
-What one agent's qmd says of itself at one moment.
 """
 
 import asyncio
@@ -41,6 +37,8 @@ AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""
 WAITING = 16
 """Questions that may wait for one of these places; the rest is refused, so that the builtin index answers it."""
+ABORTED = (134, -6)
+"""llama.cpp may abort at the end of a run whose results were printed whole."""
 
 
 class QmdSettings(Struct, frozen=True, kw_only=True):
@@ -189,10 +187,6 @@ class QmdSidecar:
         # one that was asked before would be ranked from the cache of qmd, without a model
         unheard = SubQuery("vec", f"memory {time.time_ns()}")
         return QmdQuestion((unheard,), 1, self.reranks).tool_arguments()
-
-
-ABORTED = (134, -6)
-"""llama.cpp may abort at the end of a run whose results were printed whole."""
 
 
 class CommandQuery:

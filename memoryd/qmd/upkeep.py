@@ -1,8 +1,6 @@
 """Keeping the index of qmd up to date: find the program, write its configuration, `update`, `embed`, repair.
 
 One loop does all of it, so two writers of one index never meet.
-
-What is known of the index of qmd: how new it is, and what it lacks.
 """
 
 import asyncio

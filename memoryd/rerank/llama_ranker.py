@@ -2,12 +2,11 @@
 
 Run as `python -m memoryd.rerank.llama_ranker FD`, FD being one end of a socket pair; it ends when the other end does.
 
-A question and a text as the tokens of one input, in the form that llama.cpp's own server gives a reranker.
-
-Models that bring a template of the name `rerank` (qwen3-reranker) are given it filled in; the others (bge-reranker,
-jina-reranker) get both texts with the marks that their vocabulary says: [BOS]question[EOS][SEP]text[EOS]. Source:
-`format_prompt_rerank` of llama.cpp, tools/server/server-common.cpp. Other than there, marks inside a question or a text
-are text, and what is too long is cut.
+A question and a text are put in the form that llama.cpp's own server gives a reranker: models that bring a template of
+the name `rerank` (qwen3-reranker) get it filled in; the others (bge-reranker, jina-reranker) get both texts with the
+marks that their vocabulary says: [BOS]question[EOS][SEP]text[EOS]. Source: `format_prompt_rerank` of llama.cpp,
+tools/server/server-common.cpp. Other than there, marks inside a question or a text are text, and what is too long is
+cut.
 """
 
 import re
@@ -24,6 +23,8 @@ TEXT: Final = "{document}"
 QUESTION_SHARE: Final = 2
 """A question takes one part in so many of the room for both at most."""
 _SLOT: Final = expression(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
+_POOLING_RANK: Final = 4
+"""llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""
 
 
 class PairFormat:
@@ -101,10 +102,6 @@ def _of_marks(model: LlamaModel) -> Iterator[int | str]:
     yield TEXT
     if has_end and end >= 0:
         yield end
-
-
-_POOLING_RANK: Final = 4
-"""llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""
 
 
 class RankingModel:

@@ -1,7 +1,4 @@
-"""The reranker that some agents share: its model, what it is doing, and its answer within a time.
-
-A reranker in a child process of its own: started when somebody asks, unloaded when idle, one question at a time.
-"""
+"""The reranker that some agents share: a child process, started on demand, with one question at a time."""
 
 import asyncio
 import math
@@ -25,12 +22,15 @@ from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore
 from memoryd.retry import Retry
 
+log = structlog.get_logger(__name__)
+
 RANKING_COMMAND: Final = module_command("memoryd.rerank.llama_ranker")
 CONTEXT: Final = 512
 """Tokens of a question and a text together; a chunk has some 400.
 
 Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabulary: with 250,000 entries half a gigabyte.
 """
+NO_MODEL: Final = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
 class RankerSpec(Struct, frozen=True, kw_only=True):
@@ -135,9 +135,6 @@ def _digest(text: str) -> bytes:
     return sha256(text.encode(errors="surrogatepass")).digest()
 
 
-log = structlog.get_logger(__name__)
-
-
 class RerankerSettings(Struct, frozen=True):
     """Which model, and how its worker runs it."""
 
@@ -166,9 +163,6 @@ class RerankerState(Struct, frozen=True):
     """Its name, or its source before the file was read."""
     family: str | None = None
     worker: WorkerState | None = None
-
-
-NO_MODEL: Final = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
 class RankingOutcome(StrEnum):

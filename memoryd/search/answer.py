@@ -1,7 +1,4 @@
-"""What is found → answer: what to think of it, with cited snippets, and why it is empty if it is.
-
-Hits as they are told: each with the part that tells most, its focus, and the citation under it.
-"""
+"""Answers: the snippets and citations of hits, the state of the arms, and why an answer is empty or weak."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -108,13 +105,13 @@ class SearchService:
         left = query.deadline - (time.monotonic() - start)
         asked = replace(query, deadline=left, fresh_until=start + fresh, is_explained=is_explained)
         found = await self._search.search(asked)
-        freshness = _owed(self._freshness(), found, pending) if asks_notes else Freshness()
-        hits = told_within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
+        freshness = _with_pending_work(self._freshness(), found, pending) if asks_notes else Freshness()
+        hits = with_snippets_within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
         verdict = best_verdict(hits) or Verdict.NONE
         why = why_untold(found) or _why_no_better(hits, found) or freshness.hold or None
         return Answer(
             hits=hits,
-            misses=told(judged(found.misses if is_explained else (), leading=0), found, has_footer=has_footer),
+            misses=with_snippets(judged(found.misses if is_explained else (), leading=0), found, has_footer=has_footer),
             mode=_mode(found),
             verdict=verdict,
             reason=why if hits else why_empty(found, freshness, query),
@@ -140,7 +137,7 @@ def _why_no_better(hits: Sequence[Hit], found: Found) -> str:
     return "" if leading is None else why_no_better(hits, found.floors_of(leading.chunk.source))
 
 
-def _owed(freshness: Freshness, found: Found, pending_files: int) -> Freshness:
+def _with_pending_work(freshness: Freshness, found: Found, pending_files: int) -> Freshness:
     """Return what is still owed: vectors by the engine that answered alone, and what differs from the disk by all.
 
     Files count as they did before the search: one that is read beside it may come too late to be found, and one that is
@@ -161,15 +158,15 @@ def _mode(found: Found) -> AnswerMode:
     return "lexical" if lexical else "vector" if vector else "none"
 
 
-def told(hits: Sequence[Hit], found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
+def with_snippets(hits: Sequence[Hit], found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the hits with their snippets; `has_footer` puts `Source: …` under each."""
     limit = found.engine.snippet_chars
     return tuple(_shown(hit, _weights(found, hit), limit, has_footer=has_footer) for hit in hits)
 
 
-def told_within(found: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
+def with_snippets_within(found: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the leading hits whose snippets fit together; the one that overflows is cut, and is the last."""
-    shown = told(hits, found, has_footer=has_footer)
+    shown = with_snippets(hits, found, has_footer=has_footer)
     left = found.engine.total_chars
     if left is None:
         return shown

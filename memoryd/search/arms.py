@@ -1,11 +1,4 @@
-"""How long each arm took over its part of an answer, and how it went: kept where the work is done, for metrics.
-
-The keyword arm of the builtin search: BM25 over the index of one workspace.
-
-Ranked → reranked: the first candidates in the order of a cross-encoder, which reads each beside the question.
-
-The vector arm of the builtin search: cosines of a question with the vectors of one workspace.
-"""
+"""The arms of the builtin search: keywords (BM25), vectors (cosine), reranking (a cross-encoder); and their times."""
 
 import asyncio
 import time
@@ -45,6 +38,16 @@ _WORKED: Final = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmS
 """An arm in another state was not asked."""
 
 Matches = TypeVar("Matches")
+TEXT_CHARACTERS: Final = 1500
+"""Of a candidate, its headings included; a chunk has some 1,400."""
+_STATES: Final = {
+    RankingOutcome.OK: ArmState.OK,
+    RankingOutcome.WAITING: ArmState.WAITING,
+    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
+    RankingOutcome.FAILED: ArmState.FAILED,
+}
+PASSAGES_PER_CHUNK = 4
+"""So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
 
 class ArmTimes:
@@ -114,16 +117,6 @@ async def lexical_matches(
         wanted *= DEEPER
 
 
-TEXT_CHARACTERS: Final = 1500
-"""Of a candidate, its headings included; a chunk has some 1,400."""
-_STATES: Final = {
-    RankingOutcome.OK: ArmState.OK,
-    RankingOutcome.WAITING: ArmState.WAITING,
-    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
-    RankingOutcome.FAILED: ArmState.FAILED,
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankArm:
     """Reads the first `candidates` within `seconds`; late or failing, the order stands."""
@@ -166,10 +159,6 @@ class RerankArm:
 
 def _text(row: ChunkRow) -> str:
     return f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
-
-
-PASSAGES_PER_CHUNK = 4
-"""So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
 
 class QuestionVector(Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""The builtin search of one workspace: question → candidates → ranked → what is found.
+"""The builtin search of one workspace: question → candidates → ranked → hits.
 
-Question → candidates: both arms side by side under one deadline, and again where the answer wants more.
+Both arms run side by side under one deadline, and again where the answer needs more candidates.
 """
 
 import asyncio
@@ -29,11 +29,18 @@ from memoryd.search.arms import (
     guarded,
     lexical_matches,
 )
-from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query
+from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query, nothing_found
 from memoryd.search.ranking import Ranked, SearchSettings, Selected, commonness, ranked, select
 from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
+
+_RESERVE = 0.2
+"""Share of the deadline kept for merging and reading the rows."""
+FIRST_LOOK = 24
+"""Rows that are read before copies are known to fill them."""
+MAX_TRIES = 3
+"""How often a question is asked while a sync replaces what it finds."""
 
 
 class Candidates(Struct, frozen=True):
@@ -135,14 +142,6 @@ class CandidateSearch:
         return evidence.only(evidence.chunks - hidden - untold.chunks)
 
 
-_RESERVE = 0.2
-"""Share of the deadline kept for merging and reading the rows."""
-FIRST_LOOK = 24
-"""Rows that are read before copies are known to fill them."""
-MAX_TRIES = 3
-"""How often a question is asked while a sync replaces what it finds."""
-
-
 class _ReplacedError(Exception):
     """A chunk that an arm found was gone when its row was to be read."""
 
@@ -196,14 +195,14 @@ class BuiltinSearch:
                     return await self._search(query, is_last=False)
             return await self._search(query, is_last=True)
         except StoreError as exc:
-            return _nothing(query, Arm(ArmState.FAILED, str(exc)))
+            return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 
     async def _search(self, query: Query, *, is_last: bool) -> Found:
         """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         arm, admitted = await guarded(lambda: candidate_filter(self._database, query.question), end)
         if admitted is None:
-            return _nothing(query, arm)
+            return nothing_found(query.question.terms, arm)
         search = CandidateSearch(
             database=self._database,
             vector_arm=self._vector_arm,
@@ -304,8 +303,3 @@ class BuiltinSearch:
             fallback=None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since),
             floors=ranking.floors,
         )
-
-
-def _nothing(query: Query, arm: Arm) -> Found:
-    """Return what is found where the index itself cannot be asked: `arm` says why."""
-    return Found((), (), {LEXICAL: arm, VECTOR: arm}, query.question.terms)

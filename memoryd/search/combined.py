@@ -1,10 +1,7 @@
-"""The arm that answers from an agent's conversations: beside the notes, never in their way.
+"""Search over several engines: notes and conversations merged, the fallback of a failing engine, duplicates left out.
 
-Two engines as one: the first answers; when it cannot, the second answers the same question in the same call.
-
-Notes and conversations as one answer: asked side by side, as far as the question asks for them, and merged.
-
-Conversations told once where two say the same: a transcript, and the session that its turns are taken into.
+Both are asked side by side; conversations that fail or are late cost their part, never the answer. The fallback answers
+within the same call. A transcript and the session that its turns were taken into are returned once.
 """
 
 import asyncio
@@ -27,7 +24,6 @@ from memoryd.search.protocol import (
     CONVERSATIONS,
     LEADING,
     LEXICAL,
-    VECTOR,
     Arm,
     ArmState,
     Fallback,
@@ -36,6 +32,7 @@ from memoryd.search.protocol import (
     Query,
     SearchBackend,
     judged,
+    nothing_found,
 )
 from memoryd.search.ranking import BEYOND
 
@@ -45,6 +42,9 @@ NOTHING_TO_ASK: Final = Arm(
     'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',
 )
 """Of an agent whose conversations nobody keeps."""
+FIRST_SHARE = 0.8
+"""Of the deadline; the rest is kept for the second engine."""
+LEAST_SECONDS = 0.05
 
 
 class ConversationArm:
@@ -63,26 +63,22 @@ class ConversationArm:
         """Return how it took part within the deadline, and what it found."""
         standing = NOTHING_TO_ASK if self._search is None else self._standing()
         if self._search is None or not standing.took_part:
-            return standing, _nothing(query, standing)
+            return standing, nothing_found(query.question.terms, standing)
         try:
             async with asyncio.timeout(query.deadline):
                 found = await self._search.search(query)
         except TimeoutError:
             late = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
-            return late, _nothing(query, late)
+            return late, nothing_found(query.question.terms, late)
         except MemorydError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
-            return failed, _nothing(query, failed)
-        arm = _joined(standing, found.arms)
+            return failed, nothing_found(query.question.terms, failed)
+        arm = _arm_of_all(standing, found.arms)
         # what is not kept at all is worth a word where nothing was found
         return (Arm(ArmState.OK) if found.hits and arm.state is ArmState.OK else arm), found
 
 
-def _nothing(query: Query, arm: Arm) -> Found:
-    return Found((), (), {LEXICAL: arm, VECTOR: arm}, query.question.terms)
-
-
-def _joined(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
+def _arm_of_all(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
     """Return how the whole took part: as its arms did, and as far as everything was read."""
     if not any(arm.took_part for arm in arms.values()):
         return arms[LEXICAL]
@@ -92,11 +88,6 @@ def _joined(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
     if not lacking:
         return standing
     return Arm(ArmState.PARTIAL, "; ".join(f"{name}: {arm.reason or arm.state}" for name, arm in lacking))
-
-
-FIRST_SHARE = 0.8
-"""Of the deadline; the rest is kept for the second engine."""
-LEAST_SECONDS = 0.05
 
 
 class FallbackSearch:
@@ -141,13 +132,15 @@ class FallbackSearch:
             self.times.note(self._name, begun, ArmState.FAILED)
             # what is noted meanwhile is for the next question
             met = self.note(str(exc))
-            return replace(await self._second.search(_rest(query, end)), fallback=met)
+            return replace(await self._second.search(_with_time_left(query, end)), fallback=met)
         self.times.note(self._name, begun)
         self.note(None)
         if not found.hits and found.doubt:
             reason = Fallback(self._name, found.doubt, datetime.now(UTC))
-            return replace(await self._second.search(_rest(query, end)), fallback=reason)
-        return found if found.as_of is None else await self._with_recent(found, found.as_of, _rest(query, end))
+            return replace(await self._second.search(_with_time_left(query, end)), fallback=reason)
+        return (
+            found if found.as_of is None else await self._with_recent(found, found.as_of, _with_time_left(query, end))
+        )
 
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
@@ -160,7 +153,7 @@ class FallbackSearch:
         return replace(found, hits=tuple(hits[: query.limit]))
 
 
-def _rest(query: Query, end: float) -> Query:
+def _with_time_left(query: Query, end: float) -> Query:
     return replace(query, deadline=max(LEAST_SECONDS, end - time.monotonic()))
 
 
@@ -180,7 +173,11 @@ class MergedSearch:
         # each index holds one source: to filter by it would only cost
         inner = query.of_any_source()
         if not query.asks(Source.SESSIONS):
-            return await self._notes.search(inner) if query.asks(Source.MEMORY) else _unasked(query)
+            # the request and the question may name different sources
+            is_asked = query.asks(Source.MEMORY)
+            return (
+                await self._notes.search(inner) if is_asked else nothing_found(query.question.terms, Arm(ArmState.OK))
+            )
         if not query.asks(Source.MEMORY):
             arm, told = await self._conversations.found(inner)
             return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
@@ -225,11 +222,6 @@ def _compared(hit: Hit, best_bm25: float) -> Evident:
     return Evident(hit.terms, matching, hit.cosine, hit.score, hit.decay.factor, hit.verdict, hit.is_noise)
 
 
-def _unasked(query: Query) -> Found:
-    """Return what is found where the request and the question name different sources."""
-    return Found((), (), {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}, query.question.terms)
-
-
 class OnceTold:
     """Asks `inner`, and tells of each two conversations that are one the better: what it holds need not be in both."""
 
@@ -239,22 +231,25 @@ class OnceTold:
     async def search(self, query: Query) -> Found:
         """Return the hits without those that are told already; places that they leave go to others."""
         found = await self._inner.search(query)
-        if _once(found.hits) == found.hits and _once(found.misses, _told(found.hits)) == found.misses:
+        if (
+            _deduplicated(found.hits) == found.hits
+            and _deduplicated(found.misses, _shown_names(found.hits)) == found.misses
+        ):
             return found
         found = await self._inner.search(replace(query, limit=2 * query.limit))
-        hits = _once(found.hits)
+        hits = _deduplicated(found.hits)
         beyond = (replace(hit, because=BEYOND) for hit in hits[query.limit :])
-        misses = (*beyond, *_once(found.misses, _told(hits)))
+        misses = (*beyond, *_deduplicated(found.misses, _shown_names(hits)))
         return replace(found, hits=hits[: query.limit], misses=misses[: query.limit])
 
 
-def _once(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
+def _deduplicated(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
     """Return the hits of each conversation under the name that it is told by, or that its best hit has."""
     names = dict(told or {})
     return tuple(hit for hit in hits if names.setdefault(_conversation(hit), path := told_path(hit.chunk.path)) == path)
 
 
-def _told(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
+def _shown_names(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
     return {_conversation(hit): told_path(hit.chunk.path) for hit in hits}
 
 

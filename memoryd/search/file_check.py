@@ -1,7 +1,4 @@
-"""Holding chunks against their files: told as they stand there now, or not at all.
-
-An engine whose every hit is held against its file when it is told; what differs is read, and asked for, again.
-"""
+"""Checking chunks against their files: an answer returns what a file has now; what differs is indexed again."""
 
 import asyncio
 import time
@@ -24,6 +21,12 @@ from memoryd.store.index.passages import ChunkRow
 IS_LATE = "its disk did not answer in time"
 MAX_OVERDUE = 2
 """So many looks at the disk may hang; the threads are those of the index, too."""
+MAX_REFILLS = 5
+"""How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
+LEAST_SECONDS = 0.05
+"""For a look at the files, however late the engine was."""
+LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
+"""Has the index follow the disk where these documents differ, within so many seconds; returns whether it looked."""
 
 
 class CheckedRows(Struct, frozen=True):
@@ -48,6 +51,13 @@ class CheckedRows(Struct, frozen=True):
     def differing(self) -> Set[RelativePath]:
         """The documents of which not all rows are told."""
         return {*self.absent, *(row.path for row in self.lost)}
+
+    def hit(self, hit: Hit) -> Hit | None:
+        """Return a hit with the lines on which its file holds it now; None if it does not."""
+        if hit.chunk not in self.told:
+            return None
+        chunk, copies = self.told[hit.chunk], tuple(self.told[copy] for copy in hit.copies if copy in self.told)
+        return hit if chunk is hit.chunk and copies == hit.copies else replace(hit, chunk=chunk, copies=copies)
 
 
 class _Now(NamedTuple):
@@ -76,14 +86,14 @@ class FileCheck:
             return CheckedRows()
         self._overdue = {work for work in self._overdue if not work.done()}
         if len(self._overdue) >= MAX_OVERDUE:
-            return _late(wanted)
+            return _unchecked(wanted)
         work = self._executor.submit(lambda: self._checked(wanted))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
         except TimeoutError:
             self._overdue.add(work)
-            return _late(wanted)
+            return _unchecked(wanted)
 
     def _checked(self, rows: Sequence[ChunkRow]) -> CheckedRows:
         moment = self._files.moment()
@@ -91,7 +101,7 @@ class FileCheck:
         # the rules last: they may have changed while a file was read that holds something else
         if any(now.row is not None and now.owed for now in found.values()) and not moment.rules.is_current():
             found = {row: _Now(None, IS_IN_DOUBT) if now.owed else now for row, now in found.items()}
-        return _joined(found)
+        return _checked_rows(found)
 
     def _each(self, rows: Sequence[ChunkRow], moment: Moment) -> Iterator[tuple[ChunkRow, _Now]]:
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
@@ -103,8 +113,8 @@ class FileCheck:
             yield from ((row, _as_it_stands(row, present, text)) for row in group)
 
 
-def _late(rows: Sequence[ChunkRow]) -> CheckedRows:
-    return _joined({row: _Now(None, IS_LATE) for row in rows})
+def _unchecked(rows: Sequence[ChunkRow]) -> CheckedRows:
+    return _checked_rows({row: _Now(None, IS_LATE) for row in rows})
 
 
 def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _Now:
@@ -121,7 +131,7 @@ def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _No
     return _Now(replace(row, start_line=line, end_line=row.end_line + line - row.start_line), IS_CHANGED)
 
 
-def _joined(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
+def _checked_rows(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
     return CheckedRows(
         told={row: now.row for row, now in found.items() if now.row is not None},
         absent=frozenset(row.path for row, now in found.items() if now.row is None and not now.owed),
@@ -130,14 +140,7 @@ def _joined(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
     )
 
 
-MAX_REFILLS = 5
-"""How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
 IS_GONE = "it is gone, and nothing was looked for in its place in time"
-LEAST_SECONDS = 0.05
-"""For a look at the files, however late the engine was."""
-
-LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
-"""Has the index follow the disk where these documents differ, within so many seconds; returns whether it looked."""
 
 
 class CheckedSearch:
@@ -180,28 +183,23 @@ class CheckedSearch:
             owed |= checked.owed
         # what would have taken their places is not told
         owed |= dict.fromkeys(checked.absent, IS_GONE)
-        return replace(_told(found, checked, query), owed=owed)
+        return replace(_as_files_are(found, checked, query), owed=owed)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
-        found = await self._inner.search(replace(query, deadline=_left(end)))
-        return found, await self._check.check(_rows(found, query), _left(end))
+        found = await self._inner.search(replace(query, deadline=_seconds_left(end)))
+        # misses are returned only where an answer is explained
+        hits = (*found.hits, *found.misses) if query.is_explained else found.hits
+        return found, await self._check.check((row for hit in hits for row in hit.rows), _seconds_left(end))
 
 
-def _left(end: float) -> float:
+def _seconds_left(end: float) -> float:
     return max(LEAST_SECONDS, end - time.monotonic())
 
 
-def _rows(found: Found, query: Query) -> Iterator[ChunkRow]:
-    """Yield what an answer tells or cites."""
-    for hit in (*found.hits, *(found.misses if query.is_explained else ())):
-        yield hit.chunk
-        yield from hit.copies
-
-
-def _told(found: Found, checked: CheckedRows, query: Query) -> Found:
+def _as_files_are(found: Found, checked: CheckedRows, query: Query) -> Found:
     """Return what is found as it stands now; misses that nobody is told of stay as they are, for they are counted."""
-    hits = tuple(_standing(found.hits, checked))
-    misses = tuple(_standing(found.misses, checked)) if query.is_explained else found.misses
+    hits = _hits_in_files(found.hits, checked)
+    misses = _hits_in_files(found.misses, checked) if query.is_explained else found.misses
     floors = found.floors
     # what differs still, after every refill or when time was up, is not what the others are held against
     if floors is not None and checked.differing:
@@ -209,10 +207,5 @@ def _told(found: Found, checked: CheckedRows, query: Query) -> Found:
     return replace(found, hits=hits, misses=misses, floors=floors)
 
 
-def _standing(hits: Iterable[Hit], checked: CheckedRows) -> Iterator[Hit]:
-    told = checked.told
-    for hit in hits:
-        if hit.chunk in told:
-            chunk, copies = told[hit.chunk], tuple(told[copy] for copy in hit.copies if copy in told)
-            is_same = chunk is hit.chunk and copies == hit.copies
-            yield hit if is_same else replace(hit, chunk=chunk, copies=copies)
+def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]:
+    return tuple(now for hit in hits if (now := checked.hit(hit)) is not None)

@@ -1,7 +1,4 @@
-"""Hits that say the same become one, whichever engine found them: the newest of them leads and cites the others.
-
-A hit: a chunk that may answer, with all that is known of it, from the arms to the reply.
-"""
+"""A hit with all that is known of it, from the arms to the reply; and the folding of hits that say the same."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -112,6 +109,11 @@ class Hit(Struct, frozen=True):
     def text_score(self) -> float | None:
         """BM25 as a score, 0 to 1."""
         return None if self.bm25 is None else text_score(self.bm25)
+
+    @property
+    def rows(self) -> tuple[ChunkRow, ...]:
+        """The chunk and its copies."""
+        return (self.chunk, *self.copies)
 
     @property
     def citation(self) -> Citation:

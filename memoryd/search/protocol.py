@@ -1,10 +1,6 @@
-"""The seam between engines: what is asked, what is found, and what answers a question.
+"""The seam between search engines: query, exclusions, hits found, verdicts, and the words for an empty or weak answer.
 
-What an answer is not to tell: documents that are gone or private now, and chunks that their documents lost.
-
-Why an answer is empty, or lacks something: in words for whoever asked, without names that may be private.
-
-What hits are worth where their engine does not say, and why an answer is worth no more.
+These words name no document, since its name may be private.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +20,16 @@ from memoryd.domain.ranking.snippets import SNIPPET_CHARS
 from memoryd.search.hits import Hit, best_verdict
 from memoryd.store.index.passages import ChunkRow
 
+LEXICAL, VECTOR = "lexical", "vector"
+"""The arms that every engine has."""
+RERANK = "rerank"
+"""What some engines have that puts into another order what the arms found; told beside them."""
+CONVERSATIONS = "conversations"
+"""What answers beside the engine of the notes, where a question asks for it."""
+NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
+LEADING = 3
+"""Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
+
 
 class Untold(Struct, frozen=True):
     """Paths, and chunks by their ids; others take their places."""
@@ -41,14 +47,6 @@ class Untold(Struct, frozen=True):
     def holds(self, chunk: ChunkRow) -> bool:
         """Tell whether a chunk is one of these."""
         return chunk.path in self.paths or chunk.id in self.chunks
-
-
-LEXICAL, VECTOR = "lexical", "vector"
-"""The arms that every engine has."""
-RERANK = "rerank"
-"""What some engines have that puts into another order what the arms found; told beside them."""
-CONVERSATIONS = "conversations"
-"""What answers beside the engine of the notes, where a question asks for it."""
 
 
 class Query(Struct, frozen=True):
@@ -168,6 +166,11 @@ class Found(Struct, frozen=True):
         return self.floors
 
 
+def nothing_found(terms: tuple[str, ...], arm: Arm) -> Found:
+    """Return what is found where no arm answers; `arm` says why."""
+    return Found((), (), {LEXICAL: arm, VECTOR: arm}, terms)
+
+
 class SearchBackend(Protocol):
     """Answers questions. An engine that cannot answer raises SidecarError; it never waits past the deadline."""
 
@@ -182,9 +185,6 @@ class LateBackend(SearchBackend, Protocol):
     def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
         """Return those documents that it indexes, and that are not what they were then (system clock)."""
         ...
-
-
-NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
 
 
 class Freshness(Struct, frozen=True):
@@ -269,10 +269,6 @@ def why_untold(found: Found) -> str:
         return ""
     count, reasons = len(found.owed), "; ".join(dict.fromkeys(found.owed.values()))
     return f"{count} {'document is' if count == 1 else 'documents are'} not told as on disk: {reasons}"
-
-
-LEADING = 3
-"""Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
 
 
 def judged(hits: Sequence[Hit], *, leading: int) -> tuple[Hit, ...]:

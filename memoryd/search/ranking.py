@@ -1,14 +1,7 @@
-"""Candidates → ranked: one base score each, in one order, held against the floors before any of them is read.
+"""Ranking of the builtin search: evidence → one base score each → thresholds → decay → folding → MMR → shares → top K.
 
-How the builtin search asks its arms, merges what they find, and chooses from it.
-
-Both settings hold the section of the configuration itself: a new rule reads its key where it is applied.
-
-Ranked → hits: decay → sort → least score → folding → MMR → shares → top K, and noise in the places that are left.
-
-How common words are in English and Chinese, for workspaces whose few notes cannot tell.
-
-The table was made by `bench/commonness.py`, which says where its figures come from; NOTICE names their owners.
+How common words are in English and Chinese is a table, for workspaces whose few notes cannot tell. It was made by
+`bench/commonness.py`, which says where its figures come from; NOTICE names their owners.
 """
 
 import math
@@ -396,10 +389,9 @@ def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> H
 TABLE: Final = Path(__file__).with_name("word_background.zlib")
 _PACKED: Final = TABLE.read_bytes()
 """Read with the module: when somebody first asks, the program may have been replaced by another version."""
-_REMEMBERED: Final = 4_096
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(4_096)
 def commonness(term: str) -> float:
     """Return the chance that a usual chunk of the language holds a term of the index, 0 to 1; 0 for what is rare."""
     return _background().commonness(term)

@@ -1,8 +1,6 @@
-"""What cosines of a question with unrelated passages look like, measured on a sample of the vectors.
+"""Exact nearest-neighbour search over the vectors of one space, and the noise that unrelated passages give a question.
 
-The vectors of one space as a matrix in the order of their ids: in memory up to a limit, then in a mapped file.
-
-The vectors of one space for search: an exact nearest-neighbour search in memory, in front of the durable rows.
+The rows are a matrix in the order of their ids: in memory up to a limit, then in a mapped file.
 """
 
 import asyncio
@@ -28,6 +26,11 @@ SAMPLE = 2_000
 """Vectors that stand for the corpus when the noise of a question is measured."""
 SAMPLE_GROWTH = 1.05
 """Another sample is taken when there are so many times as many vectors."""
+Rows = TypeVar("Rows", bound=NDArray[np.generic])
+GROWTH = 1.5
+"""By this the room for ids and hashes grows when it is full."""
+BATCH = 16_384
+"""Vectors that are read at once."""
 
 
 class NoiseSample:
@@ -57,12 +60,6 @@ class NoiseSample:
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
     similarity = vectors @ query
     return CosineSample(len(similarity), float(similarity.mean()), float(similarity.var()))
-
-
-Rows = TypeVar("Rows", bound=NDArray[np.generic])
-
-GROWTH = 1.5
-"""By this the room for ids and hashes grows when it is full."""
 
 
 class VectorRows:
@@ -146,10 +143,6 @@ def _with(rows: Rows, count: int, added: Rows) -> Rows:
         rows = cast("Rows", np.concatenate([rows[:count], spare]))
     rows[count:total] = added
     return rows
-
-
-BATCH = 16_384
-"""Vectors that are read at once."""
 
 
 class DistanceEngine(StrEnum):

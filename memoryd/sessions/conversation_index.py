@@ -1,9 +1,8 @@
 """The loop that keeps the conversation index of one agent equal to one source, in the background and in small steps.
 
-A long conversation is read by turns with others, and left for a look when something may have changed meanwhile.
-Each step is one transaction, which also says where the next one begins: a kill at any time costs that step alone.
-
-What is written to the conversation index of one agent, by whichever loop: one at a time, and told to the others.
+A long conversation is read in turns with others, and put aside for a new scan when something may have changed. Each
+step is one transaction, which also says where the next one begins: a kill at any time costs that step alone. All
+sources of an agent write through one `ConversationWriter`, one at a time.
 """
 
 import asyncio
@@ -28,6 +27,17 @@ from memoryd.sessions.conversation_source import ConversationSource, ReadStep, c
 from memoryd.store.index.conversations import ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent
+
+log = structlog.get_logger(__name__)
+
+BUSY_SECONDS = 0.05
+BUSY_LOOKS = 40
+LEAST_SECONDS = 0.5
+"""So long is read between two looks, whatever happens meanwhile."""
+LOOK_SHARE = 10.0
+"""And so many times as long as a look takes."""
+LOOK_SECONDS = 1.0
+"""How often whoever waits for a look sees whether it can be had at all."""
 
 
 class ConversationNews(Struct, frozen=True):
@@ -136,18 +146,6 @@ class ConversationWriter:
             # after the rewriting, which the log holds too; if it fails, all of it is still owed
             await self._database.checkpoint()
             self._owes_purge = False
-
-
-log = structlog.get_logger(__name__)
-
-BUSY_SECONDS = 0.05
-BUSY_LOOKS = 40
-LEAST_SECONDS = 0.5
-"""So long is read between two looks, whatever happens meanwhile."""
-LOOK_SHARE = 10.0
-"""And so many times as long as a look takes."""
-LOOK_SECONDS = 1.0
-"""How often whoever waits for a look sees whether it can be had at all."""
 
 
 class FeedSettings(Struct, frozen=True):

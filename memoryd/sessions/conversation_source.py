@@ -1,8 +1,7 @@
-"""The seam between the conversation index and what is indexed: files of questions and answers, or transcripts.
+"""What the conversation index reads: the seam, cutting into chunks, and the question-and-answer sessions as a source.
 
-From the parts of a conversation to what the index holds of them: cut as notes are, on the lines where they stand.
-
-Sessions of questions and answers as conversations: two lines a turn, the question of turn n on line 2n - 1.
+Conversations are cut as notes are, on their own lines. A session has two lines a turn: the question of turn n is on
+line 2n - 1.
 """
 
 import json
@@ -27,6 +26,9 @@ from memoryd.sessions.main_file import stamp_of
 from memoryd.sessions.session_files import unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 from memoryd.store.index.documents import FileContent, FileRow
+
+USER, ASSISTANT = "User: ", "Assistant: "
+STEP_LINES: Final = 500
 
 
 class SourceLook(Struct, frozen=True):
@@ -99,10 +101,6 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
         lines=part.last_line,
         chunker=settings.fingerprint,
     )
-
-
-USER, ASSISTANT = "User: ", "Assistant: "
-STEP_LINES: Final = 500
 
 
 class QaConversations:

@@ -1,10 +1,8 @@
-"""A source without the conversations that are withheld by name, so that their rows go and none is read.
+"""The conversations of one agent that are not to be remembered: the marks in its ledger, and a source without them.
 
-Which conversations of one agent are not to be remembered: kept in its ledger, and known here without asking it.
-
-Until the ledger was read nobody knows, and whoever would read or store a conversation has to wait. A transcript is
-withheld by its name, and what was forgotten under any other name, too: if its file has all that was forgotten. Session
-keys and contents are kept as hashes that are keyed with a number of the ledger's own.
+Until the ledger was read, reading or storing a conversation has to wait. A transcript is excluded by its name, and so
+is one of another name that has all of what was forgotten. Session keys and contents are stored as hashes that are keyed
+with a number of the ledger's own.
 """
 
 import asyncio

@@ -1,14 +1,11 @@
-"""What a store knows of its sessions without reading them again, and where their turns are looked up.
+"""What is known of the sessions of a store without reading them again, and how their turns are looked up.
 
-What is known of the sessions in the archive: each is read once, and again when its file has changed.
-
-They are read in the background, since a year of them is too much for a start; what is kept of them is what they are
-looked up by, and a stub.
+Archived sessions are read in the background, each once and again when its file has changed, since a year of them is too
+much for a start. Only what they are looked up by is held, and a stub.
 """
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -145,18 +142,18 @@ class KnownSessions:
         With `is_open` none is told that was ended, whatever times its turns have. Of those in the archive,
         and with any key, none is told that is not to be remembered.
         """
-        archived = (entry for entry in _of(agent, self.archived().values()) if head_of(entry).is_remembered)
+        archived = (entry for entry in _sessions_of(agent, self.archived().values()) if head_of(entry).is_remembered)
         own = (
             entry
             for entry in (*self.of(agent), *archived)
             if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
             and not (is_open and head_of(entry).end.is_over)
         )
-        return max(own, key=_activity, default=None)
+        return max(own, key=lambda entry: entry.last_activity, default=None)
 
     def of(self, agent: str) -> Iterable[Entry]:
         """Return the sessions of an agent that can be read, without those in the archive."""
-        return _of(agent, self.all().values())
+        return _sessions_of(agent, self.all().values())
 
     def stats(self, agent: str) -> dict[SessionId, FileStat | None]:
         """Return the sessions of an agent that may be told, each as its file was; None where that is not read now."""
@@ -178,7 +175,7 @@ class KnownSessions:
     ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
         with self._lock:
-            own = _of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
+            own = _sessions_of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
             indexed = self._indexed.get(agent)
             matches = indexed.matches(keys, run=turns, always=current) if indexed and keys else []
         told = [one for one in matches if one.session not in hidden]
@@ -203,11 +200,7 @@ class KnownSessions:
             self._indexed[agent].drop(name)
 
 
-def _activity(entry: Entry) -> datetime:
-    return entry.last_activity
-
-
-def _of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
+def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
     return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
 
 

@@ -1,18 +1,9 @@
-"""The question-and-answer store of a workspace, part by part: each part does one thing with the same sessions.
+"""The question-and-answer store of a workspace: its parts, and forgetting, session ends, sequences and maintenance.
 
-Take the words of a forgotten memory out of the sessions of a workspace, those in the archive too.
+To forget a session, a damaged main file is set aside first. The copies of damaged ones go while the session can still
+show what it holds, then its own file with the drafts of it, and at last what is made from it.
 
-Take a session out of every file of a workspace that is ours, so that nothing brings it back.
-
-A damaged main file is set aside first. The copies of damaged ones go while the session still tells what it holds, then
-the truth with the drafts of it, and at last what is made of the truth. The file of a session is changed by
-compare-and-swap, and moved between folders behind a lock, so that nobody writes again what he read before.
-
-Which sessions are over, and of which of them a memory is still to be made.
-
-Find the turns to put before an agent for what it was asked.
-
-Keep the main file of a store at most two seconds behind its sessions, and move old sessions to the archive.
+The main file is at most two seconds behind the sessions.
 """
 
 import asyncio
@@ -41,6 +32,13 @@ from memoryd.sessions.retention import QaRoom, SessionArchive
 from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import Answering, SessionTurns, TranscriptSessions
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
+
+log = structlog.get_logger(__name__)
+
+UPDATE_SECONDS: Final = 1.0
+ARCHIVE_SECONDS: Final = 6 * 3600.0
+RETRY_SECONDS: Final = 30.0
+Steps = Mapping[str, Callable[[], object]]
 
 
 class QaStore:
@@ -318,15 +316,6 @@ class SessionSequences:
             # gone or damaged since it was seen; `session_problems` tells
             with contextlib.suppress(NotFound, StoreError):
                 self._sessions.known.learn(self._sessions.changes.read(name).session)
-
-
-log = structlog.get_logger(__name__)
-
-UPDATE_SECONDS: Final = 1.0
-ARCHIVE_SECONDS: Final = 6 * 3600.0
-RETRY_SECONDS: Final = 30.0
-
-Steps = Mapping[str, Callable[[], object]]
 
 
 class QaUpkeep:

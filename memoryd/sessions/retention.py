@@ -1,14 +1,10 @@
-"""How much room the files of questions and answers may take, and what gives way: answers of old sessions, no question.
+"""How much disk questions and answers may take: old sessions are archived, and lose answers over the bound.
 
-Over the bound the sessions of the archive lose answers, those that were left first before others: first what is not
-significant enough by the rules of today, then, if that is not enough, all but those that were marked, and at last
-these. If the files are too large even so, of new turns the question alone is kept; at four times the bound none is
-taken any more, and whoever brings one is told so.
-
-Move sessions that have grown old to the archive, list it, and keep all files within their bound.
+Over the bound archived sessions lose answers, oldest first: first those that are not significant enough by the rules of
+today, then all but the marked ones, and at last these; questions stay. If the files are too large even so, of new turns
+the question alone is stored; at four times the bound new turns are refused with an error.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -88,15 +84,12 @@ class QaRoom:
         self.measure(others)
         nothing = _questions_alone(self._keeping)
         for keeping, drops_marked in ((self._keeping, False), (nothing, False), (nothing, True)):
-            for name in self._candidates():
-                if lost := _prune(changes, name, keeping, drops_marked):
+            for stub in self.archived.look() if self.usage.is_full else ():
+                if stub.answers and (lost := _prune(changes, stub.session.id, keeping, drops_marked)):
                     self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
                     self.measure(others)
                     return True
         return False
-
-    def _candidates(self) -> Iterable[SessionId]:
-        return [stub.session.id for stub in self.archived.look() if stub.answers] if self.usage.is_full else []
 
 
 def _questions_alone(keeping: Keeping) -> Keeping:

@@ -1,6 +1,7 @@
 """The files of sessions, one each: the truth about a conversation. Written whole, by compare-and-swap.
 
-Change sessions so that many writers may: read, decide, compare and swap; decide again where another was faster.
+Many processes may write: a change is read, decided and swapped, and decided again where another writer was faster.
+Moves between folders are behind a lock.
 """
 
 import contextlib
@@ -27,6 +28,11 @@ MAX_BYTES: Final = 64 << 20
 _REMEMBERED: Final = 64
 _UNFREED: Final = 64
 """So many old files wait at most until their space is freed."""
+UNREADABLE: Final = (ForeignDocumentError, DamagedDocumentError, NotReadableError)
+_TRIES: Final = 500
+"""Of writers that meet one wins each time; so many defeats in a row are not theirs."""
+Change = Callable[[Session], Session | None]
+"""What a session is to become, from what it is; None leaves it. It may be asked more than once."""
 
 
 class LinkedFolderError(OSError):
@@ -179,14 +185,6 @@ def _identity(stat: FileStat) -> FileStat:
 def _is_ours(entry: os.DirEntry[str]) -> bool:
     name = entry.name.removesuffix(SUFFIX)
     return entry.name.endswith(SUFFIX) and name == safe_id(name) and entry.is_file(follow_symlinks=False)
-
-
-UNREADABLE: Final = (ForeignDocumentError, DamagedDocumentError, NotReadableError)
-_TRIES: Final = 500
-"""Of writers that meet one wins each time; so many defeats in a row are not theirs."""
-
-Change = Callable[[Session], Session | None]
-"""What a session is to become, from what it is; None leaves it. It may be asked more than once."""
 
 
 class SessionChanges:

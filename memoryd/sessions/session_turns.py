@@ -1,8 +1,7 @@
-"""Put turns into the file of their session, and choose the session by its key.
+"""Adding turns to sessions: by session key, by the answer to the last question, and from a transcript.
 
-Put an answer to the question that was asked last: what an assistant says comes after the user, in parts perhaps.
-
-Put the turns of a transcript into a session of its own, and tell there how far the transcript was taken.
+An answer comes after its question, in parts perhaps. A transcript has a session of its own, which also says how far the
+transcript was taken.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,6 +33,8 @@ from memoryd.sessions.retention import QaRoom
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 _TRIES: Final = 20
+Held = Callable[[SessionId, int], str]
+"""What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
 class _TakenError(Denied):
@@ -218,10 +219,6 @@ class SessionTurns:
         if newest is None or is_over(newest.last_activity, at):
             return None
         return head_of(newest).id
-
-
-Held = Callable[[SessionId, int], str]
-"""What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
 class AnsweredTurn(Struct, frozen=True):

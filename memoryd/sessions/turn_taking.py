@@ -1,10 +1,8 @@
-"""Take the turns of an agent's transcripts into the question-and-answer store, each once.
+"""Taking the turns of an agent's transcripts into the question-and-answer store, each once.
 
-How far a transcript is taken stands in its session, written with the turns; what is kept here is what was heard since,
-so that a kill costs reading it again. Where a transcript was rewritten it is read from its start, and turns that are
-there already, by time and words, are left out.
-
-What was heard of a transcript whose turns are taken, until it is read on.
+How far a transcript is taken is stored in its session, written with the turns; here only what was read since is kept,
+so that a kill costs reading it again. A transcript that was rewritten is read from its start, and turns that are there
+already, by time and words, are left out.
 """
 
 import asyncio
@@ -27,8 +25,21 @@ from memoryd.sessions.session_turns import PlaceMovedError
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
+log = structlog.get_logger(__name__)
+
 _WRITE_SHARE: Final = 4
 """A write of a session that grows is worth it for so large a part of what it has."""
+STEP_BYTES: Final = 512 << 10
+LOOK_SECONDS: Final = 15.0
+IDLE_SECONDS: Final = 600.0
+_MOST_HEARINGS: Final = 64
+_MOST_BEGUN: Final = 8
+"""Large transcripts that are read by turns."""
+_MOST_TOLD: Final = 3
+_READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+Result = TypeVar("Result")
+HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
+"""Keeps an answer that was not kept with its turn, for a while."""
 
 
 class Hearing(Struct):
@@ -55,20 +66,6 @@ class Hearing(Struct):
         return _WRITE_SHARE * sum(turn.chars for turn in self.pending) >= self.taken_chars
 
 
-log = structlog.get_logger(__name__)
-
-STEP_BYTES: Final = 512 << 10
-LOOK_SECONDS: Final = 15.0
-IDLE_SECONDS: Final = 600.0
-_MOST_HEARINGS: Final = 64
-_MOST_BEGUN: Final = 8
-"""Large transcripts that are read by turns."""
-_MOST_TOLD: Final = 3
-_READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
-
-Result = TypeVar("Result")
-
-
 class StoreAccess(Protocol):
     """Where a store is asked and written: in threads, and only while the workspace is there."""
 
@@ -79,10 +76,6 @@ class StoreAccess(Protocol):
     async def write(self, step: Callable[[QaStore], Result]) -> Result:
         """Have the store change something."""
         ...
-
-
-HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
-"""Keeps an answer that was not kept with its turn, for a while."""
 
 
 class TurnTaking:

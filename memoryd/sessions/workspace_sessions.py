@@ -1,11 +1,7 @@
-"""The sessions of a workspace as they lie in its files: what is known of them, and the lock behind which they change.
+"""The sessions of a workspace as they are in its files: what is known of them, their size, and the lock around changes.
 
-Any number of writers may change them, in this process and in others: each change is one compare-and-swap of one file,
-so that none is lost. Everything here may wait for the disk and is called in a thread.
-
-How much disk the questions and answers of a workspace take.
-
-See what others have changed in the files of sessions: a stat tells, and only what changed is read.
+Many threads and processes may change them: each change is one compare-and-swap of one file, so that none is lost.
+Everything here may wait for the disk and is called in a thread.
 """
 
 import contextlib

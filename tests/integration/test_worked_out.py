@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from memoryd.memory.recall.eligible import MOST, WorkedOut
+from memoryd.memory.recall.eligible import VALUES_MAX, WorkedOut
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_what_failed_is_tried_again(executor: ThreadPoolExecutor) -> None:
 
 async def test_the_last_ones_are_kept(executor: ThreadPoolExecutor) -> None:
     worked = WorkedOut[int](executor)
-    for key in range(MOST + 1):
+    for key in range(VALUES_MAX + 1):
         await worked.of(key, partial(int, key))
-    assert await worked.of(MOST, lambda: -1) == MOST
+    assert await worked.of(VALUES_MAX, lambda: -1) == VALUES_MAX
     assert await worked.of(0, lambda: -1) == -1

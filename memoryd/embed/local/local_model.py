@@ -1,7 +1,4 @@
-"""From the configured source of a model to a worker at work: locate, fetch in the background, check, run, try again.
-
-The local model in the slot of its agents: what fills it, and what is said while nothing does.
-"""
+"""From the configured source of a local model to a running worker: locate, fetch, check, try again."""
 
 import asyncio
 import contextlib
@@ -30,7 +27,7 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 5.0
 """How often a missing or unfit model file is looked for again, and a worker that was given up is tried."""
 NO_LLAMA: Final = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
-
+TEXT: Final = "{text}"
 
 # whatever it is asked, which is nothing to who keeps it at work
 Worker = TypeVar("Worker", bound=ModelWorker[Any])
@@ -165,9 +162,6 @@ async def _revived(worker: ModelWorker[Any]) -> None:
         if worker.is_given_up:
             with contextlib.suppress(MemorydError):
                 await worker.warm()
-
-
-TEXT: Final = "{text}"
 
 
 class LocalSettings(Struct, frozen=True):

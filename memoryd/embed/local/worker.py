@@ -1,11 +1,7 @@
 """The local embedder: llama.cpp in a supervised child process, started on demand, unloaded when idle.
 
-An abort in native code or an out-of-memory kill costs one batch, not the daemon, and an unloaded model gives its
-memory back to the system.
-
-The identity of a local model: its content decides which vector a text gets, not its name.
-
-What every model in a child process of its own is, whatever it is asked: warmed, watched, run.
+An abort in native code or an out-of-memory kill costs one batch, not the daemon, and an unloaded model gives its memory
+back to the system. A model is identified by its content, which decides the vectors, and not by its name.
 """
 
 import asyncio
@@ -28,6 +24,9 @@ from memoryd.models.gguf import content_hash
 from memoryd.retry import Retry
 
 REVISION_DIGITS: Final = 16
+EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
+QUERY_TIMEOUT: Final = timedelta(seconds=3)
+_LENGTH_TOLERANCE: Final = 1e-3
 
 
 def identity_of(
@@ -72,11 +71,6 @@ class ModelWorker(Generic[Reply]):
     async def run(self) -> None:
         """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
         await self._worker.run()
-
-
-EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
-QUERY_TIMEOUT: Final = timedelta(seconds=3)
-_LENGTH_TOLERANCE: Final = 1e-3
 
 
 class WorkerSpec(Struct, frozen=True, kw_only=True):

@@ -1,9 +1,7 @@
-"""The daemon's end of the wire to one worker: who waits for which request, and what a reply must look like.
+"""The daemon's end of the connection to one worker, and the seam for what a worker is asked.
 
 Every request gets exactly one reply, in order of its purpose; after anything else the worker cannot be trusted, and
 `serve` raises. Callers send and wait; one task, the worker's loop, reads.
-
-What a worker is for: the seam between the machinery of child processes and those who ask them.
 """
 
 import asyncio

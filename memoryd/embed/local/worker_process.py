@@ -1,9 +1,4 @@
-"""A worker that is kept: started when somebody asks, again after failures, stopped when idle.
-
-One life of a worker: a child process and the connection to it, from start to reaping.
-
-What an embedding worker is doing, and what moves it on: the table that `LlamaWorker` follows.
-"""
+"""A worker's child process: started on demand, again after failures, stopped when idle, by one table of phases."""
 
 import asyncio
 import os
@@ -25,11 +20,15 @@ from memoryd.errors import MemorydError, ModelError, SidecarError, WorkerDied
 from memoryd.retry import Retry
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
+log = structlog.get_logger()
+
 _GPU_VARIABLES: Final = ("CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 _LAST_BREATH: Final = timedelta(seconds=1)
 
 Command = Callable[[int], tuple[str, ...]]
 """The command of a worker whose end of the connection has that descriptor."""
+_FILE_CHECK: Final = 1.0
+"""Seconds between looks at a broken model file, to see whether it was replaced."""
 
 
 def module_command(module: str) -> Command:
@@ -201,12 +200,6 @@ def next_phase(phase: WorkerPhase, event: WorkerEvent) -> WorkerPhase:
     return phase if (phase, event) in _IGNORED else _NEXT[phase, event]
 
 
-log = structlog.get_logger()
-
-_FILE_CHECK: Final = 1.0
-"""Seconds between looks at a broken model file, to see whether it was replaced."""
-
-
 class WorkerState(Struct, frozen=True):
     """What status shows of the worker."""
 
@@ -338,7 +331,9 @@ class KeptWorker(Generic[Reply]):
         if self._life is not None:
             self._life.hang_up(str(reason))
         if self._start is not None and not self._start.done():
-            self._start.set_exception(self._told(reason))
+            self._start.set_exception(
+                reason if isinstance(reason, ModelError) else self._unavailable(str(reason), reason.hint)
+            )
             # read, so that asyncio does not report it where nobody waited
             self._start.exception()
         self._start = None
@@ -376,9 +371,6 @@ class KeptWorker(Generic[Reply]):
         error = self._kept.job.unavailable(reason)
         error.hint = hint
         return error
-
-    def _told(self, reason: MemorydError) -> MemorydError:
-        return reason if isinstance(reason, ModelError) else self._unavailable(str(reason), reason.hint)
 
     def _step(self, event: WorkerEvent) -> None:
         self._phase = next_phase(self._phase, event)

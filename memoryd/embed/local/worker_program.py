@@ -1,13 +1,11 @@
-"""What every worker does: a child process that loads one GGUF and answers requests until the daemon hangs up.
+"""What every worker program does: load one GGUF and answer requests until the daemon hangs up.
 
-A program hands `serve` its way to load a model; one thread listens, so that a question overtakes documents and nobody
-computes what nobody waits for any more, and one computes. Requests are computed one at a time: several sequences in
-one decode are slower, since attention spans the whole batch.
+A program hands `serve` its way to load a model; one thread listens, so that a question overtakes documents and
+cancelled requests are dropped, and one computes. Requests are computed one at a time: several sequences in one decode
+are slower, since attention spans the whole batch.
 
-A GGUF that llama.cpp has loaded, as the worker programs use it: texts into tokens, tokens into what is pooled.
-
-It calls llama.cpp's C functions itself: llama-cpp-python's own `Llama.embed` turns flash attention off, which halves
-the speed of long passages, and copies tokens one by one.
+`LlamaModel` calls llama.cpp's C functions itself: llama-cpp-python's own `Llama.embed` turns flash attention off, which
+halves the speed of long passages, and copies tokens one by one.
 """
 
 import ctypes
@@ -41,6 +39,10 @@ from memoryd.embed.local.frames import (
 from memoryd.embed.protocol import Purpose
 
 NICENESS: Final = 10
+CHARACTERS_PER_TOKEN: Final = 32
+"""Beyond `context` times this, text is cut before the tokenizer sees it: its time and stack are not ours to bound."""
+_LOG_ERROR: Final = 4
+"""ggml's GGML_LOG_LEVEL_ERROR."""
 
 
 class LoadError(Exception):
@@ -145,13 +147,6 @@ def _listen(connection: socket.socket, lanes: Lanes) -> None:
         print(f"connection lost: {exc}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is this program's log
         os._exit(1)
     os._exit(0)
-
-
-CHARACTERS_PER_TOKEN: Final = 32
-"""Beyond `context` times this, text is cut before the tokenizer sees it: its time and stack are not ours to bound."""
-
-_LOG_ERROR: Final = 4
-"""ggml's GGML_LOG_LEVEL_ERROR."""
 
 
 class ErrorLog:

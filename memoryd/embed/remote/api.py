@@ -1,9 +1,4 @@
-"""The seam between a provider's wire format and everything else, and the answer that most of them share.
-
-How a question and a passage are put to a remote model: the prompt around the text, and the input type beside it.
-
-From the numbers of an answer to a vector that can be compared, or the reason why not.
-"""
+"""A provider's wire format: the seam, the prompts around a text, and the answer that most providers share."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -24,6 +19,8 @@ TITLE: Final = "{title}"
 TITLE_LINE: Final = "{title_line}"
 """The title and a line break, or nothing where there is no title."""
 PLACES: Final = expression(r"\{(text|title|title_line)\}")
+RawVector = Sequence[object]
+"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
 
 
 class PromptTemplate(Struct, frozen=True):
@@ -91,10 +88,6 @@ def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
     if override.instruction is not None:
         prompt = override.instruction if PLAIN in override.instruction else override.instruction + PLAIN
     return PromptTemplate(prompt, input_type)
-
-
-RawVector = Sequence[object]
-"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
 
 
 class Input(Struct, frozen=True):

@@ -1,10 +1,8 @@
-"""The providers' batch interfaces: a file of requests goes up, a job runs for hours at most, a file of answers comes.
+"""The providers' batch interfaces, and what is stored of their jobs.
 
-OpenAI and Voyage share one form (Voyage names model and input type once a job), Gemini has its own.
-
-What is remembered of a batch job: one small file each, so that a job that was paid for survives memoryd.
-
-No text and no key stands in it, only hashes of the texts.
+A file of requests goes up, a job runs for hours at most, a file of answers comes. OpenAI and Voyage share one form
+(Voyage names model and input type once a job), Gemini has its own. Each job has a small file, so that it is not paid
+for twice after a kill; that file holds hashes of the texts, but no text and no key.
 """
 
 import json
@@ -23,9 +21,12 @@ from memoryd.embed.remote.api import Api, Input, RawVector, indexed_rows, list_r
 from memoryd.embed.remote.providers import GeminiApi, VoyageApi
 from memoryd.files.writing import replace_file
 
+log = structlog.get_logger(__name__)
+
 LISTED: Final = 100
 """How many of the latest jobs are looked through for one whose id was lost."""
 BOUNDARY: Final = "memoryd-batch-7d1f0c"
+SUFFIX: Final = ".batch.json"
 
 
 class BatchRequest(Struct, frozen=True):
@@ -275,11 +276,6 @@ def _text(value: object, key: str) -> str:
     return found
 
 
-log = structlog.get_logger(__name__)
-
-SUFFIX: Final = ".batch.json"
-
-
 class Stage(StrEnum):
     """How far a job is."""
 
@@ -313,7 +309,7 @@ class JobFolder:
         """Return every job, oldest first; a file that cannot be read is left alone."""
         if not self._folder.is_dir():
             return []
-        jobs = [job for path in sorted(self._folder.glob(f"*{SUFFIX}")) if (job := _read(path)) is not None]
+        jobs = [job for path in sorted(self._folder.glob(f"*{SUFFIX}")) if (job := _read_job(path)) is not None]
         return sorted(jobs, key=lambda job: job.created)
 
     def save(self, job: BatchJob) -> None:
@@ -330,7 +326,7 @@ class JobFolder:
         return self._folder / f"{job.name}{SUFFIX}"
 
 
-def _read(path: Path) -> BatchJob | None:
+def _read_job(path: Path) -> BatchJob | None:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         job = BatchJob(**fields)

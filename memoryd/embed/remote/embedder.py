@@ -1,10 +1,6 @@
-"""One provider's format over one endpoint: texts in, rows of numbers out.
+"""The remote embedder: texts and media files in, vectors of one provider's endpoint out.
 
-Which requests documents are sent in, and how the one text is found that spoils a request.
-
-Pictures and sounds at a provider that takes them: one request each.
-
-The remote embedder: an Embedder over one provider's endpoint.
+A request that is refused is split until the one text that spoils it is found; each media file has its own request.
 """
 
 import asyncio
@@ -23,6 +19,24 @@ from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Endpoint, decode_json
 from memoryd.embed.remote.providers import BUSY_ITEMS, ESTIMATE_MARGIN, GeminiApi
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
+
+log = structlog.get_logger(__name__)
+
+Answers = dict[Input, Vector | Unembeddable]
+PROBE_INPUT: Final = Input("memory")
+"""A text that says nothing about the user and that every model embeds."""
+SHORTEST: Final = 64
+"""Characters below which a text that is called too long is not halved any more."""
+SUSPECT: Final = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
+"""The texts may be the cause, or the settings, or the endpoint: a probe tells."""
+NOT_THIS_INPUT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
+"""The text or file is to blame, not the endpoint."""
+MediaAnswers = dict[bytes, Vector | Unembeddable]
+"""By the SHA-256 of the bytes."""
+TEXT_CHARACTERS: Final = 128 * 1024
+TITLE_CHARACTERS: Final = 512
+KEPT: Final = 4096
+"""How many vectors of calls that failed in part are kept for the next call."""
 
 
 class Channel:
@@ -75,18 +89,6 @@ class Channel:
 def _names_model(error: CallError) -> bool:
     # Ollama answers 404 in both cases: with words for a model it has not, without for a path it does not know
     return "model" in error.reason.lower()
-
-
-log = structlog.get_logger(__name__)
-
-Answers = dict[Input, Vector | Unembeddable]
-
-PROBE_INPUT: Final = Input("memory")
-"""A text that says nothing about the user and that every model embeds."""
-SHORTEST: Final = 64
-"""Characters below which a text that is called too long is not halved any more."""
-SUSPECT: Final = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
-"""The texts may be the cause, or the settings, or the endpoint: a probe tells."""
 
 
 class Splitter:
@@ -163,12 +165,6 @@ class Splitter:
         raise error
 
 
-NOT_THIS_FILE: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
-
-MediaAnswers = dict[bytes, Vector | Unembeddable]
-"""By the SHA-256 of the bytes."""
-
-
 class MediaSender:
     """Vectors that came before another file's call failed are kept for the next time: nothing is paid for twice."""
 
@@ -196,7 +192,7 @@ class MediaSender:
         try:
             self._kept[file.sha256] = vector_of(await self._row(api, file, words))
         except CallError as error:
-            if error.kind not in NOT_THIS_FILE | SUSPECT:
+            if error.kind not in NOT_THIS_INPUT | SUSPECT:
                 raise
             await self._splitter.probe()
             self._kept[file.sha256] = Unembeddable(error.reason)
@@ -213,13 +209,6 @@ class MediaSender:
             texts=[words],
         )
         return row
-
-
-TEXT_CHARACTERS: Final = 128 * 1024
-TITLE_CHARACTERS: Final = 512
-KEPT: Final = 4096
-"""How many vectors of calls that failed in part are kept for the next call."""
-NOT_THIS_TEXT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
 
 
 class RemoteEmbedder:
@@ -261,7 +250,7 @@ class RemoteEmbedder:
             (row,) = await self.channel.rows([question], Purpose.QUERY)
             vector = vector_of(row)
         except CallError as error:
-            if error.kind in NOT_THIS_TEXT:
+            if error.kind in NOT_THIS_INPUT:
                 raise EmbeddingError(f"no vector for this question: {error.reason}") from error
             raise unavailable(error) from error
         if isinstance(vector, Unembeddable):

@@ -1,9 +1,4 @@
-"""Opens an endpoint and finds out how many dimensions its model has.
-
-What settings come to at their provider: the model's name there, its prompts, the wire format and the identity.
-
-From the settings of a remote provider to a working embedder: find its key, ask it, offer it, try again.
-"""
+"""From the settings of a remote provider to a working embedder: find its key, open its endpoint, try again."""
 
 import asyncio
 import contextlib
@@ -24,8 +19,7 @@ from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Purpose
 from memoryd.embed.remote import providers
 from memoryd.embed.remote.api import Api, PromptTemplates, family_prompts, overridden
-from memoryd.embed.remote.embedder import PROBE_INPUT as PROBE
-from memoryd.embed.remote.embedder import Channel, RemoteEmbedder, unavailable
+from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
 from memoryd.embed.remote.gate import EndpointGate, MeteredEmbedder, SpendingBook
 from memoryd.embed.remote.http import Endpoint, tls
@@ -41,6 +35,27 @@ from memoryd.embed.remote.providers import (
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbedderUnavailable, EmbeddingError, MemorydError, ModelError
 from memoryd.retry import Retry
+
+log = structlog.get_logger(__name__)
+
+APIS: Final[dict[str, Callable[..., Api]]] = {
+    "openai": OpenAiApi,
+    "gemini": providers.GeminiApi,
+    "voyage": providers.VoyageApi,
+    "mistral": MistralApi,
+    "ollama": OllamaApi,
+}
+PREFIXES: Final = {
+    "openai": ("openai/",),
+    "gemini": MODEL_PREFIXES,
+    "voyage": ("voyage/",),
+    "mistral": ("mistral/",),
+    "ollama": ("ollama/",),
+}
+"""How other programs write the names of the same models."""
+LOOK_SECONDS: Final = 2.0
+"""How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
+PROBE_TEXT: Final = "Is anybody there?"
 
 
 async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: EndpointGate) -> RemoteEmbedder:
@@ -97,7 +112,7 @@ def _endpoint(settings: RemoteSettings, credentials: Credentials, api: Api, gate
 
 async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
     try:
-        (row,) = await channel.rows([PROBE], Purpose.DOCUMENT, attempts=2)
+        (row,) = await channel.rows([PROBE_INPUT], Purpose.DOCUMENT, attempts=2)
     except CallError as exc:
         raise unavailable(exc) from exc
     if settings.dimensions not in {None, len(row)}:
@@ -106,23 +121,6 @@ async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
             hint=f"set memorySearch.outputDimensionality to {len(row)}, or leave it out",
         )
     return len(row)
-
-
-APIS: Final[dict[str, Callable[..., Api]]] = {
-    "openai": OpenAiApi,
-    "gemini": providers.GeminiApi,
-    "voyage": providers.VoyageApi,
-    "mistral": MistralApi,
-    "ollama": OllamaApi,
-}
-PREFIXES: Final = {
-    "openai": ("openai/",),
-    "gemini": MODEL_PREFIXES,
-    "voyage": ("voyage/",),
-    "mistral": ("mistral/",),
-    "ollama": ("ollama/",),
-}
-"""How other programs write the names of the same models."""
 
 
 def model_of(settings: RemoteSettings) -> str:
@@ -197,13 +195,6 @@ def _require_dimensions(settings: RemoteSettings) -> None:
     if model in GEMINI_2 and dimensions not in {None, *GEMINI_2_DIMENSIONS}:
         choices = ", ".join(map(str, GEMINI_2_DIMENSIONS))
         raise ModelError(f"{model} gives no {dimensions} dimensions", hint=f"outputDimensionality is one of {choices}")
-
-
-log = structlog.get_logger(__name__)
-
-LOOK_SECONDS: Final = 2.0
-"""How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
-PROBE_TEXT: Final = "Is anybody there?"
 
 
 class RemoteEmbedding:

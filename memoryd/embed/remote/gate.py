@@ -1,8 +1,6 @@
-"""Who may call an endpoint now: the one circuit breaker of it, and what the endpoint itself asked for.
+"""When an endpoint may be called: its one circuit breaker, and the bound on the tokens that are sent in a day.
 
-It outlives the embedders that are opened over it, so that a wait that was asked for is kept whoever comes next.
-
-What remote embedding costs: tokens sent on a day, kept over restarts, and a bound on them.
+A gate outlives the embedders that are opened over it, so that a wait that the endpoint asked for is always kept.
 """
 
 import asyncio
@@ -27,8 +25,11 @@ from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.files.writing import replace_file
 from memoryd.retry import Retry
 
+log = structlog.get_logger(__name__)
+
 NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
 """An endpoint that answers so works: the text, its length or the hurry is to blame."""
+BOOK_BYTES_MAX: Final = 1024 * 1024
 
 
 class EndpointGate:
@@ -157,11 +158,6 @@ class EndpointGate:
             self._holds[self._caller.account, held] = max(self._held_until(held), until)
 
 
-log = structlog.get_logger(__name__)
-
-BOOK_BYTES_MAX: Final = 1024 * 1024
-
-
 class SpendingBook:
     """Tokens (estimated) sent to each destination on the current day (UTC), in a small file.
 
@@ -204,7 +200,7 @@ class SpendingBook:
     def _turn_page(self) -> None:
         today = self._clock().date().isoformat()
         if self._day != today:
-            self._tokens = _read(self._path, today)
+            self._tokens = _read_spent(self._path, today)
             self._day = today
 
     def _write(self, text: str) -> None:
@@ -279,7 +275,7 @@ def _tokens(passage: Passage) -> int:
     return words if file is None else words + token_estimate(Media(file.mime).modality, len(file.data))
 
 
-def _read(path: Path, day: str) -> dict[str, int]:
+def _read_spent(path: Path, day: str) -> dict[str, int]:
     try:
         with path.open("rb") as file:
             noted = json.loads(file.read(BOOK_BYTES_MAX))

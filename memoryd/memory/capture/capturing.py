@@ -1,8 +1,6 @@
-"""Capture: what a turn says becomes memories behind the answer, once, by the journal, and so that it can be undone.
+"""Capture: turns become memories after the answer, once, through the journal, so that it can be undone.
 
-What is in line when the daemon is killed is captured by the next one, where a session keeps its words.
-
-What the assistant said last in each session, which the user may correct with the next message.
+Turns that are queued when the daemon is killed are captured by the next one, where a session keeps their words.
 """
 
 import asyncio
@@ -29,6 +27,10 @@ LAST_SECONDS: Final = 3.0
 """For what waits when the daemon stops."""
 IN_FLIGHT: Final = 4
 """Messages that the text model has at once; of others the rules decide, for nobody waits for it."""
+SESSIONS_MAX: Final = 256
+"""Sessions whose last answer is known without asking anybody."""
+ANSWER_CHARS: Final = 8_000
+"""Of an answer that may be corrected."""
 
 
 class Capturing:
@@ -69,7 +71,7 @@ class Capturing:
         if task.event is not None and task.text.strip():
             is_noted = self.submit(replace(task, text="", place=None))
             return self.submit(replace(task, event=None), told_until=told_until) or is_noted
-        if not self._settings.is_enabled or not self._may_say_something(task):
+        if not self._settings.is_enabled or (task.event is None and not task.text.strip()):
             return False
         if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
             self.refused += 1
@@ -160,9 +162,6 @@ class Capturing:
         """Keep what a message states, now; raises as `MessageCapture.capture` does."""
         return await self._message.capture(task, by_model=by_model)
 
-    def _may_say_something(self, task: CaptureTask) -> bool:
-        return task.event is not None or bool(task.text.strip())
-
     async def _captured(self, task: CaptureTask, *, by_model: bool, seconds: float = FRESH_SECONDS) -> None:
         # at the end of the daemon nobody follows the notes any more: without seconds, the book is taken as it is
         try:
@@ -172,12 +171,6 @@ class Capturing:
             self.awaited.end(task, is_done=False)
         else:
             self.awaited.end(task, is_done=True)
-
-
-SESSIONS_MAX: Final = 256
-"""Sessions whose last answer is known without asking anybody."""
-ANSWER_CHARS: Final = 8_000
-"""Of an answer that may be corrected."""
 
 
 class LastAnswers:

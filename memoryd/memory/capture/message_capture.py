@@ -1,6 +1,6 @@
-"""What is kept of one message: the rules or a text model decide, and the firewall around them; then it is written.
+"""What is kept of one message: the rules or a text model decide, a firewall checks, then it is written.
 
-Copies of what is remembered already: they are the same memory, said on another day, and nothing on the same one.
+A copy of a memory is the same memory, said on another day; on the same day it is not written again.
 """
 
 import asyncio
@@ -44,6 +44,9 @@ WITHHELD: Final = "this session is not to be remembered"
 OFF: Final = "memory.capture.enabled is false"
 FRESH_SECONDS: Final = 5.0
 """How long it waits, behind the answer, until the book has what was written or taken back just now."""
+_NO_SIGN: Final = expression(r"[\W_]+")
+_HEAD: Final = 16
+"""Signs of a text by whose words most others are told apart."""
 
 
 class CaptureParts(Struct, frozen=True, kw_only=True):
@@ -151,15 +154,13 @@ class MessageCapture:
             return by_rules
         # what the rules keep stands there verbatim: of a model it would come a second time
         kept = {item.text for item in by_rules.kept}
-        told = await self._without_echoes(task, [one for one in distillable(text) if one not in kept])
-        found = await self._parts.distiller.distil(" ".join(told)) if told else None
+        sentences = [one for one in distillable(text) if one not in kept]
+        echoes = await self._echoes(task, sentences)
+        new = " ".join(one for one in sentences if one not in echoes)
+        found = await self._parts.distiller.distil(new) if new else None
         if found is None:
             return by_rules
         return with_model(by_rules, found, by_rules.gate, self._parts.distiller.identity)
-
-    async def _without_echoes(self, task: CaptureTask, sentences: list[str]) -> list[str]:
-        echoes = await self._echoes(task, sentences)
-        return [one for one in sentences if one not in echoes]
 
     async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
         delivered = self._parts.delivered
@@ -192,48 +193,45 @@ class MessageCapture:
         return await asyncio.to_thread(not_standing, book, before)
 
 
-_NO_SIGN: Final = expression(r"[\W_]+")
-_HEAD: Final = 16
-"""Signs of a text by whose words most others are told apart."""
-
-
 def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
     """Return the lines to be written on a day: in the words of the memory that says the same, if one does.
 
     What was said on that day already is left out.
     """
-    wanted = {_said(line): line for line in lines}
-    near = _near(book, {_signs(line.text).casefold() for line in lines})
-    standing = {said: memory for memory in near if (said := _said(memory.line)) in wanted}
+    wanted = {_copy_key(line): line for line in lines}
+    near = _similar(book, {_bare_text(line.text).casefold() for line in lines})
+    standing = {said: memory for memory in near if (said := _copy_key(memory.line)) in wanted}
     return [
-        _in_its_words(line, standing.get(said)) for said, line in wanted.items() if not _is_of(standing.get(said), day)
+        _in_its_words(line, standing.get(said))
+        for said, line in wanted.items()
+        if not _is_from_day(standing.get(said), day)
     ]
 
 
 def not_standing(book: Book, texts: Iterable[str]) -> frozenset[str]:
     """Return those of the texts that no memory states, in whatever scope."""
     wanted = {text: as_said(text) for text in texts}
-    near = _near(book, {_signs(text).casefold() for text in wanted})
+    near = _similar(book, {_bare_text(text).casefold() for text in wanted})
     standing = {as_said(memory.line.text) for memory in near}
     return frozenset(text for text, said in wanted.items() if said not in standing)
 
 
-def _near(book: Book, signs: Collection[str]) -> list[Memory]:
+def _similar(book: Book, signs: Collection[str]) -> list[Memory]:
     """Return the memories whose words are among these, in whatever layout and case."""
     # of thousands hardly one begins alike, and is worth looking at as a whole
     begun = (one for one in with_pauses(book.memories.values()) if _begins_alike(one.line.text, signs))
-    return [memory for memory in begun if _signs(memory.line.text).casefold() in signs]
+    return [memory for memory in begun if _bare_text(memory.line.text).casefold() in signs]
 
 
 def _begins_alike(text: str, signs: Collection[str]) -> bool:
     first = text[:1].casefold()
     if first.isalnum() and not any(one.startswith(first) for one in signs):
         return False
-    head = _signs(text[:_HEAD]).casefold()
+    head = _bare_text(text[:_HEAD]).casefold()
     return any(one.startswith(head) for one in signs)
 
 
-def _is_of(memory: Memory | None, day: date) -> bool:
+def _is_from_day(memory: Memory | None, day: date) -> bool:
     return memory is not None and any(source.day == day for source in memory.sources)
 
 
@@ -244,11 +242,11 @@ def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
     return replace(memory.line, attributes=attributes)
 
 
-def _signs(text: str) -> str:
+def _bare_text(text: str) -> str:
     return _NO_SIGN.sub("", text)
 
 
-def _said(line: RetainedLine) -> tuple[str, str]:
+def _copy_key(line: RetainedLine) -> tuple[str, str]:
     """Return what makes two lines copies: their scope, and what they say apart from layout and the last mark."""
     told = gist(line.text) or line.text
     return line.attributes.scope, " ".join(told.split()).rstrip(".!。！ ")

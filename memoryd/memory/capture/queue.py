@@ -1,12 +1,8 @@
-"""The messages whose memories are still to be made: noted in the ledger, so that a kill does not lose them.
+"""The queue of capture in the ledger, so that a kill does not lose it; and the memories that a session was shown.
 
-Noted is where the words stand, and never the words. What cannot be noted is captured as well, unless a kill comes.
-
-What capture takes and what comes of it: one message of a session, and the verdict on it.
-
-What was delivered of the memory to each session, as keyed hashes, so that nothing is learned from its echo.
-
-Noting costs the caller nothing: hashes are made and written behind it, and before anything is compared with them.
+The ledger holds where a message is, never its words. A message that cannot be queued there is captured too, unless a
+kill comes first. What was shown to a session is stored as keyed hashes, so that nothing is learned from its echo; they
+are written behind the caller, and before anything is compared with them.
 """
 
 import asyncio
@@ -28,6 +24,24 @@ from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
 from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRow, DeliveredRows, MessagePlace
+
+log = structlog.get_logger(__name__)
+
+KNOWN_MAX: Final = 4096
+"""Messages that were put in line lately and are not put there a second time."""
+NOTE_SECONDS: Final = 0.5
+"""So long a turn waits for the ledger; where it takes longer, a kill may lose the message."""
+DONE_MAX: Final = 64
+"""So many may stay noted though they are worked off: to look at one again does no harm."""
+SPANS_MAX: Final = 200
+"""Of one session; the latest count."""
+SESSIONS_MAX: Final = 500
+"""Sessions of a workspace whose spans are held in memory."""
+WAITING_MAX: Final = 2000
+"""Spans that wait to be hashed."""
+WRITE_SECONDS: Final = 1.0
+"""How long a span may wait until it is written."""
+KEY_BYTES: Final = 32
 
 
 class CaptureTask(Struct, frozen=True, kw_only=True):
@@ -60,16 +74,6 @@ class CaptureOutcome(Struct, frozen=True):
 
     verdict: CaptureVerdict
     retention: Retention | None = None
-
-
-log = structlog.get_logger(__name__)
-
-KNOWN_MAX: Final = 4096
-"""Messages that were put in line lately and are not put there a second time."""
-NOTE_SECONDS: Final = 0.5
-"""So long a turn waits for the ledger; where it takes longer, a kill may lose the message."""
-DONE_MAX: Final = 64
-"""So many may stay noted though they are worked off: to look at one again does no harm."""
 
 
 class _Known(Struct, frozen=True):
@@ -176,17 +180,6 @@ class AwaitedMessages:
     async def drop(self, place: MessagePlace) -> None:
         """Await a message no more; raises StoreError, Denied."""
         await self._rows.drop([place])
-
-
-SPANS_MAX: Final = 200
-"""Of one session; the latest count."""
-SESSIONS_MAX: Final = 500
-"""Sessions of a workspace whose spans are held in memory."""
-WAITING_MAX: Final = 2000
-"""Spans that wait to be hashed."""
-WRITE_SECONDS: Final = 1.0
-"""How long a span may wait until it is written."""
-KEY_BYTES: Final = 32
 
 
 class _Session(NamedTuple):

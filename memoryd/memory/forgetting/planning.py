@@ -1,13 +1,4 @@
-"""What forgetting means: which lines and words would go, and what is out of reach.
-
-What no line states any more, and still stands in the lines that changes keep so that they can be undone.
-
-The places where what is forgotten may stand, as seams: the notes' indexes, and what was said.
-
-What forgetting takes with it: planned, then told.
-
-What is remembered of texts in memory alone, so that they are at hand: dropped when something is forgotten.
-"""
+"""What forgetting would delete: lines, words, copies for undo and texts in memory; and what is out of its reach."""
 
 import asyncio
 import contextlib
@@ -51,6 +42,8 @@ from memoryd.store.ledger.forgotten import PurgedRows
 NOWHERE: Final = 0
 """The line of a source that stands in no note."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
+MOST_FOUND: Final = 200
+"""Places of one text that are told."""
 
 
 def copied(rows: Iterable[ChangeRow]) -> Book:
@@ -68,10 +61,6 @@ def _stated(row: ChangeRow) -> Iterator[RetainedLine]:
         for lines in (hunk.removed, hunk.added):
             text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines, *hunk.below, ""))
             yield from (one.line for one in memory_sections(padded(text), path).lines)
-
-
-MOST_FOUND: Final = 200
-"""Places of one text that are told."""
 
 
 class SaidPlaces(Protocol):
@@ -290,7 +279,9 @@ class ForgettingPlanner:
         told = telling_sessions(await self._book.now(), plan.told_by_sessions)
         cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
         going = {
-            (one.path, line) for one in (*plan.citations, *cut) for line in range(one.start_line or 1, _end(one) + 1)
+            (one.path, line)
+            for one in (*plan.citations, *cut)
+            for line in range(one.start_line or 1, (one.end_line or one.start_line or 1) + 1)
         }
         prose: dict[Citation, None] = {}
         turns: dict[str, None] = {}
@@ -308,10 +299,6 @@ def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
     said = tuple(SaidWords(memory.line.text) for memory in memories)
     return MemoryForgettingPlan(tuple(memories), SaidElsewhere(), said)
-
-
-def _end(citation: Citation) -> int:
-    return citation.end_line or citation.start_line or 1
 
 
 def _bare(line: str) -> str:

@@ -1,10 +1,6 @@
-"""Who may answer a question: memories by their lines, passages by their documents; decided before any ranking.
+"""Which memories and documents may answer a question: decided before any ranking, and cached for one book.
 
-Which memories speak of some days: all lines of a book by their first and last day, for one look at many.
-
-What is worked out once for a book, of that of the book before: a saved line must not cost a look at all others.
-
-What was worked out in a thread for one book, remembered for the questions that ask for the same.
+Facts of a book are worked out from those of the book before: a saved line must not cost a pass over all others.
 """
 
 import asyncio
@@ -35,22 +31,18 @@ _Row = tuple[int, int, int, bool, int]
 _FIRST, _LAST, _NEWEST, _IS_DATED, _LOGGED = range(5)
 """Days are ordinals; `_LOGGED` is the day of the log, 0 for a line of another page."""
 _ID: Final = "S36"
-
-
-def _no_ids() -> npt.NDArray[np.bytes_]:
-    return np.empty(0, _ID)
-
-
-def _no_rows() -> npt.NDArray[np.int64]:
-    return np.empty((0, 5), np.int64)
+_FILTERS_MAX: Final = 16
+"""Filters of documents."""
+VALUES_MAX: Final = 16
+Value = TypeVar("Value")
 
 
 class DaysOfBook(Struct, frozen=True, eq=False):
     """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
 
     book: Book = field(default_factory=Book)
-    _ids: npt.NDArray[np.bytes_] = field(default_factory=_no_ids)
-    _rows: npt.NDArray[np.int64] = field(default_factory=_no_rows)
+    _ids: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, _ID))
+    _rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 5), np.int64))
 
     @property
     def last_written(self) -> date:
@@ -144,10 +136,6 @@ class Versions(Struct, frozen=True):
 
     superseded: Mapping[MemoryId, tuple[MemoryId, ...]]
     newer: Mapping[MemoryId, tuple[MemoryId, ...]]
-
-
-_REMEMBERED: Final = 16
-"""Filters of documents."""
 
 
 class _Passages(Struct, frozen=True):
@@ -260,7 +248,7 @@ class EligibleMemories:
         if known is None or known.moment != moment:
             files = None if documents.is_empty else tuple(await self._database.documents.matching(documents))
             known = _Passages(moment, tuple(await self._database.words.passages_of(files)))
-            if len(self._known_passages) >= _REMEMBERED:
+            if len(self._known_passages) >= _FILTERS_MAX:
                 self._known_passages.clear()
             self._known_passages[key] = known
         return known
@@ -292,13 +280,8 @@ def _key_of(documents: Filters) -> Hashable:
     return (tuple(documents.paths), documents.within, documents.since, documents.until, str(documents.zone))
 
 
-MOST: Final = 16
-
-Value = TypeVar("Value")
-
-
 class WorkedOut(Generic[Value]):
-    """The last `MOST` values, by their keys."""
+    """The last `VALUES_MAX` values, by their keys."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -326,6 +309,6 @@ class WorkedOut(Generic[Value]):
         self._running.pop(key, None)
         if done.cancelled() or done.exception() is not None:
             return
-        while len(self._known) >= MOST:
+        while len(self._known) >= VALUES_MAX:
             del self._known[next(iter(self._known))]
         self._known[key] = done.result()

@@ -1,8 +1,6 @@
-"""Evidence → candidates: memories and passages, each with what it is worth, in the order of an answer.
+"""The recall engine: question → eligible → evidence → memories and passages in one order.
 
-One engine over all chunks: question → who may answer → evidence → memories and passages in one order.
-
-What memoryd wrote of sessions, held against what they were about: the fact itself is the better answer.
+What memoryd wrote of a session ranks below the fact that it retells.
 """
 
 import asyncio
@@ -51,7 +49,18 @@ from memoryd.memory.recall.query import (
 )
 from memoryd.memory.usage import UsageBook
 from memoryd.search.hits import Hit, folded, holds_a_word
-from memoryd.search.protocol import BUILTIN, LEXICAL, VECTOR, Arm, ArmState, Engine, Fallback, Found, SearchBackend
+from memoryd.search.protocol import (
+    BUILTIN,
+    LEXICAL,
+    VECTOR,
+    Arm,
+    ArmState,
+    Engine,
+    Fallback,
+    Found,
+    SearchBackend,
+    nothing_found,
+)
 from memoryd.search.ranking import Ranked
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
@@ -61,6 +70,15 @@ ARM_DEPTH: Final = 4
 
 Relevance = Callable[[Memory], float]
 """How much a memory counts by its age and use; all of them have a mean of 1."""
+RESERVE: Final = 0.2
+"""Share of the deadline kept for reading rows and files."""
+PASSAGES: Final = 3
+"""How many times as many passages as places are read."""
+LOOKED_AT: Final = 3
+"""How many times as many candidates as places are held against their files: some will not stand, some fold."""
+BOOK: Final = "memories"
+"""The arm that knows the retained lines: entity, time and opinion rest on it."""
+_TIMED_OUT: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
 
 
 def all_alike(_memory: Memory) -> float:
@@ -90,7 +108,8 @@ class CandidateMemories:
     def found(self) -> dict[MemoryId, MemoryCandidate]:
         """Return the memories that words or meaning found, in that order."""
         by_chunk, memories = self._eligible.book.by_chunk, self._eligible.book.memories
-        keys = dict.fromkeys(by_chunk[chunk] for chunk in self._chunks() if chunk in by_chunk)
+        chunks = (*self._ranking.telling, *self._ranking.noise)
+        keys = dict.fromkeys(by_chunk[chunk] for chunk in chunks if chunk in by_chunk)
         found = (self.of(memories[key]) for key in keys)
         return {one.memory.id: one for one in found if one is not None}
 
@@ -98,7 +117,8 @@ class CandidateMemories:
         """Yield the memories that the entity and temporal arms bring, the newest of each first."""
         depth = ARM_DEPTH * limit
         yield from islice(self._of_entities(), depth)
-        yield from islice(self._of_days(), depth)
+        if self._asking.span is not None:
+            yield from islice(self._eligible.days.meeting(self._asking.span), depth)
 
     def of(self, memory: Memory) -> MemoryCandidate | None:
         """Return a memory with all that is known of it; None if no line of it may answer."""
@@ -145,21 +165,11 @@ class CandidateMemories:
             is_noise=verdict is Verdict.NONE and not is_literal,
         )
 
-    def _chunks(self) -> Iterator[int]:
-        yield from self._ranking.telling
-        yield from self._ranking.noise
-
     def _of_entities(self) -> Iterator[Memory]:
         book, asked = self._eligible.book, self._asking.entities
         slugs = {*asked, *(alias for alias, entity in book.aliases.items() if entity in asked)}
         keys = {key for slug in slugs for key in book.by_entity.get(slug, ())}
-        yield from sorted((book.memories[key] for key in keys), key=_newest)
-
-    def _of_days(self) -> Iterator[Memory]:
-        span = self._asking.span
-        if span is None:
-            return
-        yield from self._eligible.days.meeting(span)
+        yield from sorted((book.memories[key] for key in keys), key=_newest_first)
 
 
 def newest_day(sources: Iterable[MemorySource]) -> date | None:
@@ -175,20 +185,9 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
     return max(days, default=None)
 
 
-def _newest(memory: Memory) -> tuple[int, str]:
+def _newest_first(memory: Memory) -> tuple[int, str]:
     day = newest_day(memory.sources) or date.min
     return -day.toordinal(), memory.id
-
-
-RESERVE: Final = 0.2
-"""Share of the deadline kept for reading rows and files."""
-PASSAGES: Final = 3
-"""How many times as many passages as places are read."""
-LOOKED_AT: Final = 3
-"""How many times as many candidates as places are held against their files: some will not stand, some fold."""
-BOOK: Final = "memories"
-"""The arm that knows the retained lines: entity, time and opinion rest on it."""
-_NO_PLACE: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
 
 
 class RecallDraft(Struct, frozen=True, kw_only=True):
@@ -235,7 +234,7 @@ class RecallEngine:
                 book = await self._book()
                 eligible = await self._eligible.of(book, query, only_memories=self._passages is not None)
         except TimeoutError:
-            return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), _NO_PLACE))
+            return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), _TIMED_OUT))
         except StoreError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
             return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), failed))
@@ -303,8 +302,7 @@ class RecallEngine:
         try:
             return await self._passages.search(query.as_search(max(0.0, end - time.monotonic())))
         except SidecarError as exc:
-            failed = Arm(ArmState.FAILED, str(exc))
-            return Found((), (), {LEXICAL: failed, VECTOR: failed}, query.question.terms)
+            return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 
 
 def _asked_for(query: RecallQuery, book: Book) -> AskedFor:
@@ -353,7 +351,7 @@ def _ordered(
     """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
     newer = eligible.versions.newer
     told = {key: _recalled(one, eligible.versions) for key, one in memories.items()}
-    told = {key: _dropped(one, told, asking) for key, one in told.items()}
+    told = {key: _without_day_lift(one, told, asking) for key, one in told.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
     items = facts_first(
@@ -385,7 +383,7 @@ def _was_later(current: RecalledMemory, item: RecalledItem, asking: AskedFor) ->
     return current.memory.recorded > asking.span.last
 
 
-def _dropped(one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: AskedFor) -> RecalledMemory:
+def _without_day_lift(one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: AskedFor) -> RecalledMemory:
     """Return a memory without the lift of its days if those were put off before they came."""
     newer = [told[key] for key in one.superseded_by if key in told]
     if not any(not _was_later(above, one, asking) for above in newer):

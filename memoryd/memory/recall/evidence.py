@@ -1,7 +1,4 @@
-"""Question → evidence: words and meaning over all chunks that may answer, side by side under one deadline.
-
-Passages of documents among what is recalled: those that are no memories, told as search tells them.
-"""
+"""Question → evidence and its passages: words and meaning over all eligible chunks, under one deadline."""
 
 import asyncio
 import contextlib

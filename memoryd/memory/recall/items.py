@@ -1,7 +1,4 @@
-"""The pages of the entities that a question names: each summarised, with the memories that it rests on.
-
-Candidates held against their files: told as they stand there now, moved lines relocated, or not at all.
-"""
+"""Recalled items held against their files, moved lines relocated; and the pages of entities, each summarised."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,6 +38,8 @@ _LINE_CHARS: Final = 2_000
 """So much of a page, and of a line of it, is read for its summary."""
 _LINK: Final = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
 _COMMENT: Final = expression(r"<!--.{0,200}?-->")
+MAX_SOURCES = 16
+"""Of one memory, the newest: so many are looked at and told."""
 
 
 class EntityPages:
@@ -80,7 +79,7 @@ class EntityPages:
 def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filters: RecallFilters) -> RecalledEntity:
     """Return the first lines of a page that the asker may see, and the memories that these rest on."""
     told, memories, left = list[str](), dict[MemoryId, None](), SUMMARY_CHARS
-    for line, cited in _lines(text):
+    for line, cited in _summary_lines(text):
         rests_on = [key for one in cited if (key := book.of_short(one)) is not None]
         # a line that rests on what is beyond the asker's reach tells of it
         if len(rests_on) < len(cited) or not all(filters.standing(book.memories[one]) for one in rests_on):
@@ -93,7 +92,7 @@ def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filter
     return RecalledEntity(slug, page.name, page.path, "\n".join(told), tuple(memories))
 
 
-def _lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
+def _summary_lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
     """Yield the lines that say something, without links, and which memories each links to."""
     for raw in text.split("\n"):
         line = _COMMENT.sub("", raw[:_LINE_CHARS]).strip()
@@ -102,10 +101,6 @@ def _lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
         cited = [one.memory for one in citations_in(line)]
         if plain := _LINK.sub("", line).strip():
             yield plain, cited
-
-
-MAX_SOURCES = 16
-"""Of one memory, the newest: so many are looked at and told."""
 
 
 class StandingItems(Struct, frozen=True):
@@ -130,9 +125,9 @@ class StandingCheck:
         bounded = [_bounded(one) for one in items]
         chunks = {source.source.chunk for one in bounded for source in _sources(one)}
         rows = await self._database.documents.chunks(sorted(chunks))
-        passages = [row for one in bounded if isinstance(one, RecalledPassage) for row in _rows(one)]
+        passages = [row for one in bounded if isinstance(one, RecalledPassage) for row in one.hit.rows]
         checked = await self._check.check([*rows.values(), *passages], seconds)
-        held = [(one, _held(one, rows, checked)) for one in bounded]
+        held = [(one, _checked_item(one, rows, checked)) for one in bounded]
         return StandingItems(
             items=tuple(now for _, now in held if now is not None),
             lost=tuple(one for one, now in held if now is None),
@@ -149,27 +144,19 @@ def _sources(item: RecalledItem) -> Sequence[CheckedSource]:
     return item.sources if isinstance(item, RecalledMemory) else ()
 
 
-def _rows(item: RecalledPassage) -> Iterator[ChunkRow]:
-    yield item.hit.chunk
-    yield from item.hit.copies
-
-
-def _held(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
+def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
     """Return an item as it stands now, None if nothing of it does."""
-    told = checked.told
     if isinstance(item, RecalledPassage):
-        if item.hit.chunk not in told:
-            return None
-        copies = tuple(told[copy] for copy in item.hit.copies if copy in told)
-        return replace(item, hit=replace(item.hit, chunk=told[item.hit.chunk], copies=copies))
-    states = [_state(one.source, rows.get(one.source.chunk), checked) for one in item.sources]
+        hit = checked.hit(item.hit)
+        return None if hit is None else replace(item, hit=hit)
+    states = [_checked_source(one.source, rows.get(one.source.chunk), checked) for one in item.sources]
     standing = [one for one in states if one.state in (SourceState.VERIFIED, SourceState.MOVED)]
     if not standing:
         return None
     return replace(item, sources=(*standing, *(one for one in states if one not in standing)))
 
 
-def _state(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
+def _checked_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
     """Tell what became of a line: of a document that is there but holds it no more, it was edited."""
     now = None if row is None else checked.told.get(row)
     if row is None or (now is None and row.path in checked.absent):
@@ -190,7 +177,7 @@ def chunks_lost(items: Iterable[RecalledItem]) -> frozenset[int]:
         for chunk in (
             (source.source.chunk for source in one.sources)
             if isinstance(one, RecalledMemory)
-            else (row.id for row in _rows(one))
+            else (row.id for row in one.hit.rows)
         )
         if chunk
     )

@@ -1,7 +1,4 @@
-"""What is asked of a memory, and how its parts are asked.
-
-What is recalled: memories, passages of documents and pages of entities, with all that is known of each.
-"""
+"""What recall is asked, how its arms are asked, and what it returns: memories, passages and pages of entities."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, tzinfo
@@ -79,9 +76,9 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
         """The filters of documents that their days stand for: those that a question names, and the days given."""
         asked, given = self.question.filters, self.filters
         zone = self.now.tzinfo or asked.zone
-        starts = [one for one in (asked.since, _start(given.since, zone)) if one is not None]
+        starts = [one for one in (asked.since, _start_of_day(given.since, zone)) if one is not None]
         ends = (given.until, given.as_of, given.known_by)
-        ends_given = [one for one in (asked.until, *(_end(day, zone) for day in ends)) if one is not None]
+        ends_given = [one for one in (asked.until, *(_end_of_day(day, zone) for day in ends)) if one is not None]
         return Filters(
             paths=asked.paths,
             within=asked.within,
@@ -106,11 +103,11 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
         )
 
 
-def _start(day: date | None, zone: tzinfo) -> datetime | None:
+def _start_of_day(day: date | None, zone: tzinfo) -> datetime | None:
     return None if day is None else datetime.combine(day, time.min, tzinfo=zone)
 
 
-def _end(day: date | None, zone: tzinfo) -> datetime | None:
+def _end_of_day(day: date | None, zone: tzinfo) -> datetime | None:
     return None if day is None else datetime.combine(day, time.max, tzinfo=zone)
 
 

@@ -1,7 +1,4 @@
-"""Recall: a question → memories and passages that stand in their files, current first, and what to think of them.
-
-Why an item stands where it stands, and why an answer is empty or worth no more: in words.
-"""
+"""Recall: a question → memories and passages that are in their files, current first, with a verdict and the reasons."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +28,7 @@ from memoryd.memory.recall.query import (
     RecalledPassage,
     RecallQuery,
 )
-from memoryd.search.answer import CatchUp, told
+from memoryd.search.answer import CatchUp, with_snippets
 from memoryd.search.arms import RECALL, ArmTimes
 from memoryd.search.file_check import CheckedRows, LookAgain
 from memoryd.search.protocol import ArmState, Found, Freshness, Query, Untold, why_empty, why_no_better, with_pending
@@ -86,7 +83,8 @@ class Recaller:
         reach = query.filters.reach
         within = _within(held.items, reach)
         items, left_out = _chosen(_beside(pages, within), query, draft)
-        freshness = self._owed(pending, held.checked)
+        freshness = self._fresh.owed()
+        freshness = replace(freshness, pending_files=max(pending, len(held.checked.owed)))
         self._times.note(RECALL, start)
         found = Recalled(
             entities=pages,
@@ -124,10 +122,6 @@ class Recaller:
             # what nobody can hold against its file is not told
             return StandingItems((), tuple(draft.items), CheckedRows())
 
-    def _owed(self, pending: int, checked: CheckedRows) -> Freshness:
-        freshness = self._fresh.owed()
-        return replace(freshness, pending_files=max(pending, len(checked.owed)))
-
 
 def _within(items: Sequence[RecalledItem], reach: MemoryReach) -> list[RecalledItem]:
     """Return the items without the lines of passages that are for somebody else."""
@@ -142,8 +136,8 @@ def _within(items: Sequence[RecalledItem], reach: MemoryReach) -> list[RecalledI
 
 def _beside(pages: Sequence[RecalledEntity], items: Sequence[RecalledItem]) -> list[RecalledItem]:
     """Return the items without passages of pages that are told as such."""
-    told = {page.path for page in pages}
-    return [item for item in items if not (isinstance(item, RecalledPassage) and item.hit.chunk.path in told)]
+    shown = {page.path for page in pages}
+    return [item for item in items if not (isinstance(item, RecalledPassage) and item.hit.chunk.path in shown)]
 
 
 def _chosen(
@@ -160,7 +154,7 @@ def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledIt
     """Return the items with the passages as they are told: with snippet and focus."""
     hits = [item.hit for item in items if isinstance(item, RecalledPassage)]
     found = Found((), (), draft.arms, draft.terms, engine=draft.engine, floors=draft.floors)
-    shown = iter(told(hits, found, has_footer=False))
+    shown = iter(with_snippets(hits, found, has_footer=False))
     return [replace(item, hit=next(shown)) if isinstance(item, RecalledPassage) else item for item in items]
 
 
@@ -225,20 +219,20 @@ _LIFTED = {
 def because_of(item: RecalledItem, draft: RecallDraft) -> str:
     """Say why an item stands where it stands."""
     if not isinstance(item, RecalledMemory):
-        reasons = _found_by(item.hit.ranks.words, item.hit.ranks.vector, item.hit.terms)
+        reasons = _arm_reasons(item.hit.ranks.words, item.hit.ranks.vector, item.hit.terms)
     else:
-        reasons = _found_by(item.evidence.words_rank, item.evidence.vector_rank, item.evidence.terms)
+        reasons = _arm_reasons(item.evidence.words_rank, item.evidence.vector_rank, item.evidence.terms)
     reasons += [f"{_LIFTED[arm]} (+{lift:.2f})" for arm, lift in item.placed.lifts.items()]
     if draft.asking.is_bare:
-        reasons.append(_of_bare(item, "best" if draft.asking.is_of_opinion else "newest"))
+        reasons.append(_bare_reason(item, "best" if draft.asking.is_of_opinion else "newest"))
     elif item.placed.is_noise:
         reasons.append("its words and meaning answer nothing: it stands behind what does")
     if isinstance(item, RecalledMemory):
-        reasons += _versions(item)
+        reasons += _version_reasons(item)
     return "; ".join(reasons)
 
 
-def _of_bare(item: RecalledItem, then: str) -> str:
+def _bare_reason(item: RecalledItem, then: str) -> str:
     """Say by what an item is placed where a question names somebody or some days and asks for nothing else."""
     count = len(item.placed.lifts)
     has = f"has {count} of what the question names" if count else "has nothing of what the question names"
@@ -246,12 +240,12 @@ def _of_bare(item: RecalledItem, then: str) -> str:
     return f"it {has} and {day}: no other words are asked for, so what has most comes first, then the {then}"
 
 
-def _found_by(words: int | None, vector: int | None, terms: tuple[str, ...]) -> list[str]:
+def _arm_reasons(words: int | None, vector: int | None, terms: tuple[str, ...]) -> list[str]:
     reasons = [f"{words}. by words ({', '.join(terms)})"] if words else []
     return reasons + ([f"{vector}. by meaning"] if vector else [])
 
 
-def _versions(item: RecalledMemory) -> list[str]:
+def _version_reasons(item: RecalledMemory) -> list[str]:
     reasons = []
     if item.moved_before:
         reasons.append(f"moved up before {item.moved_before}, which says what it was before")
@@ -278,10 +272,10 @@ def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str 
     if narrowed and found.freshness.files and not found.freshness.pending_files:
         return narrowed
     empty = Found((), (), found.arms, query.question.terms)
-    return why_empty(empty, found.freshness, _of_notes(query.as_search(0.0)))
+    return why_empty(empty, found.freshness, _for_notes(query.as_search(0.0)))
 
 
-def _of_notes(query: Query) -> Query:
+def _for_notes(query: Query) -> Query:
     filters = replace(query.filters, sources=(Source.MEMORY,))
     return replace(query, filters=filters, asked=replace(query.question, filters=filters))
 

@@ -1,8 +1,6 @@
-"""What is asked of a run of reflect, and what came of it.
+"""Writing the pages of a reflect plan: the text between their markers, and no other byte; with the result of a run.
 
-Prose for pages, where a text model is configured: a paragraph over the facts of a page, which stay below it.
-
-Writes the pages of a plan, one after the other: what stands between their markers, and no other byte.
+Where a text model is configured, a page gets a paragraph of prose above its facts.
 """
 
 import asyncio
@@ -30,6 +28,15 @@ from memoryd.domain.memories.reflect.proposals import ProposalId
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
+
+log = structlog.get_logger(__name__)
+
+MAX_SUMMARIES: Final = 20
+"""Of one run: a local model takes seconds for each."""
+MIN_FACTS: Final = 3
+SUMMARY: Final = "> Summary by "
+"""How the paragraph begins."""
+WHY: Final = "reflect brought the page up to date"
 
 
 class ReflectOptions(Struct, frozen=True, kw_only=True):
@@ -80,15 +87,6 @@ class ReflectOutcome(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-log = structlog.get_logger(__name__)
-
-MAX_SUMMARIES: Final = 20
-"""Of one run: a local model takes seconds for each."""
-MIN_FACTS: Final = 3
-SUMMARY: Final = "> Summary by "
-"""How the paragraph begins."""
-
-
 class PageSummaries:
     """Writes summaries: of one run at most `MAX_SUMMARIES`, and no more once the model is away.
 
@@ -130,9 +128,6 @@ def without_summary(block: str) -> str:
     lines = block.split("\n")
     at = next((at for at, line in enumerate(lines) if line.startswith(SUMMARY)), None)
     return block if at is None else "\n".join([*lines[:at], *lines[at + 2 :]])
-
-
-WHY: Final = "reflect brought the page up to date"
 
 
 class PageState(Struct, frozen=True):

@@ -1,9 +1,7 @@
-"""What a run of reflect does to opinions: steps that the lines tell, and those that a text model was asked about.
-
-One run of reflect over a workspace: opinions, pages, proposals, in this order, each from a plan that is a value.
+"""One run of reflect over a workspace: opinions, pages, proposals, in this order, each from a plan that is a value.
 
 Killed at any instant, it leaves each file as it was or as it is to be, and the next run does the rest: steps and
-proposals are known by what they say, and a page that says all already is not written.
+proposals are known by what they say, and a page that is up to date is not written.
 """
 
 import asyncio
@@ -59,6 +57,16 @@ log = structlog.get_logger(__name__)
 
 MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
+CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
+WAIT_SECONDS: Final = 60.0
+"""How long a run waits for another one to end."""
+MOST_LEFT: Final = 20
+"""Pages that a run left as they were and that are kept for status."""
+_LEFT: Final = "left"
+MAX_ROUNDS: Final = 3
+"""Of writing pages in one run."""
+Tell = Callable[[str, int], None]
+"""Hears what a run does now, and how much of it there is."""
 
 
 class OpinionMoves(Struct, frozen=True):
@@ -110,21 +118,6 @@ async def _asked(
         if label is not None:
             found.append(labels.by_model(pair, Label(label.label), label.model))
     return found
-
-
-CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
-WAIT_SECONDS: Final = 60.0
-"""How long a run waits for another one to end."""
-
-MOST_LEFT: Final = 20
-"""Pages that a run left as they were and that are kept for status."""
-_LEFT: Final = "left"
-
-MAX_ROUNDS: Final = 3
-"""Of writing pages in one run."""
-
-Tell = Callable[[str, int], None]
-"""Hears what a run does now, and how much of it there is."""
 
 
 class ReflectParts(Struct, frozen=True, kw_only=True):

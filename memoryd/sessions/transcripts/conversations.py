@@ -1,10 +1,6 @@
 """Transcripts as conversations: which of those in the folders of an agent have grown enough, and reading them on.
 
 Line n of the conversation is line n of the file. Nothing is ever written to these folders.
-
-List the transcripts of one agent as they are now, for whoever exports them or takes their turns.
-
-How much transcripts have grown since they were read, without reading them: sizes, and counts of new lines.
 """
 
 import os
@@ -47,6 +43,11 @@ STEP_BYTES: Final = 512 << 10
 BEYOND: Final = "not indexed: with newer transcripts it is more than memory.sessions.maxBytes"
 TOO_LARGE: Final = "{:,} of its lines, as read since the start of memoryd, are too large, and left out"
 _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
+MAX_BYTES: Final = 2 * 1024**3
+"""Of the transcripts of one agent."""
+BLOCK_BYTES: Final = 256 << 10
+MOST_BYTES: Final = 4 << 20
+"""Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
 class Withholding(Protocol):
@@ -64,10 +65,6 @@ class Withholding(Protocol):
     def transcript_like(self, file: Path) -> object | None:
         """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
         ...
-
-
-MAX_BYTES: Final = 2 * 1024**3
-"""Of the transcripts of one agent."""
 
 
 class SeenTranscripts(Struct, frozen=True):
@@ -118,7 +115,7 @@ class TranscriptConversations:
             path for path, one in found.transcripts.items() if self._is_withheld(path, one.file, is_known=path in read)
         }
         places = {path: one for path, one in found.transcripts.items() if path not in withheld}
-        beyond = _beyond(places, self._max_bytes)
+        beyond = _over_limit(places, self._max_bytes)
         places = {path: one for path, one in places.items() if path not in beyond}
         self._too_large = {path: lines for path, lines in self._too_large.items() if path in places}
         self._growing.keep({one.file for one in places.values()})
@@ -127,7 +124,7 @@ class TranscriptConversations:
         due = [path for path, one in places.items() if self._is_due(one, read.get(path), is_forced=is_forced)]
         self._places = places
         skipped = (*found.skipped, *(SkippedFile(path, BEYOND) for path in beyond))
-        self.seen = _seen(found.folders, places, len(withheld), skipped, self._max_bytes)
+        self.seen = _seen_transcripts(found.folders, places, len(withheld), skipped, self._max_bytes)
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
@@ -148,7 +145,7 @@ class TranscriptConversations:
         left_out = step.counts[CountedLine.TOO_LONG] + step.counts[LeftOut.TOO_MANY_VALUES]
         self._too_large[path] = left_out + (0 if is_afresh else self._too_large.get(path, 0))
         return ReadStep(
-            lines=tuple(_lines(step, is_first=is_afresh)),
+            lines=tuple(_spoken_lines(step, is_first=is_afresh)),
             tail=written_tail(step.tail),
             stamp="" if step.is_more else state_of(step.tail.stat, place.folder.path),
             is_afresh=is_afresh,
@@ -185,7 +182,7 @@ class TranscriptConversations:
         return False
 
 
-def _beyond(places: Mapping[RelativePath, FolderTranscript], max_bytes: int) -> set[RelativePath]:
+def _over_limit(places: Mapping[RelativePath, FolderTranscript], max_bytes: int) -> set[RelativePath]:
     """Return the transcripts for which there is no room: those that were written longest ago."""
     left, beyond = max_bytes, set[RelativePath]()
     for path, place in sorted(places.items(), key=lambda item: -item[1].stat.mtime_ns):
@@ -195,7 +192,7 @@ def _beyond(places: Mapping[RelativePath, FolderTranscript], max_bytes: int) -> 
     return beyond
 
 
-def _lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
+def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
     """Yield what was said; until somebody told a time, that of the file stands for it."""
     known = 0 if not is_first else int(time_of_file(step.tail.stat.mtime_ns).timestamp() * 1e9)
     for line in step.lines:
@@ -205,7 +202,7 @@ def _lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
         yield ConversationLine(line.number, line.utterance.line, at_ns)
 
 
-def _seen(
+def _seen_transcripts(
     folders: Sequence[SeenFolder],
     places: Mapping[RelativePath, FolderTranscript],
     withheld: int,
@@ -266,11 +263,6 @@ class TranscriptListing:
 
     def _is_named(self, name: str) -> bool:
         return self._withholding.names(transcript_path(self._agent, name))
-
-
-BLOCK_BYTES: Final = 256 << 10
-MOST_BYTES: Final = 4 << 20
-"""Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
 class _Seen(Struct):

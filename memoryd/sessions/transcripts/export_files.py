@@ -1,6 +1,6 @@
-"""The folder of exported transcripts on disk. What it holds and was not written by us is never read or touched.
+"""The folder of exported transcripts on disk, and the record of how far each was exported.
 
-What is remembered of exports: how far each transcript was exported, and where the exports lie.
+Files in that folder that memoryd did not write are never read or changed.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ from memoryd.files.writing import remove_drafts, replace_file, streamed_file
 
 _HEAD_BYTES: Final = 1024
 _BLOCK_BYTES: Final = 1 << 20
+RECORD: Final = "exports.json"
 
 
 class ExportFiles:
@@ -116,9 +117,6 @@ class ExportFiles:
                         yield entry.name, file_stat(entry.stat(follow_symlinks=False))
 
 
-RECORD: Final = "exports.json"
-
-
 class Exported(Struct, frozen=True):
     """How far a transcript was read; its export holds its lines up to `lines`, the last one that says something."""
 
@@ -159,19 +157,19 @@ class ExportRecordFile:
         """Return what is remembered; nothing if the file is not there or damaged."""
         try:
             held = json.loads(self.path.read_bytes())
-            exported = {name: _parsed(value) for name, value in held["exports"].items()}
+            exported = {name: _parsed_export(value) for name, value in held["exports"].items()}
             return ExportRecord(str(held["folder"]), exported)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return ExportRecord()
 
     def save(self, record: ExportRecord) -> None:
         """Write the record whole; raises OSError."""
-        exports = {name: _told(one) for name, one in record.exported.items()}
+        exports = {name: _export_fields(one) for name, one in record.exported.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(self.path, json.dumps({"folder": record.folder, "exports": exports}).encode())
 
 
-def _told(one: Exported) -> dict[str, object]:
+def _export_fields(one: Exported) -> dict[str, object]:
     return {
         "transcript": one.transcript,
         "tail": written_tail(one.tail),
@@ -182,7 +180,7 @@ def _told(one: Exported) -> dict[str, object]:
     }
 
 
-def _parsed(value: Mapping[str, object]) -> Exported:
+def _parsed_export(value: Mapping[str, object]) -> Exported:
     tail, written = read_tail(str(value["tail"])), value["written"]
     known = Exported(str(value["transcript"]))
     lines, last = value["lines"], value["last"]

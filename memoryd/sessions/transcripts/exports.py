@@ -1,9 +1,7 @@
-"""Bring the export of one transcript up to its end, or as far as one round goes.
+"""Keeping a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
 
-Keep a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
-
-An export is written again only where its transcript has grown, and goes with it: when the transcript is gone, too old,
-to be forgotten or not to be remembered, or when exports are switched off. What is not ours is never touched.
+An export is written again only where its transcript has grown. It is deleted when the transcript is deleted, too old,
+forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never changed.
 """
 
 import threading
@@ -24,8 +22,14 @@ from memoryd.sessions.transcripts.export_files import Exported, ExportFiles, Exp
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
+log = structlog.get_logger(__name__)
+
 STEP_BYTES: Final = 1 << 20
 _READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+ROUND_BYTES: Final = 32 << 20
+"""Read of transcripts in one round: then qmd has its turn, and what is left follows."""
+_DAY_NS: Final = 86_400_000_000_000
+_TOLD_PROBLEMS: Final = 3
 
 
 class ExportStep(Struct, frozen=True):
@@ -120,14 +124,6 @@ class _Reading:
         self.exported = replace(
             known, tail=step.tail, lines=lines, last_ns=max(known.last_ns, last), is_more=step.is_more
         )
-
-
-log = structlog.get_logger(__name__)
-
-ROUND_BYTES: Final = 32 << 20
-"""Read of transcripts in one round: then qmd has its turn, and what is left follows."""
-_DAY_NS: Final = 86_400_000_000_000
-_TOLD_PROBLEMS: Final = 3
 
 
 class ExportSettings(Struct, frozen=True):

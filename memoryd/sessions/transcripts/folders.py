@@ -1,8 +1,6 @@
-"""The folders of one agent that hold transcripts: what lies in them at a look, and which are gone for a while.
+"""The folders of one agent that hold transcripts: what is in them, and which are missing for a while.
 
-The transcripts of one agent as exports and turns are made of them.
-
-Find the transcripts of one folder: regular files directly in it, by name; no symlink is followed.
+Transcripts are regular files directly in a folder, found by name; no symlink is followed.
 """
 
 import json
@@ -25,6 +23,8 @@ from memoryd.files.scanner import FolderId
 
 GRACE_SECONDS: Final = 60.0
 TWICE: Final = "another folder of this agent has a transcript of this name"
+MAX_ENTRIES: Final = 50_000
+_MAX_LIST_BYTES: Final = 64 << 20
 
 
 class TranscriptFolder(Struct, frozen=True):
@@ -178,10 +178,6 @@ class AgentTranscripts(Struct, frozen=True):
     """Another number whenever it has changed what is to be remembered."""
 
 
-MAX_ENTRIES: Final = 50_000
-_MAX_LIST_BYTES: Final = 64 << 20
-
-
 class FoundTranscripts(Struct, frozen=True):
     """The transcripts of a folder by file name, in order; and what looks like one and is not read."""
 
@@ -204,7 +200,11 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
         named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
         generated = _generated(folder) if named else frozenset[str]()
         wanted = [entry for entry in named if session_of(entry.name) not in generated]
-        skipped = [_skipped(entry, reason) for entry in wanted if (reason := _why_not(entry))]
+        skipped = [
+            SkippedFile(RelativePath(printable_name(entry.name)), reason)
+            for entry in wanted
+            if (reason := _why_not(entry))
+        ]
         stats = {entry.name: _stat(entry) for entry in wanted if not _why_not(entry)}
     except OSError as exc:
         return FoundTranscripts({}, problem=exc.strerror or str(exc))
@@ -230,10 +230,6 @@ def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
     except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
         # what a timer's session says is indexed then, which harms nobody
         return frozenset()
-
-
-def _skipped(entry: os.DirEntry[str], reason: str) -> SkippedFile:
-    return SkippedFile(RelativePath(printable_name(entry.name)), reason)
 
 
 def _why_not(entry: os.DirEntry[str]) -> str:

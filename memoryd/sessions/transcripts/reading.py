@@ -1,16 +1,10 @@
-"""Tell transcripts from each other by their bytes: which of two is the other one, or goes on from it.
+"""Reading a transcript: on from where it was read last, single lines of it, and whether it continues another one.
 
-Two conversations may begin alike: one is a fork of the other, or both have said next to nothing. So one is another
-only if it has all of its bytes, and if these name a session or a message.
+Transcripts grow by whole lines. That what was read before is still the same is checked each time by its first and last
+bytes, and by all of it where the file is another one, is shorter, or was written without growing.
 
-The complete lines of an open file, in bounded memory, with the hash of all that stands before each end.
-
-What single lines of a transcript say now, for whoever follows a citation: by their numbers, without a tail.
-
-Read a transcript on from where it was read last, and tell what became of it meanwhile.
-
-Transcripts grow by whole lines. That what was read before is still the same is checked at every look by its first
-and last bytes, and by all of it where the file is another one, is shorter, or was written without growing.
+Two conversations may begin alike: one is a fork of the other, or both are nearly empty. So one continues another only
+if it has all of its bytes, and if these name a session or a message.
 """
 
 import contextlib
@@ -20,7 +14,6 @@ import os
 import stat as stat_module
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -54,8 +47,16 @@ HEAD_BYTES: Final = 4096
 MIN_BYTES: Final = 32
 """What is shorter tells nobody which conversation it is."""
 _DIGEST_BYTES: Final = hashlib.sha256().digest_size
-_BLOCK: Final = 1 << 20
 _NAME: Final = expression(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
+BLOCK_BYTES: Final = 1 << 20
+EDGE_BYTES: Final = 4096
+MAX_BYTES: Final = 4 << 20
+"""Read in one step."""
+MAX_LINE_BYTES: Final = 8 << 20
+"""Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
+MAX_SCAN_BYTES: Final = 256 << 20
+"""So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
+_TRIES: Final = 3
 
 
 class Beginning(Struct, frozen=True):
@@ -68,7 +69,7 @@ class Beginning(Struct, frozen=True):
         """Tell whether a file begins so. Blocks; raises OSError."""
         if self.size < MIN_BYTES:
             return False
-        with _open_beginning(file) as descriptor:
+        with _opened(file) as descriptor:
             stat = file_stat(os.fstat(descriptor))
             if stat.size < self.size:
                 return False
@@ -83,7 +84,7 @@ def beginning_of(file: Path, key: bytes) -> Beginning:
 
     Blocks; raises OSError.
     """
-    with _open_beginning(file) as descriptor:
+    with _opened(file) as descriptor:
         stat = file_stat(os.fstat(descriptor))
         head = os.pread(descriptor, HEAD_BYTES, 0)
     if not _is_telling(head):
@@ -96,7 +97,7 @@ def beginning_of(file: Path, key: bytes) -> Beginning:
 
 def begins_alike(one: Path, other: Path) -> bool:
     """Tell whether two transcripts have the same head, and it says which conversation it is. Blocks; raises OSError."""
-    with _open_beginning(one) as first, _open_beginning(other) as second:
+    with _opened(one) as first, _opened(other) as second:
         size = min(HEAD_BYTES, os.fstat(first).st_size, os.fstat(second).st_size)
         head = os.pread(first, size, 0)
         return _is_telling(head) and head == os.pread(second, size, 0)
@@ -106,9 +107,9 @@ def is_one(one: Path, other: Path) -> bool:
     """Tell whether two transcripts are one, or one goes on from the other's end. Blocks; raises OSError."""
     if not begins_alike(one, other):
         return False
-    with _open_beginning(one) as first, _open_beginning(other) as second:
+    with _opened(one) as first, _opened(other) as second:
         size = min(os.fstat(first).st_size, os.fstat(second).st_size)
-        return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, _BLOCK))
+        return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, BLOCK_BYTES))
 
 
 def _is_telling(head: bytes) -> bool:
@@ -119,27 +120,14 @@ def _is_telling(head: bytes) -> bool:
 def _hashed(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
     """Hash the first bytes of a file in the state that `stat` tells: each look at the folders asks for it."""
     digest = hmac.new(key, digestmod="sha256")
-    with _open_beginning(file) as descriptor:
-        for at in range(0, size, _BLOCK):
+    with _opened(file) as descriptor:
+        for at in range(0, size, BLOCK_BYTES):
             digest.update(_block(descriptor, at, size))
     return digest.digest()
 
 
 def _block(descriptor: int, at: int, end: int) -> bytes:
-    return os.pread(descriptor, min(_BLOCK, end - at), at)
-
-
-@contextmanager
-def _open_beginning(file: Path) -> Iterator[int]:
-    descriptor = open_beneath(file.parent, file.name)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-BLOCK_BYTES: Final = 1 << 20
-EDGE_BYTES: Final = 4096
+    return os.pread(descriptor, min(BLOCK_BYTES, end - at), at)
 
 
 class RawLine(Struct, frozen=True):
@@ -192,37 +180,25 @@ def lines_now(path: Path, first: int, last: int, *, whose: TranscriptFormat | No
 
     Reads all that stands before them. Blocks, so run it in a thread; raises OSError.
     """
-    descriptor = open_beneath(path.parent, path.name)
-    try:
+    with _opened(path) as descriptor:
         size = os.fstat(descriptor).st_size
-        told = whose or _recognised(descriptor, size)
-        if told is None:
+        known = whose or _recognised(descriptor, size, MAX_LINE_BYTES)
+        if known is None:
             return {}
         lines = enumerate(raw_lines(descriptor, 0, size, b"", MAX_LINE_BYTES), start=1)
-        spoken = {number: _said(line, told) for number, line in islice(lines, first - 1, last)}
-    finally:
-        os.close(descriptor)
+        spoken = {number: _spoken_text(line, known) for number, line in islice(lines, first - 1, last)}
     return {number: text for number, text in spoken.items() if text}
 
 
-def _recognised(descriptor: int, size: int) -> TranscriptFormat | None:
-    lines = raw_lines(descriptor, 0, min(size, MAX_LINE_BYTES + BLOCK_BYTES), b"", MAX_LINE_BYTES)
+def _recognised(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFormat | None:
+    lines = raw_lines(descriptor, 0, min(size, max_line_bytes + BLOCK_BYTES), b"", max_line_bytes)
     return recognised(record_of(line.data) for line in islice(lines, LOOKED_AT) if line.data is not None)
 
 
-def _said(line: RawLine, whose: TranscriptFormat) -> str:
+def _spoken_text(line: RawLine, whose: TranscriptFormat) -> str:
     record = LeftOut.UNREADABLE if line.data is None else record_of(line.data)
     what = record if isinstance(record, LeftOut) else said(record, whose)
     return what.line if isinstance(what, Utterance) else ""
-
-
-MAX_BYTES: Final = 4 << 20
-"""Read in one step."""
-MAX_LINE_BYTES: Final = 8 << 20
-"""Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
-MAX_SCAN_BYTES: Final = 256 << 20
-"""So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
-_TRIES: Final = 3
 
 
 def read_on(
@@ -241,14 +217,14 @@ def read_on(
     """
     for _ in range(_TRIES):
         with contextlib.suppress(TornReadError):
-            return _told(path, tail, whose, max_bytes, max_line_bytes)
+            return _read_once(path, tail, whose, max_bytes, max_line_bytes)
     return ReadOn(TranscriptState.UNREADABLE, tail, problem="it is written anew again and again", is_more=True)
 
 
-def _told(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
+def _read_once(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
     """Read on once, with what the disk refuses told as a state; raises TornReadError."""
     try:
-        with _open_transcript(path) as descriptor:
+        with _opened(path) as descriptor:
             return _Reading(descriptor, whose, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
@@ -261,7 +237,7 @@ def _told(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int
 
 
 @contextlib.contextmanager
-def _open_transcript(path: Path) -> Iterator[int]:
+def _opened(path: Path) -> Iterator[int]:
     # never waits for a writer of a FIFO, and follows no link that was put there since the folder was read
     descriptor = open_beneath(path.parent, path.name)
     try:
@@ -288,7 +264,7 @@ class _Reading(Struct):
         state = TranscriptState.GROWN if is_same else TranscriptState.REWRITTEN
         start = tail if is_same else START
         if start.whose is None:
-            start = replace(start, whose=self._recognised(before.size))
+            start = replace(start, whose=_recognised(self.descriptor, before.size, self.max_line_bytes))
         if start.whose is None or self.whose not in (None, start.whose):
             return self._refused(start, before, state)
         end = self._read(start, before.size)
@@ -331,10 +307,6 @@ class _Reading(Struct):
             return True
         return has_lines(self.descriptor, 0, b"", tail.offset, tail.prefix_hash)
 
-    def _recognised(self, size: int) -> TranscriptFormat | None:
-        first = islice(self._raw(START, min(size, self.max_line_bytes + BLOCK_BYTES)), LOOKED_AT)
-        return recognised(record_of(line.data) for line in first if line.data is not None)
-
     def _raw(self, tail: Tail, size: int) -> Iterator[RawLine]:
         end = min(size, tail.offset + MAX_SCAN_BYTES)
         return raw_lines(self.descriptor, tail.offset, end, tail.prefix_hash, self.max_line_bytes)
@@ -362,7 +334,7 @@ class _Reading(Struct):
             time = believed(what.time, self.now)
             self.lines.append(SpokenLine(number, what if time == what.time else replace(what, time=time)))
             self.counts[CountedLine.CUT] += what.is_cut
-        self.counts[_counted(what)] += 1
+        self.counts[_line_kind(what)] += 1
 
     def _check(self, start: Tail, end: Tail) -> None:
         """Raise TornReadError unless all that this look relied on stands there still.
@@ -376,7 +348,7 @@ class _Reading(Struct):
             raise TornReadError
 
 
-def _counted(what: Utterance | LeftOut | None) -> str:
+def _line_kind(what: Utterance | LeftOut | None) -> str:
     if what is None:
         return CountedLine.TOO_LONG
     return what if isinstance(what, LeftOut) else CountedLine.SPOKEN
