@@ -1,7 +1,4 @@
-"""Reading lines of a document that an agent's memory holds.
-
-Telling an agent whether a citation that it was given still stands.
-"""
+"""Reading lines of a document that an agent's memory holds, and verifying a citation of it."""
 
 import asyncio
 import contextlib

@@ -1,6 +1,6 @@
-"""Asking an agent's memory a question; what the asker leaves open is as the configuration says.
+"""Asking an agent's memory a question, and waiting until what was written can be found.
 
-Waiting until what was written is found by its words, or stands in the book.
+What a request leaves open is as the configuration says.
 """
 
 import asyncio

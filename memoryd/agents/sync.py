@@ -1,7 +1,4 @@
-"""Making the index follow the disk now, and waiting until it does.
-
-What an agent's memory does when a session begins.
-"""
+"""Making the index follow the disk: now and waited for, and when a session begins."""
 
 import asyncio
 import contextlib

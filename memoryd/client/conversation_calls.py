@@ -1,9 +1,4 @@
-"""Calls on questions and answers: add turns, and find them again in their order.
-
-Calls on conversations as a whole: begin, list, read and forget them.
-
-The call for each message of a conversation.
-"""
+"""Calls on conversations: each message, questions and answers in their order, and conversations as a whole."""
 
 from typing import Literal
 from urllib.parse import quote

@@ -1,16 +1,6 @@
-"""Calls on what was written into a workspace; for the owner alone.
+"""Calls that find: notes, recalled memories, entities, opinions, proposals, changes; and calls about the daemon.
 
-Calls about the daemon: what it does and lacks, what it has still to do, and what happens.
-
-Calls on entities.
-
-Calls that find and read notes.
-
-Calls on opinions.
-
-The call that recalls.
-
-Calls about reflect and its proposals.
+Changes are for the owner alone.
 """
 
 import os

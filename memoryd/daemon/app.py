@@ -1,8 +1,6 @@
-"""The composition root: builds every part from the configuration and runs them until told to stop.
+"""The composition root: builds every part from the configuration and runs them until a signal stops the daemon.
 
-The daemon in its loop, with the signals that it takes. To import this is to import everything.
-
-From the configuration to the optional port on loopback.
+To import this is to import everything.
 """
 
 import asyncio

@@ -1,23 +1,16 @@
-"""Whether all that must never be stuck gets on: the event loop, whoever writes a file, and whoever follows the notes.
+"""Keeping watch over the process: what must never be stuck, the clocks, the garbage collector, the service manager.
 
-A thread of its own listens, so that a blocked loop is noticed too. Under a service manager with a watchdog the pings
-stop while a part is stuck, and it restarts the daemon. Without one the daemon ends itself, after it has written what
-every thread was doing; whoever started it starts it again.
+A thread of its own listens to the hearts, so that a blocked loop is noticed too. Under a service manager with a
+watchdog the pings stop while a part is stuck, and it restarts the daemon (sd_notify(3), sd_watchdog_enabled(3)).
+Without one the daemon ends itself, after it has written what every thread was doing.
 
-The look at the clocks: after a sleep, a stop or a change of the time of day, everything is looked at anew.
+Against code outside of Python that lets no thread of Python run there is a timer of the system. It counts the time of
+processors that the process takes, and is wound up anew as long as Python runs. At its end the stacks are written
+without Python's help, and the process ends. A machine that sleeps and a process that was stopped take no such time, so
+neither is mistaken for one that is stuck.
 
-Python's collector of cyclic garbage, kept from holding up the daemon in the middle of its work.
-
-A full collection visits every object and lets nothing else run: a second and more while a long note is cut into a
-million parts. So at work only young objects are visited, which takes milliseconds, and all of them in quiet moments.
-
-Tells the service manager how we are, by the datagrams of sd_notify(3) and sd_watchdog_enabled(3).
-
-The last resort against code outside of Python that spins and lets no thread of Python run, not even one that judges.
-
-A timer of the system counts the time of processors that the process takes, and is wound up anew as long as Python runs.
-At its end the stacks are written without Python's help, and the process ends. A machine that sleeps and a process that
-was stopped take no such time, so neither is mistaken for one that is stuck.
+A full garbage collection visits every object and lets nothing else run: a second and more while a long note is cut into
+a million parts. So at work only young objects are visited, which takes milliseconds, and all of them in quiet moments.
 """
 
 import asyncio

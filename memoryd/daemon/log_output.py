@@ -1,8 +1,6 @@
-"""A log file of our own, for where nobody else keeps what is said: rotated, bounded, and for its owner alone.
+"""The log of the daemon: where it goes, how often an event may repeat, and its state for status.
 
-Where the log goes, and how much of it: rules of the standard error that is found, and of events that repeat.
-
-The log of the daemon: where it goes, how often an event may repeat, and what is told of both in status.
+A file of its own, where no other program keeps standard error, is rotated, bounded, and for its owner alone.
 """
 
 import asyncio

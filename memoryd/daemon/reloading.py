@@ -1,6 +1,6 @@
 """Reading the configuration again while the daemon works: one reload after the other, and none that breaks anything.
 
-The workspaces of the configuration in use, open and at work, which a reload exchanges as a whole.
+The open workspaces are exchanged as a whole.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""What the process says of itself: its facts for status, and what an agent's memory falls short of because of it.
+"""What the process says of itself: facts for status and degradations; and keeping an optional part at work.
 
-Keeping an optional part at work: its failure is noted and mended in time, and never ends the daemon.
+The failure of an optional part is noted and mended in time, and never ends the daemon.
 """
 
 import asyncio

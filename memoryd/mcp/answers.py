@@ -1,10 +1,8 @@
-"""Answers within a bound of tokens: best first, the last one shortened, the rest counted.
+"""What the tools answer: structured content with its schema, the same as text, and both within a bound of tokens.
 
-What the tools answer: structured content, each with its schema, and the notice that goes with it.
-
-What the tools answer as text, for clients that show no structured content. Memory text stands behind a gutter.
-
-Every line of it begins with the gutter, so that no text can end what it stands in or pass for ours.
+The best comes first, the last piece that fits is shortened, and the rest counted. In the text, for clients that show no
+structured content, every line of memory text begins with a gutter, so that it can neither end its block nor pass for
+ours.
 """
 
 import json

@@ -1,9 +1,4 @@
-"""Tools that find: search, recall, and the proposals that wait for the owner.
-
-Hits and recalled items as pieces of an answer: data with its place, its day and its standing.
-
-The tool that reads what was found: lines of a document or of a conversation, or a memory.
-"""
+"""The tools that read: search, recall, open proposals, and the lines or the memory that were found."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

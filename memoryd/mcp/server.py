@@ -1,10 +1,7 @@
-"""Whether there is a memory to offer tools for.
+"""The MCP server: offers tools if there is a memory, and answers their calls over standard input and output.
 
-Standard input and output as a stream of messages: each is a line of JSON.
-
-By https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, nothing else is on standard output.
-
-The server: it lists the tools, and answers their calls, each with structured content and a short text.
+Messages are lines of JSON, and nothing else is on standard output:
+https://modelcontextprotocol.io/specification/2025-11-25/basic/transports.
 """
 
 import json

@@ -1,8 +1,6 @@
 """What an installed service consists of, by the configuration and the environment, and how it differs from the disk.
 
-What the service is told of the environment in which it is installed: where things lie, never a key.
-
-Where the command `memoryd` of this installation lies, and whether it will still lie there tomorrow.
+The service is told where things lie, never a key.
 """
 
 import difflib

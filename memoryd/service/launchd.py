@@ -1,10 +1,6 @@
-"""Where our agent of launchd lies, what it is called, and where launchd puts what it writes.
+"""launchd, which runs agents of one user on macOS: its files, its property list, `launchctl`, and the steps.
 
-launchd, which runs agents of one user on macOS: what `launchctl` is asked, and what its answers mean.
-
-The steps by which launchd runs memoryd for a user, and no longer does. Looks at files, changes nothing.
-
-The property list of launchd, filled in for one installation. Pure.
+Planning looks at files and changes nothing.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""Which service manager runs memoryd for this user, and what can be asked of each.
-
-Where nothing runs services: containers, WSL 1, a login without a bus.
-"""
+"""Which service manager runs memoryd for this user, if any: containers, WSL 1 and a login without a bus have none."""
 
 import os
 import sys

@@ -1,7 +1,4 @@
-"""Every place that a configuration names, whatever the key, and all that links lead over on the way there.
-
-What the daemon needs of the system, by its configuration: nothing of it may be taken away from the service.
-"""
+"""What the daemon needs of the system, by its configuration: places with their links, and what it may not be denied."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,14 +1,6 @@
-"""Does the steps of an installation, one after the other.
+"""The steps of an installation: shown before they are done, then done one after the other; and the service's state.
 
-The programs of a service manager, asked as a user would ask them.
-
-How the service stands, in words that hold for every manager.
-
-What installing consists of: steps that can be shown before they are done.
-
-The files that units are made of; they come with the package, and stand beside it in a checkout.
-
-Steps over files that every manager has alike.
+Here is what is the same for every manager. Its programs are asked as a user would ask them.
 """
 
 import os

@@ -1,16 +1,7 @@
-"""The drop-in that takes from the service what the configuration does not need. Pure.
+"""systemd for one user: its unit files and their words, the confining drop-in, `systemctl --user`, and the steps.
 
-The steps by which systemd runs memoryd for a user, and no longer does. Looks at files, changes nothing.
-
-Where the units of a user lie, what they are called, and by what we know that they are ours.
-
-systemd as one user has it: what is asked of `systemctl --user`, and what its answers mean.
-
-How a value is written in a unit file, so that systemd reads it as it was: systemd.syntax(7) and systemd.unit(5).
-
-Pure text. Raises InvalidRequest for what no unit file can hold.
-
-The units of systemd, filled in for one installation. Pure.
+Planning looks at files and changes nothing. Values are written so that systemd reads them as they were:
+systemd.syntax(7) and systemd.unit(5).
 """
 
 import contextlib

@@ -1,9 +1,7 @@
-"""The conversations of one agent: an index of their own beside that of the notes, what feeds it, and the search in it.
+"""The index of one agent's conversations, beside that of the notes: what feeds it, and the search in it.
 
-No other agent has a part in its file, not even one on the same workspace. All of it is optional: whatever breaks here
-costs conversations and never notes.
-
-What brings conversations into the index of one agent: its questions and answers, and its transcripts.
+Each agent has a file of its own, even on a shared workspace. All of it is optional: what fails here costs
+conversations and never notes.
 """
 
 import asyncio

@@ -1,17 +1,12 @@
-"""Take a conversation of one agent out of everything, in an order in which nothing can bring it back.
+"""Forgetting a conversation of one agent: the plan of what goes, and doing it so that nothing can bring it back.
 
-First it is noted in the ledger what is to be forgotten, so that the next start ends what a kill ended; from then on
-nobody reads or tells it. Of a session go its files, the truth; then what is made of them: rows, vectors and words, held
-answers. The note goes last, and stays while the files cannot be reached or written.
+First the ledger notes what is to be forgotten, so that the next start finishes what a kill interrupted; from then on
+the conversation is neither read nor shown. Of a session first its files go, the truth; then what is made of them:
+rows, vectors and words, held answers, the memory of its end and its summaries. The note goes last, and stays while the
+files cannot be reached or written.
 
-A transcript belongs to another program and stays. It is noted in the ledger, for good, that it is never to be read
-again; then goes what was made of it, of its copies, and the sessions that their turns were taken into.
-
-What goes if a conversation is forgotten: one answer for whoever asks first, and for the forgetting itself.
-
-What forgetting a conversation means: what belongs to it, what would go with it, and what is out of reach.
-
-What was made of a session goes with it: the memory of its end, and its summaries.
+A transcript belongs to another program and stays. The ledger notes for good that it is never to be read again; then
+goes what was made of it and of its copies, and the sessions that took their turns.
 """
 
 import asyncio

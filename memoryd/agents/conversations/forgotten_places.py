@@ -1,8 +1,6 @@
-"""What is made of conversations and has to go with them: the rows of an index, and exports.
+"""The places that forgetting reaches: rows of the indexes of notes and conversations, and exports.
 
-The indexes that forgetting reaches: those of notes, of all workspaces, and those of what was said on one.
-
-What is told of a forgetting: what went, and what is out of reach.
+Each place reports what went, and what is out of reach.
 """
 
 import asyncio

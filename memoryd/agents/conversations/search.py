@@ -1,7 +1,4 @@
-"""The arm that answers from the conversations of one agent, and how its index is at the moment.
-
-Where the transcripts of an agent are exported to for qmd, and where they must not go.
-"""
+"""The conversations of one agent as an arm of a search, and the folder of their exports for qmd."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,8 @@
 """One memory of each session that ends, and summaries on demand: lines of the daily log, tagged with their session.
 
-A session ends when its agent says so, or when nothing is said in it for six hours. How far it came stands in its file:
-a kill leaves it owed, and it is written where it is not there yet.
-
-What may be told of a session, and a summary of it: in the prose of a text model, else of its own sentences.
+A session ends when its agent says so, or after six hours without a message. Its file notes how far it came: after a
+kill its memory is written if it is not in the log yet. The prose is that of a text model, or else sentences of the
+session itself.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""The lines of a conversation that a citation means, without secrets, and only while they still say what was found.
+"""One agent's conversations as a whole: list, show, read now, forget one, do not remember it.
 
-What may be asked of one agent's conversations as a whole: list, show, read now, forget one, do not remember it.
+The lines that a citation means are shown without secrets, and only while they still say what was found.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
-"""What was written into the workspace of an agent, by whom, and taking it back; for its owner alone.
+"""What was written into the workspace of an agent, and taking it back; for its owner alone.
 
-What may be asked of one agent's retained memories: an object for each use.
-
-Each use is a class of its own, in a module of its own beside this one.
+`Retained` holds an object for each use of the agent's retained memories.
 """
 
 import contextlib

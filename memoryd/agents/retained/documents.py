@@ -1,11 +1,7 @@
-"""What may be asked of an agent's memories one by one: search, get, list, count, and how they will stand.
+"""An agent's memories one by one: search, get, list, count and explain; add, pin, weigh and delete.
 
-Reads reach what recall reaches, and an id beyond reach reads as one that there is not.
-
-What may be changed of an agent's memories one by one: add, pin, weigh and delete.
-
-The owner writes what is within reach; a session writes only what is its agent's own, and nothing of the
-core: what others rely on is not its to change.
+Reads reach what recall reaches, and an id beyond reach reads as one that does not exist. The owner writes what is
+within reach; a session writes only what is its agent's own, and nothing of the core, which others rely on.
 """
 
 import asyncio

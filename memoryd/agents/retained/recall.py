@@ -1,10 +1,7 @@
-"""Recalling what an agent's memory holds; what the asker leaves open is as the configuration says.
+"""Recalling what an agent's memory holds: filters, bundles for the prompt, and chats of several people.
 
-What somebody filters memories by, held against what there is: kinds and scopes by their names.
-
-Bundles for the prompt of an agent: the core file and the persona as they stand, what is pinned and recalled.
-
-What is recalled for a chat of several people, without what the core keeps from it.
+What a request leaves open is as the configuration says. A bundle holds the core file and the persona as they are, and
+what is pinned and recalled; a chat of several people gets no core.
 """
 
 import asyncio

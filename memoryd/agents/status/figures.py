@@ -1,11 +1,4 @@
-"""How much an index holds and what it lacks, for status.
-
-What there is to tell of an agent's conversations: what is read, what is not and why, and how much is indexed.
-
-What the parts of all memories counted since they were made: how long arms took, looks at the disk, caches.
-
-How much there is of an agent's questions and answers, and what is wrong with their files.
-"""
+"""The figures of status: of an index, of conversations, of questions and answers, and of the parts' own counters."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,4 @@
-"""What there is to tell of an agent's memory: the states of its parts, what its index holds, what is degraded.
-
-What does less than the configuration asks for, and since when.
-"""
+"""The status of an agent's memory: the states of its parts, its index, and what is degraded and since when."""
 
 import asyncio
 import time

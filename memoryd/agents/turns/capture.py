@@ -1,13 +1,7 @@
-"""What one agent may have learned from what is said to it.
+"""Capturing memories from the messages of conversations: queued, judged beside the reply, requeued after a stop.
 
-Messages that a stop left in line for capture: read again from the files of their sessions, and put in line anew.
-
-What is known of each stands in the ledger, and its words in its session alone: of one that is forgotten, or marked "do
-not remember", nothing is captured any more.
-
-From a workspace and its settings to what captures memories of what is said to its agents.
-
-Messages that may become memories, handed to capture; and what a session was told, which it does not learn again.
+The ledger knows each queued message; its words are in its session alone: of a session that is forgotten, or marked "do
+not remember", nothing is captured any more. What a session was shown it does not learn again.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
 """Messages of a conversation as turns of the question-and-answer store, and the turns that are put before the agent.
 
 What keeps a message from being stored costs that message its place, and never the reply.
-
-What goes into a turn and what comes of it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,4 @@
-"""Counting the Markdown files of a workspace where nobody looks, so that status can say that there are some.
-
-One index: its file, the loops that keep it equal to the notes, and the search over it.
-
-The configured path of a workspace, which may lead through symlinks that come to lead elsewhere.
-"""
+"""One index of a workspace: its file, the loops that keep it equal to the notes, and the search over it."""
 
 import asyncio
 import time

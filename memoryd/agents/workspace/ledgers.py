@@ -1,9 +1,4 @@
-"""The ledgers of all agents: one for each folder that an index lies in, with rows for each agent of its own.
-
-The journals of all agents: one for each workspace, however many agents and indexes there are on it.
-
-Parts that all agents of the same settings share, and that outlive a reload which leaves these as they are.
-"""
+"""Parts that outlive a reload and are shared by their place: ledgers by state folder, journals by workspace."""
 
 import os
 from collections.abc import Callable, Hashable, Sequence

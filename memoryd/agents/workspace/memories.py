@@ -1,7 +1,4 @@
-"""From a workspace to what forgets its memories.
-
-What the agents on one workspace share of its retained memories.
-"""
+"""What the agents on one workspace share of its retained memories, and what forgets them."""
 
 import time
 from collections.abc import Sequence

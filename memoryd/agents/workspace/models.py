@@ -1,10 +1,6 @@
-"""The embedders of all agents: those with the same settings share one model in memory.
+"""The models of all agents: embedders, rerankers and the text model, shared by those with the same settings.
 
-The models of all agents, which outlive a reload that leaves their settings as they are.
-
-The rerankers of all agents: those with the same settings share one model in memory.
-
-The text model of all agents: one for those with the same settings, none where none is configured.
+They outlive a reload that leaves their settings as they are.
 """
 
 import os

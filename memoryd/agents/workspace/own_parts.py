@@ -1,9 +1,4 @@
-"""The parts that one agent has for itself, put together.
-
-What may be asked of one agent's conversations, put together from the parts that keep them.
-
-From an agent and its workspace to the sidecar that may answer in the stead of the builtin index.
-"""
+"""The parts that one agent has for itself, put together: conversations, questions and answers, and its qmd."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""From a workspace and its settings to what reflects over it, when asked and by the clock.
-
-The parts of a workspace that the agents on it share, put together.
-"""
+"""The parts of a workspace that the agents on it share, put together; among them what reflects over it."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,8 +1,7 @@
-"""Messages that come while the files of the sessions are still being read: kept as soon as they are, in their order.
+"""The questions and answers of one workspace: one store for all agents on it, opened beside everything else.
 
-Their senders have been answered by then: within their deadline, and with what kept the message from being kept at once.
-
-The questions and answers of one workspace: one store for all agents on it, opened beside everything else.
+Messages that come while it is still being read are kept as soon as it is open, in their order. Their senders were
+answered within their deadline, and told why the message was not kept at once.
 """
 
 import asyncio

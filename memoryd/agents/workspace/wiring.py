@@ -1,13 +1,4 @@
-"""From an agent and its parts to what may be asked of its memory.
-
-From an agent and its parts to its recall.
-
-From an agent and its parts to what may be asked of its retained memories.
-
-From an agent and its workspace to the search of its notes and conversations.
-
-From an agent and what it keeps to what may be done with the messages of its conversations.
-"""
+"""From an agent and its parts to its memory: search, recall, retained memories, and the messages of conversations."""
 
 from functools import partial
 

@@ -1,7 +1,4 @@
-"""`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again.
-
-Shapes of the calls on questions and answers.
-"""
+"""`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again."""
 
 import time
 from datetime import datetime

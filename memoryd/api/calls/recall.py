@@ -1,7 +1,4 @@
-"""`POST /v1/recall`: a question to memories, passages and pages of entities.
-
-What is recalled, as the API tells it: one shape for memories, passages and pages.
-"""
+"""`POST /v1/recall`: a question to memories, passages and pages of entities, which share one shape."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

@@ -1,7 +1,4 @@
-"""`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner.
-
-Shapes of the calls on reflect and its proposals.
-"""
+"""`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
 
 from datetime import datetime
 from typing import Annotated

@@ -1,9 +1,4 @@
-"""`POST /v1/search`: a question to cited hits.
-
-Shapes of a question and its answer.
-
-How an answer came about, as the API tells it.
-"""
+"""`POST /v1/search`: a question to cited hits, and how they came about."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal

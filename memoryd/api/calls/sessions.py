@@ -1,9 +1,4 @@
-"""`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered.
-
-Shapes of the calls on conversations as a whole: listing, reading, forgetting, and not remembering them.
-
-Shapes of the calls on sessions.
-"""
+"""`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal

@@ -1,10 +1,6 @@
-"""`/v1/memories/export` and `/v1/memories/import`: memories on their way to another workspace.
+"""Memories on their way to and from other programs: export, import, and the paths of rsclaw's HTTP API.
 
-Shapes of the paths that rsclaw has, for programs that were written for it: `docs` are memories.
-
-`/api/v1/memory`: the paths and shapes of rsclaw's HTTP API, on the loopback port alone.
-
-Shapes of the calls that hand memories out and take them in.
+rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are memories.
 """
 
 from datetime import date

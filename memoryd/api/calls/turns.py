@@ -1,7 +1,4 @@
-"""`POST /v1/turns`: the one call that an agent makes for each message.
-
-Shapes of a message of a conversation, and of what an agent is answered.
-"""
+"""`POST /v1/turns`: the one call that an agent makes for each message."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Literal

@@ -1,10 +1,6 @@
-"""The layer that reads a request's body: bounded in size and time, and decoded once, as JSON that is safe to hand on.
+"""The layer that reads a request's body: bounded in size and time, decoded once, and strictly (RFC 8259).
 
-The value stands in the ASGI scope, whence `memoryd.api.http.body` gives it to the handlers.
-
-Routes whose handlers are given the body that the guard has decoded, so that nothing parses it a second time.
-
-JSON from whoever connects, decoded strictly (RFC 8259, without what its parsers disagree about).
+The value is put into the ASGI scope, from where the routes hand it to their handlers; nothing parses it twice.
 """
 
 import asyncio

@@ -1,11 +1,7 @@
-"""A listening TCP socket on loopback, and nowhere else.
-
-The layer before everything on the loopback port: host, origin and token.
+"""The optional port on loopback, and the layer before everything on it: host, origin and token.
 
 On the Unix socket the kernel says who asks. Here any program and any page of any user may, so each request brings the
-token, and none is told more than that it did not.
-
-The optional port on loopback: opened when it can be, and kept open beside the sockets. It never ends the daemon.
+token, and is told no more than that it did not. A port that cannot be opened never ends the daemon.
 """
 
 import asyncio

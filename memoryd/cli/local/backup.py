@@ -1,7 +1,4 @@
-"""memoryctl backup: one file of all that cannot be made anew.
-
-memoryctl restore: bring a backup back, or take that back.
-"""
+"""memoryctl backup and restore: one file of all that cannot be made anew, and bringing it back."""
 
 import sys
 from collections.abc import Iterator

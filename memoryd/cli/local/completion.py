@@ -1,7 +1,4 @@
-"""memoryctl completion: has a shell complete commands and options.
-
-memoryctl version: which memoryctl this is, and which memoryd answers.
-"""
+"""memoryctl completion and version: completing commands in a shell, and which memoryctl and memoryd these are."""
 
 import os
 from pathlib import Path

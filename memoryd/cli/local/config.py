@@ -1,8 +1,6 @@
-"""memoryctl config: what a file says, what is wrong with it, and what holds. Works without a daemon.
+"""memoryctl config, http and reload: what a file says and what holds, the token of the port, and reading it again.
 
-memoryctl http: the token of the loopback port.
-
-memoryctl reload: have the daemon read its configuration again.
+`config` works without a daemon.
 """
 
 import json

@@ -1,8 +1,6 @@
-"""memoryctl init: from nothing to a configuration that memoryd starts with. Works without a daemon.
+"""memoryctl init: from nothing to a configuration that memoryd starts with, and the commands that come next.
 
-What somebody does after `memoryctl init`: commands that fit what is there.
-
-Whether memoryd is to be started with the session, and having it so: `memoryctl service install`.
+Works without a daemon.
 """
 
 import contextlib

@@ -1,12 +1,7 @@
-"""What is decided before `memoryctl init` writes anything: which folders, all of them or not, which model, which file.
+"""What `memoryctl init` decides before it writes: which folders, how much of them, which model, which file.
 
-Whatever an option says is not asked; where nobody can be asked, what is safe is taken, or the option is named.
-
-What `memoryctl init` may find: a folder with notes, and a configuration of OpenClaw.
-
-What `memoryctl init` is to write, checked as a start would check it, before anything is written.
-
-The file that `memoryctl init` writes: as little as can be, so that the defaults of later versions hold.
+What an option says is not asked for. Where nobody can be asked, the safe choice is taken, or the option is named. The
+file is checked as a start would check it, and says as little as it can, so that the defaults of later versions hold.
 """
 
 import json

@@ -1,9 +1,4 @@
-"""memoryctl logs: what memoryd said, from its own file or from the journal, whichever is in use.
-
-The lines of the log of memoryd: read, chosen, and shown to a person.
-
-Where the log of memoryd lies: in files of its own, or in the journal of the system.
-"""
+"""memoryctl logs: what memoryd said, from its own file or from the journal, whichever is in use."""
 
 import json
 import os

@@ -1,9 +1,4 @@
-"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that.
-
-What a person is shown of the service: its steps, how it stands, and what is left of it.
-
-One invocation of memoryctl service: how the service stood before, and the steps that are done or shown.
-"""
+"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that."""
 
 import getpass
 import os

@@ -1,9 +1,4 @@
-"""memoryctl changes: list what was written into the workspace, by whom.
-
-How changes are shown.
-
-memoryctl undo: take back what was written.
-"""
+"""memoryctl changes and undo: what was written into the workspace, by whom, and taking it back."""
 
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,4 @@
-"""memoryctl export: memories as lines of JSON.
-
-The lines of a file that is imported, a batch at a time; a line that is none is told by its number.
-
-memoryctl import: state memories that memoryctl export wrote, here.
-"""
+"""memoryctl export and import: memories as lines of JSON, out of one workspace and into another."""
 
 import json
 import shlex

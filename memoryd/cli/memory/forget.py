@@ -1,7 +1,4 @@
-"""memoryctl forget: take a memory out of everything, after showing what goes.
-
-memoryctl verify: whether a citation still stands.
-"""
+"""memoryctl forget and verify: take a memory out of everything, after showing what goes; and check a citation."""
 
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""memoryctl memories: memories one by one, by their ids.
-
-How memories are shown one by one.
-"""
+"""memoryctl memories: memories one by one, by their ids."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -1,11 +1,4 @@
-"""memoryctl qa: the questions and answers of conversations.
-
-What a person gives to name turns and to say what is in them.
-
-memoryctl qa show, context, topics, stats: what is kept of turns.
-
-How turns of conversations and what is known of their sessions are shown.
-"""
+"""memoryctl qa: the questions and answers of conversations."""
 
 import sys
 from collections.abc import Iterator, Sequence

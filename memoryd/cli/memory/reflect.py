@@ -1,7 +1,4 @@
-"""memoryctl reflect: bring the pages of bank/ and opinions up to date, and make proposals.
-
-memoryctl proposals: changes that wait for a decision.
-"""
+"""memoryctl reflect and proposals: bring pages of bank/ and opinions up to date, and decide on what it proposes."""
 
 import contextlib
 import sys

@@ -1,11 +1,4 @@
-"""memoryctl retain: state a memory in today's log.
-
-memoryctl capture: what of a message becomes a memory, and why or why not.
-
-What the commands that state memories share: their options, and how what came of it is shown.
-
-memoryctl remember: note something that is to be remembered.
-"""
+"""memoryctl retain, remember and capture: state a memory in today's log, or see what of a message becomes one."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar

@@ -1,9 +1,4 @@
-"""memoryctl search: cited hits for a question.
-
-memoryctl get: the text of a document or of cited lines, these among their neighbours.
-
-Hits as a person sees them: cited, with the lines marked that answer best.
-"""
+"""memoryctl search and get: cited hits for a question, and the text of a document or of cited lines."""
 
 import shlex
 import sys

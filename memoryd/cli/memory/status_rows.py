@@ -1,13 +1,4 @@
-"""Rows of the status about conversations: turns, what is held of them, transcripts.
-
-A row of the status: a name, and what is told of it.
-
-Rows of the status about the index: what it holds, who else answers, what lies outside, what is wrong.
-
-Rows of the status about models: who embeds and reranks, and what leaves the machine.
-
-The whole status in rows: all that the daemon tells of itself and of each agent.
-"""
+"""The whole status in rows, each a name and a text: what the daemon says of itself and of each agent."""
 
 from collections.abc import Iterator
 from datetime import datetime

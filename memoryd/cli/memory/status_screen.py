@@ -1,11 +1,4 @@
-"""The status on one screen: a headline, and a line for each part with its mark.
-
-What stands on the one screen of the status: each part with a mark, what there is to say, and what to do next.
-
-The parts of an agent's memory on the screen of the status.
-
-The parts of the daemon on the screen of the status.
-"""
+"""The status on one screen: a headline, a line with a mark for each part of the daemon and its agents, next steps."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -1,9 +1,4 @@
-"""memoryctl top: what the daemon does now.
-
-What happened between two looks at the metrics: rates, times, and what processes took.
-
-The figures of an interval on a screen.
-"""
+"""memoryctl top: what the daemon does now, as rates between two readings of its metrics."""
 
 import contextlib
 import select
