@@ -29,6 +29,9 @@ from memoryd.memory.book import MemoryBook
 from memoryd.search.answer import Answer, SearchService
 from memoryd.search.protocol import Query
 
+INDEXED_SECONDS: Final = 5.0
+"""How long a reply waits until what was written is found by its words."""
+
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
     """How to ask; None is as the configuration says, as are `sources` if there are none. Else empty is no filter.
@@ -117,10 +120,6 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
         )
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(str(exc)) from exc
-
-
-INDEXED_SECONDS: Final = 5.0
-"""How long a reply waits until what was written is found by its words."""
 
 
 async def is_searchable(index: WorkspaceIndex) -> bool:

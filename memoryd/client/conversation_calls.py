@@ -22,6 +22,9 @@ from memoryd.replies.conversations import (
 )
 from memoryd.replies.search import Encode
 
+FORGET_MS = 120_000
+"""How long a forgetting may take: the words of a large index are written anew."""
+
 
 def add_turn(
     memory: DaemonConnection,
@@ -131,10 +134,6 @@ def qa_stats(memory: DaemonConnection, *, session_key: str | None = None, agent:
     query = {"sessionKey": session_key, "agent": agent}
     reply: QaStatsReply = memory.call("GET", target("/qa/stats", query))
     return reply
-
-
-FORGET_MS = 120_000
-"""How long a forgetting may take: the words of a large index are written anew."""
 
 
 def start_session(

@@ -36,6 +36,11 @@ from memoryd.replies.search import (
 from memoryd.replies.status import StatusReply
 from memoryd.wire import SyncGoal
 
+RELOAD_MS = 14 * 60_000
+"""How long it may take: the daemon waits for what is in flight."""
+REFLECT_MS = 600_000
+"""How long a run over a large workspace may take, a model that writes summaries included."""
+
 
 def changes(
     memory: DaemonConnection,
@@ -72,10 +77,6 @@ def undo(
     body = {"id": change, "run": run, "dryRun": dry_run, "agent": agent}
     reply: UndoReply = memory.call("POST", "/undo", body)
     return reply
-
-
-RELOAD_MS = 14 * 60_000
-"""How long it may take: the daemon waits for what is in flight."""
 
 
 def health(memory: DaemonConnection) -> HealthReply:
@@ -319,10 +320,6 @@ def recall(
     }
     reply: RecallReply = memory.call("POST", "/recall", body, wait_ms=deadline_ms or 0)
     return reply
-
-
-REFLECT_MS = 600_000
-"""How long a run over a large workspace may take, a model that writes summaries included."""
 
 
 def reflect(

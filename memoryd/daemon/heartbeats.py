@@ -38,190 +38,8 @@ from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, Livin
 from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
-
-CLOCK_SECONDS = 2.0
-_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
-
-
-class ClockWatch:
-    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
-
-    def __init__(
-        self,
-        on_jump: Callable[[Jump], None],
-        *,
-        look: Callable[[], Clocks] | None = None,
-        pause_seconds: float = CLOCK_SECONDS,
-    ) -> None:
-        self._on_jump = on_jump
-        self._look = look or read_clocks
-        self._pause_seconds = pause_seconds
-
-    async def run(self) -> None:
-        """Look until cancelled."""
-        before = self._look()
-        while True:
-            await asyncio.sleep(self._pause_seconds)
-            after = self._look()
-            found = jump(before, after, self._pause_seconds)
-            before = after
-            if found is not None:
-                log.info("looking at everything anew", reason=found.reason)
-                self._on_jump(found)
-
-
-def read_clocks() -> Clocks:
-    """Read the clocks of the system."""
-    return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
-
-
-YOUNG, MIDDLE = 10_000, 4
-"""New objects between two collections of the youngest, and how many of these before the next generation's."""
-NEVER = 10**9
-COLLECTION_SECONDS = 60.0
-
-
-@contextlib.contextmanager
-def left_alone() -> Iterator[None]:
-    """Have nothing looked at while modules are read: nearly all that they make stays."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def restrain() -> None:
-    """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
-    gc.freeze()
-    gc.set_threshold(YOUNG, MIDDLE, NEVER)
-
-
-def sift() -> None:
-    """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
-
-
-async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
-    """Visit everything again and again, after a pause in seconds, unless somebody works."""
-    look: Callable[[], object] = sift
-    while True:
-        await asyncio.sleep(pause)
-        if not is_busy():
-            look()
-            look = gc.collect
-
-
-_START_STEP = timedelta(seconds=10)
-_PING_SHARE = 0.4  # a little under half, so that a late timer still pings within half the interval
-
-
-class Notifier:
-    """Sends state to $NOTIFY_SOCKET; without one, or when nobody listens there, every call does nothing."""
-
-    def __init__(self, *, address: str | None, watchdog: timedelta | None = None) -> None:
-        self._address = _socket_address(address)
-        self._watchdog = watchdog
-
-    @classmethod
-    def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
-        """Read NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and take them out so that no child sees them."""
-        address = environ.pop("NOTIFY_SOCKET", None)
-        usec, pid = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
-        is_for_us = not pid or pid == str(os.getpid())
-        wanted = is_for_us and usec.isdecimal() and int(usec) > 0
-        return cls(address=address, watchdog=timedelta(microseconds=int(usec)) if wanted else None)
-
-    @property
-    def has_watchdog(self) -> bool:
-        """Whether somebody restarts us when the pings stop."""
-        return self._watchdog is not None and self._address is not None
-
-    def ready(self, status: str = "") -> None:
-        """Say that requests are answered; ends the start and every reload."""
-        self._send("READY=1", *([_status_line(status)] if status else []))
-
-    def status(self, text: str) -> None:
-        """Set the one line that `systemctl status` shows."""
-        self._send(_status_line(text))
-
-    def reloading(self) -> None:
-        """Say that the configuration is read again; `ready` must follow."""
-        self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
-
-    def stopping(self) -> None:
-        """Say that the stop has begun."""
-        self._send("STOPPING=1")
-
-    def extend_timeout(self, by: timedelta) -> None:
-        """Ask for more time to start or to stop."""
-        self._send(f"EXTEND_TIMEOUT_USEC={int(by.total_seconds() * 1e6)}")
-
-    async def run_start(self, text: str) -> None:
-        """Say again and again what a long start is busy with, so that nobody ends it for its length."""
-        while True:
-            await asyncio.sleep(_START_STEP.total_seconds())
-            self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
-
-    async def run_watchdog(self, is_healthy: Callable[[], bool]) -> None:
-        """Ping while `is_healthy()` holds, at 0.4 of the interval asked for; return at once if none was.
-
-        It runs on the event loop, so a blocked loop stops the pings, and the service manager restarts the daemon.
-        """
-        if self._watchdog is None or not self.has_watchdog:
-            return
-        while True:
-            if is_healthy():
-                self._send("WATCHDOG=1")
-            await asyncio.sleep(self._watchdog.total_seconds() * _PING_SHARE)
-
-    def _send(self, *lines: str) -> None:
-        if self._address is None:
-            return
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | _CLOEXEC) as sender:
-            sender.setblocking(False)
-            sender.sendto("\n".join(lines).encode(errors="replace"), self._address)
-
-
-_CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
-
-
-def _socket_address(text: str | None) -> str | None:
-    """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
-    if text and text.startswith("@"):
-        return "\0" + text[1:]
-    return text if text and text.startswith("/") else None
-
-
-def _status_line(text: str) -> str:
-    return "STATUS=" + " ".join(text.split())
-
-
 SECONDS: Final = 900.0
 """Of all processors together."""
-
-
-def watch(seconds: float = SECONDS) -> None:
-    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def prepare() -> None:
-    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
-    if sys.__stderr__ is not None:
-        with contextlib.suppress(OSError, ValueError, RuntimeError):
-            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
-
-
-def end() -> None:
-    """Watch no more."""
-    signal.setitimer(signal.ITIMER_PROF, 0)
-
-
 TICK_SECONDS: Final = 1.0
 DUMP_SECONDS: Final = 10.0
 """How long the last words may take; the process ends by SIGALRM then."""
@@ -327,3 +145,180 @@ def _dump(descriptor: int, lines: Sequence[str]) -> None:
         os.set_blocking(descriptor, False)
     os.write(descriptor, "\n".join([*lines, ""]).encode())
     faulthandler.dump_traceback(descriptor, all_threads=True)
+
+
+def watch(seconds: float = SECONDS) -> None:
+    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def prepare() -> None:
+    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
+    if sys.__stderr__ is not None:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
+            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
+
+
+def end() -> None:
+    """Watch no more."""
+    signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+_START_STEP = timedelta(seconds=10)
+_PING_SHARE = 0.4  # a little under half, so that a late timer still pings within half the interval
+_CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
+
+
+class Notifier:
+    """Sends state to $NOTIFY_SOCKET; without one, or when nobody listens there, every call does nothing."""
+
+    def __init__(self, *, address: str | None, watchdog: timedelta | None = None) -> None:
+        self._address = _socket_address(address)
+        self._watchdog = watchdog
+
+    @classmethod
+    def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
+        """Read NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and take them out so that no child sees them."""
+        address = environ.pop("NOTIFY_SOCKET", None)
+        usec, pid = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
+        is_for_us = not pid or pid == str(os.getpid())
+        wanted = is_for_us and usec.isdecimal() and int(usec) > 0
+        return cls(address=address, watchdog=timedelta(microseconds=int(usec)) if wanted else None)
+
+    @property
+    def has_watchdog(self) -> bool:
+        """Whether somebody restarts us when the pings stop."""
+        return self._watchdog is not None and self._address is not None
+
+    def ready(self, status: str = "") -> None:
+        """Say that requests are answered; ends the start and every reload."""
+        self._send("READY=1", *([_status_line(status)] if status else []))
+
+    def status(self, text: str) -> None:
+        """Set the one line that `systemctl status` shows."""
+        self._send(_status_line(text))
+
+    def reloading(self) -> None:
+        """Say that the configuration is read again; `ready` must follow."""
+        self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+    def stopping(self) -> None:
+        """Say that the stop has begun."""
+        self._send("STOPPING=1")
+
+    def extend_timeout(self, by: timedelta) -> None:
+        """Ask for more time to start or to stop."""
+        self._send(f"EXTEND_TIMEOUT_USEC={int(by.total_seconds() * 1e6)}")
+
+    async def run_start(self, text: str) -> None:
+        """Say again and again what a long start is busy with, so that nobody ends it for its length."""
+        while True:
+            await asyncio.sleep(_START_STEP.total_seconds())
+            self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
+
+    async def run_watchdog(self, is_healthy: Callable[[], bool]) -> None:
+        """Ping while `is_healthy()` holds, at 0.4 of the interval asked for; return at once if none was.
+
+        It runs on the event loop, so a blocked loop stops the pings, and the service manager restarts the daemon.
+        """
+        if self._watchdog is None or not self.has_watchdog:
+            return
+        while True:
+            if is_healthy():
+                self._send("WATCHDOG=1")
+            await asyncio.sleep(self._watchdog.total_seconds() * _PING_SHARE)
+
+    def _send(self, *lines: str) -> None:
+        if self._address is None:
+            return
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | _CLOEXEC) as sender:
+            sender.setblocking(False)
+            sender.sendto("\n".join(lines).encode(errors="replace"), self._address)
+
+
+def _socket_address(text: str | None) -> str | None:
+    """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
+    if text and text.startswith("@"):
+        return "\0" + text[1:]
+    return text if text and text.startswith("/") else None
+
+
+def _status_line(text: str) -> str:
+    return "STATUS=" + " ".join(text.split())
+
+
+CLOCK_SECONDS = 2.0
+_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
+
+
+class ClockWatch:
+    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
+
+    def __init__(
+        self,
+        on_jump: Callable[[Jump], None],
+        *,
+        look: Callable[[], Clocks] | None = None,
+        pause_seconds: float = CLOCK_SECONDS,
+    ) -> None:
+        self._on_jump = on_jump
+        self._look = look or read_clocks
+        self._pause_seconds = pause_seconds
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        before = self._look()
+        while True:
+            await asyncio.sleep(self._pause_seconds)
+            after = self._look()
+            found = jump(before, after, self._pause_seconds)
+            before = after
+            if found is not None:
+                log.info("looking at everything anew", reason=found.reason)
+                self._on_jump(found)
+
+
+def read_clocks() -> Clocks:
+    """Read the clocks of the system."""
+    return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
+
+
+YOUNG, MIDDLE = 10_000, 4
+"""New objects between two collections of the youngest, and how many of these before the next generation's."""
+NEVER = 10**9
+COLLECTION_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def left_alone() -> Iterator[None]:
+    """Have nothing looked at while modules are read: nearly all that they make stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def restrain() -> None:
+    """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
+    gc.freeze()
+    gc.set_threshold(YOUNG, MIDDLE, NEVER)
+
+
+def sift() -> None:
+    """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
+    """Visit everything again and again, after a pause in seconds, unless somebody works."""
+    look: Callable[[], object] = sift
+    while True:
+        await asyncio.sleep(pause)
+        if not is_busy():
+            look()
+            look = gc.collect

@@ -32,10 +32,15 @@ from memoryd.domain.clock import Jump
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
 
 log = structlog.get_logger(__name__)
-
 READING: Final = timedelta(seconds=20)
 """How long the file may take to be read: its disk may hang."""
 UNREAD: Final = "the file cannot be read: its disk does not answer"
+THREADS: Final = 6
+"""Of the pool that databases, scans and reads share."""
+REST_SECONDS: Final = 10.0
+"""How long an exchange waits for the threads to end what they do for loops that were cancelled."""
+LOOK_SECONDS: Final = 10.0
+"""How long calls are held for the first look at the notes, so that answers are as complete as before."""
 
 
 class Reloading:
@@ -172,14 +177,6 @@ class Reloading:
 
 def _state(loaded: Loaded) -> ConfigState:
     return ConfigState(source=loaded.source, notices=loaded.notices, loaded_at=datetime.now(UTC))
-
-
-THREADS: Final = 6
-"""Of the pool that databases, scans and reads share."""
-REST_SECONDS: Final = 10.0
-"""How long an exchange waits for the threads to end what they do for loops that were cancelled."""
-LOOK_SECONDS: Final = 10.0
-"""How long calls are held for the first look at the notes, so that answers are as complete as before."""
 
 
 class OpenWorkspaces:

@@ -27,6 +27,9 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.heartbeats import Heartbeat
 from memoryd.retry import Retry
 
+log = structlog.get_logger(__name__)
+Loop = Coroutine[object, object, None]
+
 
 def stuck_since(one: Heartbeat) -> str:
     """Say of a part that is stuck since when."""
@@ -110,11 +113,6 @@ class Reporter:
     @property
     def _unreachable(self) -> Mapping[str, str]:
         return {} if self.server is None else self.server.unreachable
-
-
-log = structlog.get_logger(__name__)
-
-Loop = Coroutine[object, object, None]
 
 
 class Supervisor:

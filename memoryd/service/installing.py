@@ -18,6 +18,34 @@ from msgspec import Struct
 from memoryd.config.root import Config
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
 
+PLACES: Final = (
+    "MEMORYD_CONFIG",
+    "MEMORYD_STATE_DIR",
+    "MEMORYD_SOCKET",
+    "MEMORYD_WORKSPACE",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "OPENCLAW_STATE_DIR",
+    "HF_HUB_CACHE",
+    "HF_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+)
+"""Variables that name a folder or a file."""
+WORDS: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
+PROXIES: Final = tuple(
+    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
+)
+"""Variables with an address; one with a password must not stand in a unit."""
+KEYS: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
+"""Variables with a key, which the daemon may read and a unit must not hold."""
+USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+"""Where a service manager looks for programs anyway."""
+NAME: Final = "memoryd"
+FLEETING: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+
 
 class Installation(Struct, frozen=True, kw_only=True):
     """All that unit files are made of."""
@@ -105,33 +133,6 @@ def _notes(
             yield f"the workspace {folder} does not exist yet{then}"
 
 
-PLACES: Final = (
-    "MEMORYD_CONFIG",
-    "MEMORYD_STATE_DIR",
-    "MEMORYD_SOCKET",
-    "MEMORYD_WORKSPACE",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-    "OPENCLAW_STATE_DIR",
-    "HF_HUB_CACHE",
-    "HF_HOME",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "REQUESTS_CA_BUNDLE",
-)
-"""Variables that name a folder or a file."""
-WORDS: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
-PROXIES: Final = tuple(
-    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
-)
-"""Variables with an address; one with a password must not stand in a unit."""
-KEYS: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
-"""Variables with a key, which the daemon may read and a unit must not hold."""
-USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""Where a service manager looks for programs anyway."""
-
-
 def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
     places = {name: _absolute(name, environment[name]) for name in PLACES if environment.get(name)}
@@ -184,10 +185,6 @@ def _programs(config: Config) -> Iterator[str]:
         yield from (config.memory.qmd.command, "node", "bun")
     if any(has_packaged_model(agent) for agent in config.resolved_agents()):
         yield "uv"
-
-
-NAME: Final = "memoryd"
-FLEETING: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:

@@ -30,21 +30,13 @@ from memoryd.service.systemd import held, is_ours
 
 LABEL: Final = "ai.memoryd"
 NOT_LOADED: Final = "not loaded"
-
-
-def agent_file() -> Path:
-    """Tell where the property list of our agent lies."""
-    return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-
-
-def log_file() -> Path:
-    """Tell where launchd puts what the daemon writes to its streams."""
-    return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
-
-
 PID: Final = expression(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
 PHASE: Final = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
 LAST_EXIT: Final = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
+TRIES: Final = 10
+"""An agent that was just thrown out may not come back at once."""
+MARKED: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
+DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
 
 
 class LaunchdManager(Struct, frozen=True):
@@ -120,8 +112,14 @@ class LaunchdManager(Struct, frozen=True):
         return ("tail", "-n", str(lines), *(("-F",) if follow else ()), str(log_file()), str(own))
 
 
-TRIES: Final = 10
-"""An agent that was just thrown out may not come back at once."""
+def agent_file() -> Path:
+    """Tell where the property list of our agent lies."""
+    return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+
+
+def log_file() -> Path:
+    """Tell where launchd puts what the daemon writes to its streams."""
+    return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
 
 
 def launchd_files(installation: Installation) -> ServiceFiles:
@@ -182,10 +180,6 @@ def launchd_restart(state: ServiceState, domain: str) -> Iterator[ServiceStep]:
 def _load(domain: str) -> Iterator[ServiceStep]:
     yield run_step("launchd may start it", "launchctl", "enable", f"{domain}/{LABEL}", may_fail=True)
     yield run_step("launchd reads it and starts it", "launchctl", "bootstrap", domain, str(agent_file()), tries=TRIES)
-
-
-MARKED: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
-DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
 
 
 def launch_agent(

@@ -14,6 +14,11 @@ from memoryd.service.launchd import LaunchdManager
 from memoryd.service.steps import ManagerName, ServiceState, ServiceStep, removal_steps
 from memoryd.service.systemd import SystemdManager, left_units, why_no_systemd
 
+FOREGROUND = (
+    "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
+    "you have, such as `[program:memoryd]` with `command=memoryd` and `stopwaitsecs=10` in supervisord.conf"
+)
+
 
 class ServiceManager(Protocol):
     """A service manager of one user; asking changes nothing."""
@@ -62,12 +67,6 @@ def manager_here(environment: Mapping[str, str] = os.environ, platform: str | No
         return LaunchdManager(environment)
     reason = why_no_systemd(environment)
     return NoManager(reason, left=left_units(environment)) if reason else SystemdManager(environment)
-
-
-FOREGROUND = (
-    "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
-    "you have, such as `[program:memoryd]` with `command=memoryd` and `stopwaitsecs=10` in supervisord.conf"
-)
 
 
 class NoManager(Struct, frozen=True):

@@ -19,6 +19,12 @@ from memoryd.service.installing import ServiceFiles
 
 SECONDS: Final = 120.0
 """How long one of them may take: a restart waits for the daemon to stop, and to be ready."""
+ManagerName = Literal["systemd", "launchd", "none"]
+PAUSE: Final = 1.0
+WriteWhole = Callable[[Path, bytes], object]
+PLACES: Final = (Path(__file__).parent, Path(__file__).parents[2])
+KEPT: Final = ".before-memoryd"
+"""How the copy of a file of somebody else ends."""
 
 
 class ManagerAnswer(Struct, frozen=True):
@@ -56,9 +62,6 @@ def ask_program(
         return ManagerAnswer(False, "", f"cannot run {command[0]}: {exc.strerror}")
     output, error = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
     return ManagerAnswer(done.returncode == 0, output, error)
-
-
-ManagerName = Literal["systemd", "launchd", "none"]
 
 
 class ServiceState(Struct, frozen=True):
@@ -124,10 +127,6 @@ class ServiceStep(Struct, frozen=True, kw_only=True):
         if self.kind is StepKind.RUN:
             return shlex.join(self.command)
         return f"{self.path} as {self.target}" if self.kind is StepKind.KEEP else str(self.path)
-
-
-PAUSE: Final = 1.0
-WriteWhole = Callable[[Path, bytes], object]
 
 
 def carry_out(
@@ -205,19 +204,12 @@ def _hint(step: ServiceStep) -> str:
     return "see why: memoryctl service logs; then run the command again"
 
 
-PLACES: Final = (Path(__file__).parent, Path(__file__).parents[2])
-
-
 def unit_template(name: str) -> str:
     """Return a file such as `systemd/memoryd.service`; raises FileNotFoundError."""
     for place in PLACES:
         if (place / name).is_file():
             return (place / name).read_text(encoding="utf-8")
     raise FileNotFoundError(name)
-
-
-KEPT: Final = ".before-memoryd"
-"""How the copy of a file of somebody else ends."""
 
 
 def file_steps(

@@ -33,121 +33,6 @@ from memoryd.service.steps import (
 )
 from memoryd.wire import SOCKET_NAME
 
-WRITABLE: Final = "@WRITABLE@"
-
-
-def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
-    """Return the drop-in: folders filled in, and what is needed left out, with the reason in its place.
-
-    Raises InvalidRequest for a path that no unit can hold.
-    """
-    left_out = _left_out(needs)
-    lines = []
-    for line in template.splitlines():
-        reason = left_out.get(line.partition("=")[0], "")
-        if line == WRITABLE:
-            lines += [f"ReadWritePaths={path_word(str(path))}" for path in _writable(needs)]
-        else:
-            lines.append(f"# left out, for {reason}: {line}" if reason else line)
-    return "\n".join(lines) + "\n"
-
-
-def _writable(needs: ServiceNeeds) -> tuple[Path, ...]:
-    # without a /tmp of its own, that of everybody would be read-only to it
-    outermost = [path for path in needs.writable if not any(parent in needs.writable for parent in path.parents)]
-    return (*outermost, *(TEMPORARY if needs.temporary else ()))
-
-
-def _left_out(needs: ServiceNeeds) -> Mapping[str, str]:
-    return {
-        "PrivateTmp": needs.temporary,
-        "PrivateDevices": needs.gpu,
-        "MemoryDenyWriteExecute": needs.javascript or needs.gpu,
-        "IPAddressDeny": needs.network,
-        "IPAddressAllow": needs.network,
-    }
-
-
-_USUAL: Final = ("/usr/local/bin", "/usr/bin", "/bin")
-
-
-def systemd_files(installation: Installation, folder: Path, runtime: str) -> ServiceFiles:
-    """Return the units and the drop-in; `runtime` is the user's runtime folder, empty if there is none."""
-    path = {"PATH": ":".join([*installation.folders, *_USUAL])} if installation.folders else {}
-    written = {
-        folder / SOCKET: socket_unit(
-            unit_template(f"systemd/{SOCKET}"), str(socket_path()), f"{runtime}/memoryd/{SOCKET_NAME}"
-        ),
-        folder / SERVICE: service_unit(
-            unit_template(f"systemd/{SERVICE}"),
-            installation.command,
-            {**installation.environment, **path},
-            why_more_memory=installation.needs.memory,
-        ),
-    }
-    drop_in = folder / DROP_IN
-    if not installation.is_hardened:
-        return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
-    text = MARKED + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
-    return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
-
-
-def systemd_install(files: ServiceFiles, state: ServiceState, *, is_forced: bool) -> Iterator[ServiceStep]:
-    """Yield what is left to do until the service runs as it should."""
-    changed = changed_lines(files)
-    yield from file_steps(files, changed, state, is_forced=is_forced)
-    if changed:
-        yield _systemctl("systemd reads the units", "daemon-reload")
-    if changed or not state.is_enabled:
-        yield _systemctl("it starts when you log in", "enable", *UNITS)
-    if state.phase.startswith(FAILED):
-        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
-    if changed and state.is_running:
-        # the socket stays if it can: who asks meanwhile waits in its queue
-        units = UNITS if any(path.name == SOCKET for path in changed) else (SERVICE,)
-        yield _systemctl("it takes up what changed", "restart", *units)
-    elif not state.is_running:
-        yield _systemctl("it starts now", "start", *UNITS)
-
-
-def systemd_uninstall(state: ServiceState, folder: Path, *, is_forced: bool) -> Iterator[ServiceStep]:
-    """Yield what removes all that the installer put there."""
-    removed = [path for path in state.files if path.is_relative_to(folder) and (is_forced or path not in state.foreign)]
-    if not removed:
-        return
-    yield _systemctl("it stops, and starts no more", "disable", "--now", *UNITS, may_fail=True)
-    yield from removal_steps(removed)
-    drop_ins = (folder / DROP_IN).parent
-    if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
-        yield ServiceStep(kind=StepKind.REMOVE, why="nothing else is in it", path=drop_ins, may_fail=True)
-    yield _systemctl("systemd forgets the units", "daemon-reload")
-    yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
-
-
-def systemd_start(state: ServiceState) -> Iterator[ServiceStep]:
-    """Yield what starts it."""
-    if state.phase.startswith(FAILED):
-        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
-    yield _systemctl("the socket first, then the daemon", "start", *UNITS)
-
-
-def systemd_stop() -> Iterator[ServiceStep]:
-    """Yield what stops it; the socket too, for else the next client would start it again."""
-    yield _systemctl("the socket too, or the next client starts it again", "stop", *UNITS)
-
-
-def systemd_restart(state: ServiceState) -> Iterator[ServiceStep]:
-    """Yield what starts it anew; who asks meanwhile waits in the queue of the socket."""
-    if state.phase.startswith(FAILED) or not state.is_running:
-        yield from systemd_start(state)
-    else:
-        yield _systemctl("clients wait in the queue of the socket meanwhile", "restart", SERVICE)
-
-
-def _systemctl(why: str, *words: str, may_fail: bool = False) -> ServiceStep:
-    return run_step(why, *SYSTEMCTL, *words, may_fail=may_fail)
-
-
 SYSTEMCTL: Final = ("systemctl", "--user")
 SERVICE: Final = "memoryd.service"
 SOCKET: Final = "memoryd.socket"
@@ -157,33 +42,6 @@ MARK: Final = "memoryctl service install"
 """Stands in the first lines of every file that we wrote."""
 FAILED: Final = "failed"
 MASKED: Final = "masked"
-
-
-def unit_folder(environment: Mapping[str, str]) -> Path:
-    """Tell where a user's own units lie."""
-    named = environment.get("XDG_CONFIG_HOME", "")
-    return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
-
-
-def is_ours(path: Path) -> bool:
-    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
-    try:
-        with path.open("rb") as file:
-            return MARK.encode() in file.read(1000)
-    except OSError:
-        return False
-
-
-def is_masked(path: Path) -> bool:
-    """Tell whether a unit is a link to nowhere by design, which is how somebody forbids it to start."""
-    return path.is_symlink() and os.path.realpath(path) == os.devnull
-
-
-def user_name(environment: Mapping[str, str]) -> str:
-    """Return the user whom loginctl is asked about: the name, else the number."""
-    return environment.get("USER") or str(os.getuid())
-
-
 PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
 UNMASK: Final = f"if it is to run: systemctl --user unmask {' '.join(UNITS)}"
 NO_NAMESPACES: Final = {
@@ -192,34 +50,17 @@ NO_NAMESPACES: Final = {
     "/proc/sys/user/max_user_namespaces": "0",
 }
 """Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
-
-
-def why_no_systemd(environment: Mapping[str, str]) -> str:
-    """Say why no systemd of this user answers; empty if one does."""
-    answer = ask_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
-    if answer.is_done:
-        return ""
-    if "not been booted" in answer.error:
-        return "systemd does not run here, as in most containers and in WSL 1"
-    if "bus" in answer.error.lower():
-        return f"the systemd of this user cannot be reached ({answer.reason})"
-    return f"there is no systemd ({answer.reason})"
-
-
-def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files and links of ours that systemd would read, for where nobody can ask it."""
-    folder = unit_folder(environment)
-    links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
-    return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
-
-
-def why_no_namespaces() -> str:
-    """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
-    for name, wrong in NO_NAMESPACES.items():
-        with contextlib.suppress(OSError):
-            if Path(name).read_text().strip() == wrong:
-                return f"this system lets users make no namespaces ({name} is {wrong}), which hardening needs"
-    return ""
+_USUAL: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+MARKED: Final = (
+    "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
+    "# of your own beside it: systemctl --user edit memoryd\n"
+)
+COMMAND: Final = "ExecStart=%h/.local/bin/memoryd"
+SOCKET_LINE: Final = "ListenStream=%t/memoryd/memoryd.sock"
+PLACEHOLDER: Final = "# the installer puts the absolute path of the command here\n"
+MORE_MEMORY: Final = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
+WRITABLE: Final = "@WRITABLE@"
+CONTROLS: Final = expression("[\x00-\x1f\x7f]")
 
 
 class SystemdManager(Struct, frozen=True):
@@ -313,7 +154,189 @@ def _told(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
     )
 
 
-CONTROLS: Final = expression("[\x00-\x1f\x7f]")
+def why_no_systemd(environment: Mapping[str, str]) -> str:
+    """Say why no systemd of this user answers; empty if one does."""
+    answer = ask_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
+    if answer.is_done:
+        return ""
+    if "not been booted" in answer.error:
+        return "systemd does not run here, as in most containers and in WSL 1"
+    if "bus" in answer.error.lower():
+        return f"the systemd of this user cannot be reached ({answer.reason})"
+    return f"there is no systemd ({answer.reason})"
+
+
+def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files and links of ours that systemd would read, for where nobody can ask it."""
+    folder = unit_folder(environment)
+    links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
+    return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
+
+
+def why_no_namespaces() -> str:
+    """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
+    for name, wrong in NO_NAMESPACES.items():
+        with contextlib.suppress(OSError):
+            if Path(name).read_text().strip() == wrong:
+                return f"this system lets users make no namespaces ({name} is {wrong}), which hardening needs"
+    return ""
+
+
+def unit_folder(environment: Mapping[str, str]) -> Path:
+    """Tell where a user's own units lie."""
+    named = environment.get("XDG_CONFIG_HOME", "")
+    return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
+    try:
+        with path.open("rb") as file:
+            return MARK.encode() in file.read(1000)
+    except OSError:
+        return False
+
+
+def is_masked(path: Path) -> bool:
+    """Tell whether a unit is a link to nowhere by design, which is how somebody forbids it to start."""
+    return path.is_symlink() and os.path.realpath(path) == os.devnull
+
+
+def user_name(environment: Mapping[str, str]) -> str:
+    """Return the user whom loginctl is asked about: the name, else the number."""
+    return environment.get("USER") or str(os.getuid())
+
+
+def systemd_install(files: ServiceFiles, state: ServiceState, *, is_forced: bool) -> Iterator[ServiceStep]:
+    """Yield what is left to do until the service runs as it should."""
+    changed = changed_lines(files)
+    yield from file_steps(files, changed, state, is_forced=is_forced)
+    if changed:
+        yield _systemctl("systemd reads the units", "daemon-reload")
+    if changed or not state.is_enabled:
+        yield _systemctl("it starts when you log in", "enable", *UNITS)
+    if state.phase.startswith(FAILED):
+        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
+    if changed and state.is_running:
+        # the socket stays if it can: who asks meanwhile waits in its queue
+        units = UNITS if any(path.name == SOCKET for path in changed) else (SERVICE,)
+        yield _systemctl("it takes up what changed", "restart", *units)
+    elif not state.is_running:
+        yield _systemctl("it starts now", "start", *UNITS)
+
+
+def systemd_uninstall(state: ServiceState, folder: Path, *, is_forced: bool) -> Iterator[ServiceStep]:
+    """Yield what removes all that the installer put there."""
+    removed = [path for path in state.files if path.is_relative_to(folder) and (is_forced or path not in state.foreign)]
+    if not removed:
+        return
+    yield _systemctl("it stops, and starts no more", "disable", "--now", *UNITS, may_fail=True)
+    yield from removal_steps(removed)
+    drop_ins = (folder / DROP_IN).parent
+    if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
+        yield ServiceStep(kind=StepKind.REMOVE, why="nothing else is in it", path=drop_ins, may_fail=True)
+    yield _systemctl("systemd forgets the units", "daemon-reload")
+    yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
+
+
+def systemd_start(state: ServiceState) -> Iterator[ServiceStep]:
+    """Yield what starts it."""
+    if state.phase.startswith(FAILED):
+        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
+    yield _systemctl("the socket first, then the daemon", "start", *UNITS)
+
+
+def systemd_stop() -> Iterator[ServiceStep]:
+    """Yield what stops it; the socket too, for else the next client would start it again."""
+    yield _systemctl("the socket too, or the next client starts it again", "stop", *UNITS)
+
+
+def systemd_restart(state: ServiceState) -> Iterator[ServiceStep]:
+    """Yield what starts it anew; who asks meanwhile waits in the queue of the socket."""
+    if state.phase.startswith(FAILED) or not state.is_running:
+        yield from systemd_start(state)
+    else:
+        yield _systemctl("clients wait in the queue of the socket meanwhile", "restart", SERVICE)
+
+
+def _systemctl(why: str, *words: str, may_fail: bool = False) -> ServiceStep:
+    return run_step(why, *SYSTEMCTL, *words, may_fail=may_fail)
+
+
+def systemd_files(installation: Installation, folder: Path, runtime: str) -> ServiceFiles:
+    """Return the units and the drop-in; `runtime` is the user's runtime folder, empty if there is none."""
+    path = {"PATH": ":".join([*installation.folders, *_USUAL])} if installation.folders else {}
+    written = {
+        folder / SOCKET: socket_unit(
+            unit_template(f"systemd/{SOCKET}"), str(socket_path()), f"{runtime}/memoryd/{SOCKET_NAME}"
+        ),
+        folder / SERVICE: service_unit(
+            unit_template(f"systemd/{SERVICE}"),
+            installation.command,
+            {**installation.environment, **path},
+            why_more_memory=installation.needs.memory,
+        ),
+    }
+    drop_in = folder / DROP_IN
+    if not installation.is_hardened:
+        return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
+    text = MARKED + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
+    return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
+
+
+def service_unit(
+    template: str, command: Sequence[str], environment: Mapping[str, str], *, why_more_memory: str = ""
+) -> str:
+    """Return memoryd.service; raises InvalidRequest for a path that no unit can hold."""
+    words = [program_word(command[0]), *map(argument_word, command[1:])]
+    lines = [f"ExecStart={' '.join(words)}"]
+    lines += [f"Environment={environment_word(name, value)}" for name, value in environment.items()]
+    text = template.replace(PLACEHOLDER, "").replace(COMMAND, "\n".join(lines))
+    if why_more_memory:
+        for usual, more in MORE_MEMORY.items():
+            text = text.replace(usual, f"# more than {usual.partition('=')[2]}, for {why_more_memory}\n{more}")
+    return MARKED + text
+
+
+def socket_unit(template: str, socket: str, usual_socket: str) -> str:
+    """Return memoryd.socket, which listens where clients look; raises as `service_unit`.
+
+    Where that is the usual place, systemd fills in the runtime folder.
+    """
+    line = SOCKET_LINE if socket == usual_socket else f"ListenStream={whole_value(socket)}"
+    return MARKED + template.replace(SOCKET_LINE, line)
+
+
+def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
+    """Return the drop-in: folders filled in, and what is needed left out, with the reason in its place.
+
+    Raises InvalidRequest for a path that no unit can hold.
+    """
+    left_out = _left_out(needs)
+    lines = []
+    for line in template.splitlines():
+        reason = left_out.get(line.partition("=")[0], "")
+        if line == WRITABLE:
+            lines += [f"ReadWritePaths={path_word(str(path))}" for path in _writable(needs)]
+        else:
+            lines.append(f"# left out, for {reason}: {line}" if reason else line)
+    return "\n".join(lines) + "\n"
+
+
+def _writable(needs: ServiceNeeds) -> tuple[Path, ...]:
+    # without a /tmp of its own, that of everybody would be read-only to it
+    outermost = [path for path in needs.writable if not any(parent in needs.writable for parent in path.parents)]
+    return (*outermost, *(TEMPORARY if needs.temporary else ()))
+
+
+def _left_out(needs: ServiceNeeds) -> Mapping[str, str]:
+    return {
+        "PrivateTmp": needs.temporary,
+        "PrivateDevices": needs.gpu,
+        "MemoryDenyWriteExecute": needs.javascript or needs.gpu,
+        "IPAddressDeny": needs.network,
+        "IPAddressAllow": needs.network,
+    }
 
 
 def program_word(path: str) -> str:
@@ -373,36 +396,3 @@ def held(text: str) -> str:
 def _in_quotes(text: str) -> str:
     escaped_text = percents(held(text)).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped_text}"'
-
-
-MARKED: Final = (
-    "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
-    "# of your own beside it: systemctl --user edit memoryd\n"
-)
-COMMAND: Final = "ExecStart=%h/.local/bin/memoryd"
-SOCKET_LINE: Final = "ListenStream=%t/memoryd/memoryd.sock"
-PLACEHOLDER: Final = "# the installer puts the absolute path of the command here\n"
-MORE_MEMORY: Final = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
-
-
-def service_unit(
-    template: str, command: Sequence[str], environment: Mapping[str, str], *, why_more_memory: str = ""
-) -> str:
-    """Return memoryd.service; raises InvalidRequest for a path that no unit can hold."""
-    words = [program_word(command[0]), *map(argument_word, command[1:])]
-    lines = [f"ExecStart={' '.join(words)}"]
-    lines += [f"Environment={environment_word(name, value)}" for name, value in environment.items()]
-    text = template.replace(PLACEHOLDER, "").replace(COMMAND, "\n".join(lines))
-    if why_more_memory:
-        for usual, more in MORE_MEMORY.items():
-            text = text.replace(usual, f"# more than {usual.partition('=')[2]}, for {why_more_memory}\n{more}")
-    return MARKED + text
-
-
-def socket_unit(template: str, socket: str, usual_socket: str) -> str:
-    """Return memoryd.socket, which listens where clients look; raises as `service_unit`.
-
-    Where that is the usual place, systemd fills in the runtime folder.
-    """
-    line = SOCKET_LINE if socket == usual_socket else f"ListenStream={whole_value(socket)}"
-    return MARKED + template.replace(SOCKET_LINE, line)

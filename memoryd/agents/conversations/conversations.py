@@ -41,6 +41,8 @@ from memoryd.store.index.schema import discard
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
+OPEN_SECONDS: Final = 10.0
+"""So long the files of sessions may take to be looked at before anybody is told."""
 
 
 class NotesAhead(Struct, frozen=True):
@@ -226,10 +228,6 @@ def _made_database(agent: Agent, around: Surroundings) -> Database:
         vector_extension=Path(vector.extension_path) if vector.extension_path else None,
         loads_vectors=vector.enabled,
     )
-
-
-OPEN_SECONDS: Final = 10.0
-"""So long the files of sessions may take to be looked at before anybody is told."""
 
 
 class ConversationIndexing(Struct, frozen=True):

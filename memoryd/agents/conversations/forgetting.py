@@ -34,6 +34,11 @@ from memoryd.moving.replacing import kept_folder
 from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 
+log = structlog.get_logger(__name__)
+RETRY_SECONDS: Final = 10.0
+FOLLOW_SECONDS: Final = 10.0
+_LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
+
 
 class AlikeTranscripts(Struct, frozen=True):
     """Transcripts that begin as another one: its copies, and `forks`, which go on otherwise."""
@@ -171,11 +176,6 @@ class ForgettingReach:
 
 def _is_in_git(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
-
-
-RETRY_SECONDS: Final = 10.0
-
-log = structlog.get_logger(__name__)
 
 
 class Forgetting:
@@ -331,10 +331,6 @@ class Forgetting:
 
     async def _forget_indexed(self, path: RelativePath) -> int:
         return await self._places.index.forget(path)
-
-
-FOLLOW_SECONDS: Final = 10.0
-_LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
 
 
 class MemoriesOfSessions(Struct, frozen=True, kw_only=True):

@@ -27,6 +27,8 @@ from memoryd.store.index.schema import delete_set_aside, discard
 OPEN_SECONDS: Final = 20.0
 """How long it is waited for an index that is being opened."""
 _LOOK_SECONDS: Final = 0.05
+FOLLOW_SECONDS: Final = 60.0
+_PAGES: Final = "bank/"
 
 
 class MadeOfConversations(Protocol):
@@ -135,10 +137,6 @@ class NothingExported:
 
 def _file_name(path: RelativePath) -> str:
     return path.rpartition("/")[2]
-
-
-FOLLOW_SECONDS: Final = 60.0
-_PAGES: Final = "bank/"
 
 
 class ForgettingIndexes:

@@ -23,6 +23,8 @@ NO_TRANSCRIPTS: Final = (
     'with "sessions" in memorySearch.sources'
 )
 STILL_READING: Final = "conversations are still being read"
+EXPORTS: Final = "sessions"
+RECORD: Final = "exports.json"
 
 
 def conversation_arm(
@@ -59,10 +61,6 @@ def _standing(conversations: AgentConversations, settings: MemorySearchSection) 
         return Arm(ArmState.PARTIAL, reason)
     is_reading = settings.experimental.session_memory and "sessions" in settings.sources
     return Arm(ArmState.OK, "" if is_reading else NO_TRANSCRIPTS)
-
-
-EXPORTS: Final = "sessions"
-RECORD: Final = "exports.json"
 
 
 def export_settings(agent: Agent, agents: Sequence[Agent]) -> ExportSettings:

@@ -37,6 +37,7 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
 from memoryd.memory.retaining import Retaining, Retention, StatedLines
 
+log = structlog.get_logger(__name__)
 PROSE_CHARS: Final = 800
 """A longer summary of a text model is none."""
 WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."
@@ -44,6 +45,10 @@ NOT_SIGNIFICANT: Final = "Nothing of it is significant: only what was asked is k
 _MOST_FACTS: Final = 30
 _NO_TAG: Final = expression(r"[^\w.:/@+-]")
 _TAG_CHARS: Final = 80
+LOOK_SECONDS: Final = 300.0
+"""How long a session may be over before somebody notices."""
+NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
+SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
 
 
 class SummaryText(Struct, frozen=True):
@@ -120,14 +125,6 @@ def _facts(turns: Sequence[Turn], is_left_out: Callable[[str], bool]) -> Iterato
         said = [" ".join(sentences) for sentences in told_of(turn, is_left_out)]
         if any(said):
             yield CitedFact(f"{turn.seq:08x}", " — ".join(filter(None, said)))
-
-
-log = structlog.get_logger(__name__)
-
-LOOK_SECONDS: Final = 300.0
-"""How long a session may be over before somebody notices."""
-NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
-SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
 
 
 def tag_of(session: SessionId) -> str:

@@ -49,6 +49,8 @@ from memoryd.memory.retaining import LineEditing, StatedLines
 from memoryd.memory.usage import UsageBook
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
+_NOT_OWN: Final = "a session changes only memories of its own agent"
+_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
 class FoundDocuments(Struct, frozen=True):
@@ -169,10 +171,6 @@ def _named(known: Iterable[Memory], name: str) -> Memory:
         return named(known, name)
     except ValueError as exc:
         raise NotFound(str(exc), hint=_LIST_HINT) from exc
-
-
-_NOT_OWN: Final = "a session changes only memories of its own agent"
-_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
 class AddedDocument(Struct, frozen=True):

@@ -41,26 +41,54 @@ from memoryd.memory.recall.query import Recalled, RecalledEntity, RecalledItem, 
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageBook
 
-
-def asked_kinds(name: str) -> frozenset[Kind] | None:
-    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
-    kinds = kinds_named(name) if name else None
-    if name and kinds is None:
-        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
-    return kinds
-
-
-def check_scope(scope: str) -> None:
-    """Raise InvalidRequest for what is no scope; empty is none, and all."""
-    if scope not in ("", WORKSPACE) and not is_scope(scope):
-        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
-        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
-
-
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
 _DOCUMENT_BYTES: Final = 256 * 1024
 """More of a document has no place in any prompt."""
+_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
+
+
+class RecallOptions(Struct, frozen=True, kw_only=True):
+    """How to recall; None, and an empty text, is as the configuration says, or no filter.
+
+    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
+    """
+
+    k: int | None = None
+    since: str = ""
+    until: str = ""
+    as_of: str = ""
+    known_by: str = ""
+    entity: str = ""
+    kind: str = ""
+    scope: str = ""
+    only_memories: bool = False
+    """Whether passages and pages are left out."""
+    deadline: timedelta | None = None
+    is_explained: bool = False
+    touches: bool = True
+    """Whether what is told counts as used."""
+    is_told_to_all: bool = False
+    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
+
+
+class BundleOptions(Struct, frozen=True, kw_only=True):
+    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
+
+    budget: int | None = None
+    if_none_match: str = ""
+
+
+class RecallOutcome(Struct, frozen=True, kw_only=True):
+    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
+
+    recalled: Recalled
+    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
+    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
+    """What lines say for and against them, counted or not."""
+    bundle: Bundle | None = None
+    has_citations: bool = True
+    is_explained: bool = False
 
 
 class AgentBundles(Struct, frozen=True, kw_only=True):
@@ -181,52 +209,6 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> Bundl
         is_superseded=bool(item.superseded_by),
         shorter=shorter(line.text),
     )
-
-
-_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
-
-
-class RecallOptions(Struct, frozen=True, kw_only=True):
-    """How to recall; None, and an empty text, is as the configuration says, or no filter.
-
-    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
-    """
-
-    k: int | None = None
-    since: str = ""
-    until: str = ""
-    as_of: str = ""
-    known_by: str = ""
-    entity: str = ""
-    kind: str = ""
-    scope: str = ""
-    only_memories: bool = False
-    """Whether passages and pages are left out."""
-    deadline: timedelta | None = None
-    is_explained: bool = False
-    touches: bool = True
-    """Whether what is told counts as used."""
-    is_told_to_all: bool = False
-    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
-
-
-class BundleOptions(Struct, frozen=True, kw_only=True):
-    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
-
-    budget: int | None = None
-    if_none_match: str = ""
-
-
-class RecallOutcome(Struct, frozen=True, kw_only=True):
-    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
-
-    recalled: Recalled
-    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
-    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
-    """What lines say for and against them, counted or not."""
-    bundle: Bundle | None = None
-    has_citations: bool = True
-    is_explained: bool = False
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):
@@ -401,3 +383,18 @@ def _telling(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
         return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
 
     return may
+
+
+def asked_kinds(name: str) -> frozenset[Kind] | None:
+    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
+    kinds = kinds_named(name) if name else None
+    if name and kinds is None:
+        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
+    return kinds
+
+
+def check_scope(scope: str) -> None:
+    """Raise InvalidRequest for what is no scope; empty is none, and all."""
+    if scope not in ("", WORKSPACE) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
+        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)

@@ -30,8 +30,8 @@ from memoryd.store.index.memories import MemoryCounts
 from memoryd.store.index.passages import Counts, RejectedPassage
 
 FLAGGED_SHOWN = 50
-
 Result = TypeVar("Result")
+SKIPPED_SHOWN: Final = 50
 
 
 class Holdings(Struct, frozen=True, kw_only=True):
@@ -154,9 +154,6 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
         return SkippedFile(refused.path, f"found by its name only: {refused.reason}")
     lines = f"lines {refused.start_line} to {refused.end_line}"
     return SkippedFile(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
-
-
-SKIPPED_SHOWN: Final = 50
 
 
 class ConversationFigures(Struct, frozen=True, kw_only=True):

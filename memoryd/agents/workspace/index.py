@@ -41,6 +41,8 @@ from memoryd.wire import Event
 
 SHARE = 0.01
 """Of the time may be spent on counting."""
+PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
+ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
 class OutsideCounter:
@@ -69,9 +71,6 @@ class OutsideCounter:
                 self._executor, lambda seen: count_outside(seen, self._rules()), seen
             )
             await asyncio.sleep((time.monotonic() - began) / share)
-
-
-PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
 
 
 class Surroundings(Struct, frozen=True):
@@ -352,9 +351,6 @@ def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:
             publish(event, {"agent": agent.id, **data})
 
     return tell
-
-
-ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
 class WorkspacePath(Struct):

@@ -23,13 +23,19 @@ from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavaila
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 
+log = structlog.get_logger(__name__)
 OPEN_SECONDS: Final = 5.0
 """How long a call waits for files that are still being read."""
 MAINTENANCE_SECONDS: Final = 30.0
 """How long what another program wrote may stay unseen."""
 RETRY_SECONDS: Final = 10.0
-
 Result = TypeVar("Result")
+QUEUE_WAIT_SECONDS: Final = 1.0
+LATE_MAX: Final = 256
+"""Messages that wait; more are not kept."""
+KEPT_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
+NOT_KEPT: Final = "the conversations are still being read, and too many messages wait: send it again"
+LateStep = Callable[[], Awaitable[object]]
 
 
 class QaProblems(Struct, frozen=True):
@@ -178,17 +184,6 @@ def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
         if agent.memory.qa.enabled:
             groups.setdefault(os.path.realpath(agent.workspace), []).append(agent)
     return {agent.id: qa for group in groups.values() for qa in [WorkspaceQa(group)] for agent in group}
-
-
-log = structlog.get_logger(__name__)
-
-QUEUE_WAIT_SECONDS: Final = 1.0
-LATE_MAX: Final = 256
-"""Messages that wait; more are not kept."""
-KEPT_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
-NOT_KEPT: Final = "the conversations are still being read, and too many messages wait: send it again"
-
-LateStep = Callable[[], Awaitable[object]]
 
 
 class LateMessages:

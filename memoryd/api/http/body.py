@@ -23,6 +23,7 @@ DECODED: Final = "memoryd.body"
 """Where in the ASGI scope the decoded body stands."""
 DRAINED: Final = 8
 """A body up to so many times the limit is read to its end, for clients that send before they listen."""
+INTEGER_MAX: Final = 2**63 - 1
 
 
 class Body:
@@ -129,9 +130,6 @@ class DecodedRoute(APIRoute):
             return await handle(DecodedRequest(request.scope, request.receive))
 
         return handle_decoded
-
-
-INTEGER_MAX: Final = 2**63 - 1
 
 
 def decode(body: bytes, *, max_depth: int = 32) -> Any:

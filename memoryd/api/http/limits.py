@@ -20,6 +20,10 @@ from memoryd.api.problems import Problem, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, InvalidRequest, NotNow, Overloaded, RequestError, ShuttingDown, TooLarge
 from memoryd.wire import API
 
+ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
+STREAMS: Final = frozenset({f"{API}/events"})
+"""They wait for news without end, and are bounded as connections."""
+
 
 class Deadline:
     """Cancels `app` at its deadline, which `deadlines` gives for single paths; raises DeadlineExceeded then.
@@ -170,11 +174,6 @@ class _Reply:
 def _is_whole(error: Exception) -> bool:
     """Tell whether the whole body had been read before it was refused: the next request begins where it should."""
     return isinstance(error, InvalidRequest) and not isinstance(error, TooLarge)
-
-
-ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
-STREAMS: Final = frozenset({f"{API}/events"})
-"""They wait for news without end, and are bounded as connections."""
 
 
 class Admission:

@@ -23,6 +23,8 @@ from memoryd.moving.restore import Restored, RestoreWishes, TakenBack, staged, t
 from memoryd.store.ledger.file import LOGS
 from memoryd.wire import Exit
 
+_SHOWN = 20
+
 
 @click.command("backup", context_settings=HELP)
 @click.argument("file", cls=Argument, help="The file to write; - is standard output, for a pipe.")
@@ -105,9 +107,6 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     if not has_notes:
         yield "your notes are not in it: --notes takes them, too, if nothing else backs them up"
     yield f"to bring it back: memoryctl restore {path}"
-
-
-_SHOWN = 20
 
 
 @click.command("restore", context_settings=HELP)

@@ -39,6 +39,7 @@ from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
 _PROBE_SECONDS = 2.0
+MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
 
 
 def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
@@ -98,9 +99,6 @@ def installed_service(context: click.Context, invocation: Invocation) -> Service
     except MemorydError as exc:
         return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
     return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)
-
-
-MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
 
 
 @click.command("init", context_settings=HELP)

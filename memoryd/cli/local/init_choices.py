@@ -32,6 +32,12 @@ from memoryd.domain.embedding import (
 from memoryd.errors import ConfigError, MemorydError
 
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
+HEAD: Final = """\
+// memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
+// After a change: memoryctl config check, then memoryctl reload.
+"""
+ID_LENGTH: Final = 40
+WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
 
 
 class NotesFolder(Struct, frozen=True):
@@ -338,14 +344,6 @@ def agents_told(agents: Sequence[Agent], here: CountsFiles) -> list[AgentTold]:
         }
         for one in agents
     ]
-
-
-HEAD: Final = """\
-// memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
-// After a change: memoryctl config check, then memoryctl reload.
-"""
-ID_LENGTH: Final = 40
-WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
 
 
 class FirstAgent(Struct, frozen=True):

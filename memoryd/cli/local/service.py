@@ -27,6 +27,10 @@ from memoryd.wire import Exit
 
 SHOWN: int = 6
 """Lines of a difference that are shown."""
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
+force_option = click.option(
+    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
+)
 
 
 def step_lines(step: ServiceStep) -> Iterator[str]:
@@ -216,12 +220,6 @@ def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
 def is_hardened_now(state: ServiceState) -> bool:
     """Tell whether the drop-in of ours is there."""
     return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)
-
-
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
-force_option = click.option(
-    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
-)
 
 
 @click.group("service", context_settings=HELP)

@@ -12,6 +12,10 @@ from memoryd.domain.citations import is_conversation
 from memoryd.replies.memories import ChangeReply, ChangesReply, WrittenSessionReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
+SHOWN_HASH = 12
+SHOWN_LINES = 3
+"""Of each change, those that came and those that went."""
+
 
 @click.command("changes", context_settings=HELP)
 @click.option("--since", metavar="DATE", help="Only those of this date or later: 2026-11-18, or 7d for as long ago.")
@@ -50,11 +54,6 @@ def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
         if is_whole and is_foreign(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
     yield from map(session_line, reply["sessions"])
-
-
-SHOWN_HASH = 12
-SHOWN_LINES = 3
-"""Of each change, those that came and those that went."""
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[str]:

@@ -24,6 +24,12 @@ from memoryd.replies.memories import ExportReply, TakenMemoryReply
 from memoryd.wire import ErrorCode, Exit
 
 PAGE = 1_000
+LINE_BYTES_MAX: Final = 256 * 1024
+BATCH: Final = 100
+BATCH_BYTES: Final = 400_000
+"""So that a request stays within its limit, however its letters are written."""
+_TOLD = 1_000
+"""Lines that are told one by one; the others are counted."""
 
 
 @click.command("export", context_settings=HELP)
@@ -85,12 +91,6 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
         raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
 
 
-LINE_BYTES_MAX: Final = 256 * 1024
-BATCH: Final = 100
-BATCH_BYTES: Final = 400_000
-"""So that a request stays within its limit, however its letters are written."""
-
-
 class ImportLine(Struct, frozen=True):
     """A line of the file: a memory as it stands there, or why it is none."""
 
@@ -148,10 +148,6 @@ def _line(number: int, raw: bytes) -> ImportLine:
         return ImportLine(number, None, 'it is no object, as {"text": …}')
     # where a memory stood says nothing here, and may be long
     return ImportLine(number, {key: value for key, value in found.items() if key != "sources"}, bytes=len(raw))
-
-
-_TOLD = 1_000
-"""Lines that are told one by one; the others are counted."""
 
 
 class _Tally(Struct):

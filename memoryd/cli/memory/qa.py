@@ -27,6 +27,8 @@ key_option = click.option(
     help="The session key of the session, such as agent:main:discord:direct:peter.",
 )
 limit_option = click.option("--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most.")
+SHOWN_PLACES = 3
+"""Addresses of a topic."""
 
 
 def given_text(given: str) -> str:
@@ -251,10 +253,6 @@ def _added_notes(reply: QaAddReply, *, is_answered: bool) -> Iterator[str]:
 
 for one in (add, show, context, mark, topics, stats):
     qa_command.add_command(one)
-
-
-SHOWN_PLACES = 3
-"""Addresses of a topic."""
 
 
 def turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:

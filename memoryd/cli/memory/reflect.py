@@ -18,6 +18,7 @@ from memoryd.wire import Event, Exit
 SHOWN = 10
 """Pages that are named."""
 _STEPS = {"planning": "reading {} memories", "pages": "looking at {} pages", "proposals": "looking at {} notes"}
+STATES = ("open", "accepted", "rejected", "outdated", "all")
 
 
 class _Progress(threading.Thread):
@@ -81,9 +82,6 @@ def _print(reply: ReflectReply) -> None:
 def _print_rest(total: int) -> None:
     if total > SHOWN:
         click.echo(f"  … and {total - SHOWN} more")
-
-
-STATES = ("open", "accepted", "rejected", "outdated", "all")
 
 
 @click.group("proposals", context_settings=HELP)

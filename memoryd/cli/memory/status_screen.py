@@ -24,6 +24,11 @@ NEXT: Final = {
 }
 """By part; of any other the doctor knows more."""
 DOCTOR: Final = "memoryctl doctor"
+NAME_WIDTH: Final = 16
+ON_THE_WAY: Final = frozenset({"warming", "downloading"})
+"""States of a model that pass by themselves."""
+TOLD_BY_NAME: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
+"""Parts with a line of their own, which tells what is wrong with them, too."""
 
 
 class Level(IntEnum):
@@ -96,9 +101,6 @@ def of_agent_as_one(name: str, parts: Iterable[StatusPart]) -> StatusPart:
     return StatusPart(level, name, joined(*told, more), shown[0].next_step if shown else "")
 
 
-NAME_WIDTH: Final = 16
-
-
 def is_degraded(status: StatusReply) -> bool:
     """Tell whether anything does less than the configuration asks for; what is on its way is not counted."""
     now = datetime.now(UTC)
@@ -147,12 +149,6 @@ def _cut(name: str) -> str:
     """Leave out the middle of a long name: ids that somebody numbered differ at the end."""
     half = (NAME_WIDTH - 1) // 2
     return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1 - half]}…{name[-half:]}"
-
-
-ON_THE_WAY: Final = frozenset({"warming", "downloading"})
-"""States of a model that pass by themselves."""
-TOLD_BY_NAME: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
-"""Parts with a line of their own, which tells what is wrong with them, too."""
 
 
 def agent_parts(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:

@@ -27,6 +27,9 @@ from memoryd.wire import Exit
 
 LABELS: Final = ("process", "agent", "method", "route", "arm", "code", "cache", "on", "part", "le")
 """Those that are read, in the order in which values are kept by them."""
+LEAVES = frozenset("qQ\x1b\x03\x04")
+"""Keys that end it: q, Escape, Ctrl-C and Ctrl-D."""
+ROUTES_SHOWN = 12
 
 
 class TimedRow(TypedDict):
@@ -207,10 +210,6 @@ def _rounded(value: float) -> float:
     return round(value, 2)
 
 
-LEAVES = frozenset("qQ\x1b\x03\x04")
-"""Keys that end it: q, Escape, Ctrl-C and Ctrl-D."""
-
-
 @click.command("top", context_settings=HELP)
 @click.option(
     "-n",
@@ -315,9 +314,6 @@ def _has_left(seconds: float) -> bool:
             if select.select([sys.stdin], [], [], left)[0] and sys.stdin.read(1) in LEAVES | {""}:
                 return True
     return False
-
-
-ROUTES_SHOWN = 12
 
 
 def top_view(figures: TopFigures) -> RenderableType:
