@@ -38,8 +38,8 @@ from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, Livin
 from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
-SECONDS: Final = 900.0
-"""Of all processors together."""
+PROCESSOR_SECONDS: Final = 900.0
+"""Work of all processors together, before the system ends the process."""
 TICK_SECONDS: Final = 1.0
 DUMP_SECONDS: Final = 10.0
 """How long the last words may take; the process ends by SIGALRM then."""
@@ -62,7 +62,7 @@ class Heartbeats:
         ends_process: bool,
         dumps_to: Callable[[], Path | None] = lambda: None,
         tick_seconds: float = TICK_SECONDS,
-        processor_seconds: float = SECONDS,
+        processor_seconds: float = PROCESSOR_SECONDS,
     ) -> None:
         self._parts_now = parts
         self._ends_process = ends_process
@@ -103,7 +103,7 @@ class Heartbeats:
     def listening(self) -> Iterator[None]:
         """Listen in the block."""
         if self._ends_process:
-            prepare()
+            dump_stacks_at_limit()
         self._thread.start()
         try:
             yield
@@ -114,14 +114,14 @@ class Heartbeats:
         looked = time.monotonic()
         while not self._over.wait(self._tick_seconds):
             if self._ends_process:
-                watch(self._processor_seconds)
+                limit_processor_time(self._processor_seconds)
             now = time.monotonic()
             seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
             self._heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
         if self._ends_process:
-            end()
+            lift_limit()
 
 
 def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
@@ -147,19 +147,19 @@ def _dump(descriptor: int, lines: Sequence[str]) -> None:
     faulthandler.dump_traceback(descriptor, all_threads=True)
 
 
-def watch(seconds: float = SECONDS) -> None:
+def limit_processor_time(seconds: float = PROCESSOR_SECONDS) -> None:
     """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def prepare() -> None:
+def dump_stacks_at_limit() -> None:
     """Have the stacks be written at that signal, before it ends the process; the main thread's."""
     if sys.__stderr__ is not None:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
 
 
-def end() -> None:
+def lift_limit() -> None:
     """Watch no more."""
     signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -291,7 +291,7 @@ COLLECTION_SECONDS = 60.0
 
 
 @contextlib.contextmanager
-def left_alone() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Have nothing looked at while modules are read: nearly all that they make stays."""
     gc.disable()
     try:
@@ -301,13 +301,13 @@ def left_alone() -> Iterator[None]:
         gc.enable()
 
 
-def restrain() -> None:
+def freeze_objects() -> None:
     """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, NEVER)
 
 
-def sift() -> None:
+def collect_frozen() -> None:
     """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
     gc.unfreeze()
     gc.collect()
@@ -316,7 +316,7 @@ def sift() -> None:
 
 async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
     """Visit everything again and again, after a pause in seconds, unless somebody works."""
-    look: Callable[[], object] = sift
+    look: Callable[[], object] = collect_frozen
     while True:
         await asyncio.sleep(pause)
         if not is_busy():

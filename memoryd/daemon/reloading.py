@@ -300,10 +300,10 @@ class OpenWorkspaces:
         if self._loops:
             await asyncio.wait(self._loops)
         # a thread goes on though the loop that waits for it was cancelled: nobody else is to write the same file then
-        await asyncio.to_thread(self._rest)
+        await asyncio.to_thread(self._wait_for_threads)
         await self._files.aclose()
 
-    def _rest(self) -> None:
+    def _wait_for_threads(self) -> None:
         """Wait until every thread of the pool has come to the end of its work."""
         met = threading.Barrier(THREADS + 1)
         for _ in range(THREADS):

@@ -44,13 +44,13 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
         if arguments.path is not None:
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
         memories, reply = await _memories(arguments, caller)
-        return _told(memories, [reply], caller.max_tokens)
+        return _bounded_answer(memories, [reply], caller.max_tokens)
     searched = await _searched(arguments, caller)
     if arguments.corpus != "all" or arguments.path is not None:
-        return _told(found_in_notes(searched), [searched], caller.max_tokens)
+        return _bounded_answer(found_in_notes(searched), [searched], caller.max_tokens)
     memories, reply = await _memories(arguments, caller)
     merged = _merged(memories, found_in_notes(searched), arguments.max_results)
-    return _told(merged, [reply, searched], caller.max_tokens)
+    return _bounded_answer(merged, [reply, searched], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
@@ -71,7 +71,7 @@ async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
         )
     )
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
-    return _told(found_in_memories(reply, memories_only=False), [reply], limit)
+    return _bounded_answer(found_in_memories(reply, memories_only=False), [reply], limit)
 
 
 async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> ProposalTexts:
@@ -129,7 +129,7 @@ def _merged(memories: list[FoundText], notes: list[FoundText], most: int | None)
     return sorted([*memories, *rest], key=lambda one: -(one.score or 0))[:most]
 
 
-def _told(found: list[FoundText], replies: Sequence[Verdictful], limit: int) -> FoundTexts:
+def _bounded_answer(found: list[FoundText], replies: Sequence[Verdictful], limit: int) -> FoundTexts:
     reasons = [reply["reason"] for reply in replies if reply["reason"]]
     missing = dict.fromkeys(part for reply in replies for part in missing_of(reply["health"]))
     frame = FoundTexts(

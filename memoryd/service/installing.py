@@ -18,7 +18,7 @@ from msgspec import Struct
 from memoryd.config.root import Config
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
 
-PLACES: Final = (
+PATH_VARIABLES: Final = (
     "MEMORYD_CONFIG",
     "MEMORYD_STATE_DIR",
     "MEMORYD_SOCKET",
@@ -34,17 +34,17 @@ PLACES: Final = (
     "REQUESTS_CA_BUNDLE",
 )
 """Variables that name a folder or a file."""
-WORDS: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
-PROXIES: Final = tuple(
+PLAIN_VARIABLES: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
+PROXY_VARIABLES: Final = tuple(
     name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
 )
 """Variables with an address; one with a password must not stand in a unit."""
-KEYS: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
+KEY_VARIABLES: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
 """Variables with a key, which the daemon may read and a unit must not hold."""
-USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+SYSTEM_FOLDERS: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Where a service manager looks for programs anyway."""
-NAME: Final = "memoryd"
-FLEETING: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+PROGRAM: Final = "memoryd"
+FLEETING_FOLDERS: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 class Installation(Struct, frozen=True, kw_only=True):
@@ -135,15 +135,15 @@ def _notes(
 
 def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
-    places = {name: _absolute(name, environment[name]) for name in PLACES if environment.get(name)}
-    proxies = [name for name in PROXIES if "@" not in environment.get(name, "")]
-    words = {name: environment[name] for name in (*WORDS, *proxies) if environment.get(name)}
+    places = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
+    proxies = [name for name in PROXY_VARIABLES if "@" not in environment.get(name, "")]
+    words = {name: environment[name] for name in (*PLAIN_VARIABLES, *proxies) if environment.get(name)}
     return {name: value for name, value in {**places, **words}.items() if value}
 
 
 def carried_places(carried: Mapping[str, str]) -> list[Path]:
     """Return what the variables that the service is given name."""
-    return [Path(carried[name]) for name in PLACES if name in carried]
+    return [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
 
 
 def programs_run(config: Config, environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -154,17 +154,17 @@ def programs_run(config: Config, environment: Mapping[str, str]) -> tuple[Path, 
 
 def search_path(programs: Iterable[Path]) -> tuple[str, ...]:
     """Return folders of programs in which a manager would not look."""
-    return tuple(dict.fromkeys(folder for one in programs if (folder := str(one.parent)) not in USUAL))
+    return tuple(dict.fromkeys(folder for one in programs if (folder := str(one.parent)) not in SYSTEM_FOLDERS))
 
 
 def unheld_keys(environment: Mapping[str, str]) -> list[str]:
     """Return the variables with keys that are set here and that the service will not see."""
-    return [name for name in KEYS if environment.get(name)]
+    return [name for name in KEY_VARIABLES if environment.get(name)]
 
 
 def unheld_proxies(environment: Mapping[str, str]) -> list[str]:
     """Return the variables with a proxy and a password, which the service will not see either."""
-    return [name for name in PROXIES if "@" in environment.get(name, "")]
+    return [name for name in PROXY_VARIABLES if "@" in environment.get(name, "")]
 
 
 def _absolute(name: str, value: str) -> str:
@@ -196,7 +196,7 @@ def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
     found = next(_scripts(executable), None)
     if found is None:
         return (executable, "-m", "memoryd.daemon.main")
-    link = Path.home() / ".local" / "bin" / NAME
+    link = Path.home() / ".local" / "bin" / PROGRAM
     return (str(link if link.is_symlink() and _is_same(link, found) else found),)
 
 
@@ -212,7 +212,7 @@ def why_fleeting(command: str) -> str:
     if not os.access(path, os.X_OK):
         return f"{path} is gone"
     real = Path(os.path.realpath(path))
-    for folder in {*FLEETING, tempfile.gettempdir()}:
+    for folder in {*FLEETING_FOLDERS, tempfile.gettempdir()}:
         if real.is_relative_to(folder):
             return f"{path} lies in {folder}, which is emptied"
     parts = real.parts
@@ -227,8 +227,8 @@ def _scripts(executable: str) -> Iterator[Path]:
     if Path(sys.argv[0]).is_absolute():
         folders.append(Path(sys.argv[0]).parent)
     for folder in folders:
-        if os.access(folder / NAME, os.X_OK) and (folder / NAME).is_file():
-            yield folder / NAME
+        if os.access(folder / PROGRAM, os.X_OK) and (folder / PROGRAM).is_file():
+            yield folder / PROGRAM
 
 
 def _is_same(one: Path, other: Path) -> bool:

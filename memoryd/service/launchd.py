@@ -35,7 +35,7 @@ PHASE: Final = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
 LAST_EXIT: Final = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
 TRIES: Final = 10
 """An agent that was just thrown out may not come back at once."""
-MARKED: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
+HEADER: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
 DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
 
 
@@ -194,4 +194,4 @@ def launch_agent(
     told["PATH"] = held(":".join([*folders, told["PATH"].replace("@HOME@", str(home))]))
     told.update({name: held(value) for name, value in environment.items()})
     text = plistlib.dumps(agent, sort_keys=False).decode()
-    return text.replace(DOCTYPE_END, DOCTYPE_END + MARKED, 1)
+    return text.replace(DOCTYPE_END, DOCTYPE_END + HEADER, 1)

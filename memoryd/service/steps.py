@@ -17,12 +17,12 @@ from msgspec import Struct
 from memoryd.errors import MemorydError, NotPermitted
 from memoryd.service.installing import ServiceFiles
 
-SECONDS: Final = 120.0
-"""How long one of them may take: a restart waits for the daemon to stop, and to be ready."""
+PROGRAM_SECONDS: Final = 120.0
+"""How long a program may take: a restart waits for the daemon to stop, and to be ready."""
 ManagerName = Literal["systemd", "launchd", "none"]
-PAUSE: Final = 1.0
+TRY_PAUSE_SECONDS: Final = 1.0
 WriteWhole = Callable[[Path, bytes], object]
-PLACES: Final = (Path(__file__).parent, Path(__file__).parents[2])
+TEMPLATE_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parents[2])
 KEPT: Final = ".before-memoryd"
 """How the copy of a file of somebody else ends."""
 
@@ -48,7 +48,7 @@ class ManagerAnswer(Struct, frozen=True):
 
 
 def ask_program(
-    command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = SECONDS
+    command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = PROGRAM_SECONDS
 ) -> ManagerAnswer:
     """Run a program to its end, in the language C and without a terminal; never raises."""
     given = {**(os.environ if environment is None else environment), "LC_ALL": "C"}
@@ -191,7 +191,7 @@ def _keep(path: Path, target: Path, write: WriteWhole) -> None:
 def _run(step: ServiceStep, environment: Mapping[str, str]) -> str:
     for number in range(step.tries):
         if number:
-            time.sleep(PAUSE)
+            time.sleep(TRY_PAUSE_SECONDS)
         answer = ask_program(step.command, environment)
         if answer.is_done:
             return ""
@@ -206,7 +206,7 @@ def _hint(step: ServiceStep) -> str:
 
 def unit_template(name: str) -> str:
     """Return a file such as `systemd/memoryd.service`; raises FileNotFoundError."""
-    for place in PLACES:
+    for place in TEMPLATE_FOLDERS:
         if (place / name).is_file():
             return (place / name).read_text(encoding="utf-8")
     raise FileNotFoundError(name)
@@ -219,7 +219,7 @@ def file_steps(
     in_the_way = [path for path in changed if path in state.foreign]
     if in_the_way and not is_forced:
         raise NotPermitted(
-            f"not written by memoryctl: {', '.join(map(_told, in_the_way))}",
+            f"not written by memoryctl: {', '.join(map(_path_with_target, in_the_way))}",
             hint="look at it; `memoryctl service install --force` replaces it and keeps a copy",
         )
     parents = (path.parent for path in files.written)
@@ -252,7 +252,7 @@ def kept_copies(paths: Iterable[Path]) -> list[Path]:
     return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{KEPT}*"))]
 
 
-def _told(path: Path) -> str:
+def _path_with_target(path: Path) -> str:
     return f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path)
 
 

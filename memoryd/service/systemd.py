@@ -50,8 +50,8 @@ NO_NAMESPACES: Final = {
     "/proc/sys/user/max_user_namespaces": "0",
 }
 """Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
-_USUAL: Final = ("/usr/local/bin", "/usr/bin", "/bin")
-MARKED: Final = (
+_SYSTEM_FOLDERS: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+HEADER: Final = (
     "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
     "# of your own beside it: systemctl --user edit memoryd\n"
 )
@@ -87,7 +87,7 @@ class SystemdManager(Struct, frozen=True):
         state = ServiceState("systemd", files=files, foreign=foreign, lingers=self.lingers())
         if not answer.is_done:
             return replace(state, reason=answer.reason, hint="see what it says: systemctl --user status memoryd")
-        return _told(state, answer.properties)
+        return _with_properties(state, answer.properties)
 
     def lingers(self) -> bool | None:
         """Tell whether the user's services go on after logout; None if nobody can say."""
@@ -134,7 +134,7 @@ class SystemdManager(Struct, frozen=True):
         return ("journalctl", "--user", f"--unit={SERVICE}", f"--lines={lines}", *(("--follow",) if follow else ()))
 
 
-def _told(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
+def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
     if properties.get("LoadState") == MASKED or any(map(is_masked, state.files)):
         return replace(state, phase=MASKED, reason="its units are masked, so that nothing starts it", hint=UNMASK)
     active, phase = properties.get("ActiveState", ""), properties.get("SubState", "")
@@ -265,7 +265,7 @@ def _systemctl(why: str, *words: str, may_fail: bool = False) -> ServiceStep:
 
 def systemd_files(installation: Installation, folder: Path, runtime: str) -> ServiceFiles:
     """Return the units and the drop-in; `runtime` is the user's runtime folder, empty if there is none."""
-    path = {"PATH": ":".join([*installation.folders, *_USUAL])} if installation.folders else {}
+    path = {"PATH": ":".join([*installation.folders, *_SYSTEM_FOLDERS])} if installation.folders else {}
     written = {
         folder / SOCKET: socket_unit(
             unit_template(f"systemd/{SOCKET}"), str(socket_path()), f"{runtime}/memoryd/{SOCKET_NAME}"
@@ -280,7 +280,7 @@ def systemd_files(installation: Installation, folder: Path, runtime: str) -> Ser
     drop_in = folder / DROP_IN
     if not installation.is_hardened:
         return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
-    text = MARKED + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
+    text = HEADER + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
     return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
 
 
@@ -295,7 +295,7 @@ def service_unit(
     if why_more_memory:
         for usual, more in MORE_MEMORY.items():
             text = text.replace(usual, f"# more than {usual.partition('=')[2]}, for {why_more_memory}\n{more}")
-    return MARKED + text
+    return HEADER + text
 
 
 def socket_unit(template: str, socket: str, usual_socket: str) -> str:
@@ -304,7 +304,7 @@ def socket_unit(template: str, socket: str, usual_socket: str) -> str:
     Where that is the usual place, systemd fills in the runtime folder.
     """
     line = SOCKET_LINE if socket == usual_socket else f"ListenStream={whole_value(socket)}"
-    return MARKED + template.replace(SOCKET_LINE, line)
+    return HEADER + template.replace(SOCKET_LINE, line)
 
 
 def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:

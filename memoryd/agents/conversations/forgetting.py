@@ -134,10 +134,10 @@ class ForgettingReach:
         plan = await self.plan(path)
         receipt = Receipt(plan.path, conversations=plan.conversations, stays=await self.stays(plan))
         for one in plan.conversations:
-            receipt = receipt.with_more(await self._of(one), await self.remarks(one))
+            receipt = receipt.with_more(await self._count(one), await self.remarks(one))
         return receipt
 
-    async def _of(self, path: RelativePath) -> Removed:
+    async def _count(self, path: RelativePath) -> Removed:
         rows = await self._places.index.holds(path)
         if not holds_turns(path):
             return Removed(rows=rows, exports=await self._places.exports.holds(path))
@@ -342,7 +342,7 @@ class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
 
     async def would_forget(self, session: SessionId) -> tuple[str, ...]:
         """Say what would go with a session; raises StoreError."""
-        return _told(len(made_of(await self.book.now(), session)), "goes")
+        return _render_memories(len(made_of(await self.book.now(), session)), "goes")
 
     async def forget(self, session: SessionId) -> tuple[str, ...]:
         """Forget what was made of a session, and say so; what is in the way is said, too."""
@@ -358,9 +358,9 @@ class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
                 await self.forgetting.forget(memory)
         except MemorydError as exc:
             return (f"{_LEFT}: {exc}",)
-        return _told(len(found), "went")
+        return _render_memories(len(found), "went")
 
 
-def _told(count: int, verb: str) -> tuple[str, ...]:
+def _render_memories(count: int, verb: str) -> tuple[str, ...]:
     made = "1 memory that was made of it" if count == 1 else f"{count} memories that were made of it"
     return (f"{made} {verb} with it",) if count else ()

@@ -38,19 +38,19 @@ def conversation_arm(
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
         told = None if index is None else OnceTold(index)
-        return ConversationArm(told, lambda: _standing(conversations, settings))
+        return ConversationArm(told, lambda: _index_arm(conversations, settings))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
     def standing() -> Arm:
         if index is None:
             return Arm(ArmState.OK) if exports.is_wanted else NOTHING_TO_ASK
-        arm = _standing(conversations, settings)
+        arm = _index_arm(conversations, settings)
         return Arm(ArmState.OK) if exports.is_wanted and arm.reason == NO_TRANSCRIPTS else arm
 
     return ConversationArm(OnceTold(joined), standing)
 
 
-def _standing(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:
+def _index_arm(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:
     """Say what the index lacks; one that cannot be read at all says so when it is asked."""
     if trouble := conversations.trouble:
         return Arm(ArmState.PARTIAL, trouble)

@@ -233,10 +233,10 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         if session.end is SessionEnd.OPEN:
             # from here on nobody goes on with it
             await shared.write(lambda store: store.ends.end(session.id))
-        await self._tell(session)
+        await self._write_memory(session)
         await shared.write(lambda store: store.ends.note_told(session.id))
 
-    async def _tell(self, session: Session) -> None:
+    async def _write_memory(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
             return
         if len(session.turns) < LEAST_TURNS or (is_of_group(session.key) and not self.in_groups):
@@ -247,11 +247,11 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         line = self._line(Kind.SESSION, session, summary.titled(session.id))
         day = self.day(min(session.last_activity, self.now()).timestamp())
         tombstones = await self.summing.tombstones.all()
-        if tombstones.hold(line.id, line.text) or await self._stands(session.id, day):
+        if tombstones.hold(line.id, line.text) or await self._is_written(session.id, day):
             return
         await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
 
-    async def _stands(self, session: SessionId, day: date) -> bool:
+    async def _is_written(self, session: SessionId, day: date) -> bool:
         """Tell whether the log of the day has its memory already: a kill came before that was noted."""
         path = RelativePath(f"memory/{day:%Y-%m-%d}.md")
         text = (await self.journal.read(path)).text or ""

@@ -147,7 +147,7 @@ class AgentBundles(Struct, frozen=True, kw_only=True):
             return _Pins()
         filters = RecallFilters(reach=reach)
         marked = (book.memories[one] for one in sorted(book.marked))
-        telling = [memory for memory in marked if _tells(memory) and filters.standing(memory)]
+        telling = [memory for memory in marked if _affects_pins(memory) and filters.standing(memory)]
         older = {one for each in superseded(telling).values() for one in each}
         pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
         beyond = pins_beyond(pinned)
@@ -167,7 +167,7 @@ class _Pins(Struct, frozen=True):
     beyond: Sequence[BundlePart] = ()
 
 
-def _tells(memory: Memory) -> bool:
+def _affects_pins(memory: Memory) -> bool:
     """Tell whether a memory is pinned, or may take the place of one that is: an agent's own takes none."""
     attributes = memory.line.attributes
     return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in BY_PEOPLE)
@@ -367,7 +367,7 @@ async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Rec
         kept = kept_from_groups((await book.now()).memories.values())
     except StoreError:
         return replace(recalled, entities=(), items=(), left_out=())
-    may = _telling(kept)
+    may = _visible_to_groups(kept)
     return replace(
         recalled,
         entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
@@ -376,7 +376,7 @@ async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Rec
     )
 
 
-def _telling(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
+def _visible_to_groups(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
     def may(item: RecalledItem) -> bool:
         if isinstance(item, RecalledMemory):
             return not kept.keeps(item.memory.line.text, memory=item.memory.id)

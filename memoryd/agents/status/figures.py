@@ -86,7 +86,7 @@ class Census:
         # each in a transaction of its own, beside the loops that write: the figures need not add up
         last, documents = self._figures, self._database.documents
         self._figures = Figures(
-            held=await self._held(),
+            held=await self._holdings(),
             lacking=await _or_last(self._lane.count(), last.lacking),
             unsent=await self._unsent(),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
@@ -95,7 +95,7 @@ class Census:
         )
         return self._figures
 
-    async def _held(self) -> Holdings:
+    async def _holdings(self) -> Holdings:
         with contextlib.suppress(StoreError):
             counts = await self._database.documents.counts()
             return Holdings(

@@ -131,12 +131,12 @@ def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) 
     if agent.memory.backend != "qmd":
         return None
     exports = SessionExports(export_settings(agent, shared.around.agents), listing.look)
-    qmd = AgentQmd(agent, _given(shared.index, exports))
+    qmd = AgentQmd(agent, _dependencies(shared.index, exports))
     shared.index.followers.append(qmd)
     return qmd
 
 
-def _given(index: WorkspaceIndex, exports: SessionExports) -> Dependencies:
+def _dependencies(index: WorkspaceIndex, exports: SessionExports) -> Dependencies:
     rules, indexer = index.rules, index.indexer
     return Dependencies(
         workspace=rules.workspace,

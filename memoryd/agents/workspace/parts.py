@@ -43,7 +43,9 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, arou
     settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
     runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
     queue = ProposalQueue(rows, memories.journal, settled.told)
-    parts = _parts(memories, settled, queue, runs, agents[0].memory.core.max_chars, _telling(agents, around))
+    parts = _reflect_parts(
+        memories, settled, queue, runs, agents[0].memory.core.max_chars, _publish_steps(agents, around)
+    )
     reflecting = Reflecting(parts)
     return WorkspaceReflect(
         ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
@@ -51,7 +53,7 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, arou
     )
 
 
-def _parts(
+def _reflect_parts(
     memories: WorkspaceMemories,
     settled: SettledBook,
     queue: ProposalQueue,
@@ -74,7 +76,7 @@ def _parts(
     )
 
 
-def _telling(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
+def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
     """Return what tells all agents of a workspace what a run of reflect does now."""
 
     def tell(step: str, count: int) -> None:

@@ -79,7 +79,7 @@ class WorkspaceQa:
     def loops(self) -> list[NamedLoop]:
         """Name the loops that read the files, and those that write what follows from them."""
         watching: NamedLoop = (f"qa {self.name}", self._watch)
-        return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
+        return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._maintain)]
 
     @property
     def is_opening(self) -> bool:
@@ -149,7 +149,7 @@ class WorkspaceQa:
                 self._trouble = ""
             await asyncio.sleep(self._look_seconds if self._opened.is_set() else RETRY_SECONDS)
 
-    async def _keep(self) -> None:
+    async def _maintain(self) -> None:
         await self._opened.wait()
         await self._upkeep.run(self.store)
 
@@ -223,7 +223,7 @@ class LateMessages:
             await self._opened()
             try:
                 while self._waiting:
-                    await self._done(self._waiting.popleft())
+                    await self._run_step(self._waiting.popleft())
             finally:
                 # one that is broken must not hold up all that come after it
                 (self._has_some if self._waiting else self._has_none).set()
@@ -235,7 +235,7 @@ class LateMessages:
                 async with asyncio.timeout(QUEUE_WAIT_SECONDS):
                     await self._shared.until_open()
 
-    async def _done(self, step: LateStep) -> None:
+    async def _run_step(self, step: LateStep) -> None:
         try:
             await step()
         except (MemorydError, OSError) as exc:

@@ -67,7 +67,7 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
         conversations=own.kept,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
-        parts=_parts(agent, shared, own, memories),
+        parts=_agent_parts(agent, shared, own, memories),
     )
 
 
@@ -86,7 +86,7 @@ def _files(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentFiles:
     )
 
 
-def _parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
+def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
     embedding, kept = shared.engines.embedding, own.kept
     return AgentParts(
         id=agent.id,

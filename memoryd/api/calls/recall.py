@@ -203,20 +203,20 @@ def _evidence(held: HeldOpinion | None, stated: Sequence[StatedEvidence]) -> Opi
     """Return what was counted, and what lines state beside it."""
     counted = [] if held is None else [*held.supporting, *held.opposing]
     known = {one.memory for one in counted}
-    proofs = [(one.label, _proof(one)) for one in counted]
-    proofs += [(one.label, _stated(one)) for one in stated if one.memory.id not in known]
+    proofs = [(one.label, _opinion_evidence(one)) for one in counted]
+    proofs += [(one.label, _stated_evidence(one)) for one in stated if one.memory.id not in known]
     return OpinionEvidenceReply(
         supporting=[proof for label, proof in proofs if label is Label.REINFORCE],
         against=[proof for label, proof in proofs if label is not Label.REINFORCE],
     )
 
 
-def _proof(one: OpinionEvidence) -> EvidenceReply:
+def _opinion_evidence(one: OpinionEvidence) -> EvidenceReply:
     day = one.day.isoformat()
     return EvidenceReply(id=one.memory, sources=list(one.citations), timestamp=day, label=one.label.value)
 
 
-def _stated(one: StatedEvidence) -> EvidenceReply:
+def _stated_evidence(one: StatedEvidence) -> EvidenceReply:
     sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
     return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
 

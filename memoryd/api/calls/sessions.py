@@ -238,7 +238,7 @@ async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories,
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     room = memories.conversations(admitted)
     found = await room.all()
-    shown = [_listed(one) for one in found[:limit]]
+    shown = [_entry_reply(one) for one in found[:limit]]
     marks = await room.marked_by_agent() if caller.binding.is_owners else []
     return SessionsReply(sessions=shown, total=len(found), withheld_keys=await room.withheld_keys(), agents_marks=marks)
 
@@ -304,7 +304,7 @@ def _check_may(caller: Caller, *, remember: bool) -> None:
         raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
 
 
-def _listed(one: ListedConversation) -> SessionEntryReply:
+def _entry_reply(one: ListedConversation) -> SessionEntryReply:
     return SessionEntryReply(
         id=one.path,
         kind=_kind(one.path),

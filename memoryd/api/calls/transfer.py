@@ -282,19 +282,19 @@ async def export(
 ) -> ExportReply:
     """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
-    return ExportReply(memories=list(map(_told, page.memories)), next=page.cursor or None, total=page.total)
+    return ExportReply(memories=list(map(_memory_reply, page.memories)), next=page.cursor or None, total=page.total)
 
 
 async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
     admitted = caller.admit(request.agent, None)
     wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
-    done = await memories.retained(admitted).transfer.take(list(map(_handed, request.memories)), wishes)
+    done = await memories.retained(admitted).transfer.take(list(map(_transferred_memory, request.memories)), wishes)
     rows = [TakenMemoryReply(outcome=one.outcome, id=one.id, reason=one.reason) for one in done.memories]
     return ImportReply(memories=rows, changes=list(done.changes))
 
 
-def _told(memory: Memory) -> TransferredMemoryReply:
+def _memory_reply(memory: Memory) -> TransferredMemoryReply:
     one = transferred(memory)
     return TransferredMemoryReply(
         id=memory.id,
@@ -316,7 +316,7 @@ def _told(memory: Memory) -> TransferredMemoryReply:
     )
 
 
-def _handed(one: ImportedMemory) -> TransferredMemory:
+def _transferred_memory(one: ImportedMemory) -> TransferredMemory:
     return TransferredMemory(
         text=one.text,
         kind=one.kind,

@@ -220,7 +220,7 @@ def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
     with invocation.client() as client:
         reply = client.reload(is_dry)
     is_well = is_dry and not reply["problems"]
-    invocation.show(reply, prospect(reply) if is_well else _lines(reply), reply["notices"])
+    invocation.show(reply, prospect(reply) if is_well else _reload_lines(reply), reply["notices"])
     return Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
 
 
@@ -234,7 +234,7 @@ def prospect(reply: ReloadReply) -> Iterator[str]:
         yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
 
 
-def _lines(reply: ReloadReply) -> Iterator[str]:
+def _reload_lines(reply: ReloadReply) -> Iterator[str]:
     if not reply["reloaded"]:
         yield "Nothing was reloaded; what held before holds on:"
         yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])

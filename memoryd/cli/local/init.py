@@ -155,7 +155,7 @@ def init_command(
     options = InitOptions(folders, is_whole, model, uses_openclaw, is_asking, is_agreed)
     path = config_file()
     if (path.is_symlink() or path.exists()) and not force:
-        return _left(invocation, path, options)
+        return _report_existing(invocation, path, options)
     plan = planned(options, path, _survey())
     if not is_dry and is_asking:
         _show_text(plan)
@@ -163,7 +163,7 @@ def init_command(
     wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
     service = installed_service(click.get_current_context(), invocation) if wants_service else NO_SERVICE
-    _tell(invocation, plan, kept, is_dry=is_dry, service=service)
+    _report_written(invocation, plan, kept, is_dry=is_dry, service=service)
     return Exit.ERROR if service.why_not else Exit.DONE
 
 
@@ -174,7 +174,7 @@ def _survey() -> InitSurvey:
     return init_survey
 
 
-def _left(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
+def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
     """Say what is there, and change nothing. Raises InvalidRequest if the options want something else."""
     found, here = checked(), _survey()
     if options.says_something and not is_what_is_there(options, path, here):
@@ -196,7 +196,9 @@ def _show_text(plan: FirstPlan) -> None:
     click.echo(harmless(told), nl=False, err=True)
 
 
-def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome) -> None:
+def _report_written(
+    invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome
+) -> None:
     resolved, model = plan.loaded.config.resolved_agents(), plan.choices.model
     agents, provider = agents_told(resolved, _survey()), resolved[0].memory_search.provider
     steps = next_steps(is_started=service.is_done)

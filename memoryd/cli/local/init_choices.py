@@ -135,7 +135,7 @@ def chosen(options: InitOptions, here: FirstLook) -> InitChoices:
         raise click.UsageError("--openclaw takes that file as it is: no DIR, --workspace, --all or --model with it")
     if (linked := _openclaw(options, here)) is not None:
         return InitChoices(linked=linked)
-    folders = [here.folder_at(path) for path in options.folders] or _picked(here, options)
+    folders = [here.folder_at(path) for path in options.folders] or _pick_folders(here, options)
     once = {folder.path.resolve(): folder for folder in folders}.values()
     for folder in once:
         _require(folder, options)
@@ -159,7 +159,7 @@ def _openclaw(options: InitOptions, here: FirstLook) -> Path | None:
     warning = (
         f" The text of your notes will leave this machine, for {', '.join(map(here.host_of, sent))}." if sent else ""
     )
-    is_meant = _asked(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
+    is_meant = _confirm(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
     return found.path if is_meant else None
 
 
@@ -171,7 +171,7 @@ def _usable(found: OpenClawFile | None) -> Path:
     return found.path
 
 
-def _picked(here: FirstLook, options: InitOptions) -> list[NotesFolder]:
+def _pick_folders(here: FirstLook, options: InitOptions) -> list[NotesFolder]:
     """Return the folders that are meant of those that were found."""
     found = here.folders_found()
     if not options.is_asking:
@@ -199,7 +199,7 @@ def _require(folder: NotesFolder, options: InitOptions) -> None:
         return
     if not options.is_asking:
         raise click.UsageError(f"there is no folder {folder.path}: make it, or add --yes")
-    if not _asked(f"There is no folder {folder.path}: make it?", default=True):
+    if not _confirm(f"There is no folder {folder.path}: make it?", default=True):
         raise click.Abort
 
 
@@ -210,7 +210,7 @@ def _is_whole(folder: NotesFolder, options: InitOptions) -> bool:
     if not folder.outside or folder.kind == "claude":
         return folder.is_whole_by_default or bool(folder.outside)
     if options.is_asking:
-        return _asked(folder.question, default=folder.is_whole_by_default)
+        return _confirm(folder.question, default=folder.is_whole_by_default)
     if folder.files or options.is_agreed:
         return folder.is_whole_by_default
     raise click.UsageError(f"{folder.question} Say --all, or --no-all for MEMORY.md, memory/ and bank/ alone.")
@@ -239,10 +239,10 @@ def _asked_model(found: ModelsHere, here: FirstLook) -> FirstModel:
         if model.leaves_machine
         else ""
     )
-    return model if not sends or _asked(sends, default=False) else _asked_model(found, here)
+    return model if not sends or _confirm(sends, default=False) else _asked_model(found, here)
 
 
-def _asked(question: str, *, default: bool) -> bool:
+def _confirm(question: str, *, default: bool) -> bool:
     return click.confirm(harmless_line(question), default=default, err=True)
 
 

@@ -138,7 +138,7 @@ class LogFiles:
         found: deque[LogLine] = deque(maxlen=most)
         for path in sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True):
             with _opened(path) as file:
-                found.extend(line for line in _lines(file) if wanted.takes(line))
+                found.extend(line for line in _log_lines(file) if wanted.takes(line))
         found.extend(line for line in self._new_lines() if wanted.takes(line))
         return found
 
@@ -170,7 +170,7 @@ class LogFiles:
         with _opened(path) as file:
             if file is not None and os.fstat(file.fileno()).st_ino == self._inode:
                 file.seek(self._end)
-                yield from _lines(file)
+                yield from _log_lines(file)
 
 
 class JournalLog:
@@ -203,7 +203,7 @@ def _journalctl(arguments: list[str]) -> list[str]:
     return ["journalctl", "--user", "--unit", UNIT, "--output", "cat", "--quiet", "--no-pager", *arguments]
 
 
-def _lines(file: IO[bytes] | None) -> Iterator[LogLine]:
+def _log_lines(file: IO[bytes] | None) -> Iterator[LogLine]:
     for line in file or ():
         yield _decoded(line)
 

@@ -99,7 +99,7 @@ def listing(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first; exit 3 if there are none."""
     with invocation.client() as client:
         reply = client.proposals(None if state == "all" else state, agent=invocation.agent)
-    invocation.show(reply, map(_line, reply["proposals"]), _rest_notes(reply, state))
+    invocation.show(reply, map(_proposal_line, reply["proposals"]), _rest_notes(reply, state))
     return Exit.DONE if reply["proposals"] else Exit.NOTHING_FOUND
 
 
@@ -111,7 +111,7 @@ def show(invocation: Invocation, proposal: str) -> Exit:
     """Show what a proposal changes, and why."""
     with invocation.client() as client:
         reply = client.proposal(proposal, agent=invocation.agent)
-    invocation.show(reply, _lines(reply))
+    invocation.show(reply, _proposal_lines(reply))
     return Exit.DONE
 
 
@@ -137,7 +137,7 @@ def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     return Exit.DONE
 
 
-def _line(one: ProposalReply) -> str:
+def _proposal_line(one: ProposalReply) -> str:
     mark = "" if one["state"] == "open" else f"{one['state']}  "
     return f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}"
 
@@ -149,7 +149,7 @@ def _rest_notes(reply: ProposalsReply, state: str) -> Iterator[str]:
         yield "no proposals" if state == "all" else f"no {state} proposals"
 
 
-def _lines(reply: ProposalReply) -> Iterator[str]:
+def _proposal_lines(reply: ProposalReply) -> Iterator[str]:
     state = "" if reply["state"] == "open" else f" ({reply['state']})"
     yield f"{reply['id']}{state}: {harmless_line(reply['why'])}"
     yield harmless(reply["diff"]).removesuffix("\n")

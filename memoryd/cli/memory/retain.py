@@ -34,11 +34,11 @@ def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: st
     with invocation.client() as memory:
         reply = memory.capture(given_text(text), answer=answer, dry_run=dry_run, agent=invocation.agent)
     is_unmarked = not reply["gate"] and not reply["dropped"]
-    invocation.show(reply, _lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
+    invocation.show(reply, _capture_lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
     return Exit.DONE if reply["kept"] else Exit.NOTHING_FOUND
 
 
-def _lines(reply: CaptureReply) -> Iterator[str]:
+def _capture_lines(reply: CaptureReply) -> Iterator[str]:
     word = "would keep" if reply["dryRun"] else "kept"
     for item in reply["kept"]:
         pinned = ", pinned" if item["pinned"] else ""
@@ -74,11 +74,11 @@ def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
     """Print where memories stand, and to stderr what is to be known of them."""
     unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
     notes = [*undo_notes([reply["change"]]), *unsearchable, *reply["notes"]]
-    invocation.show(reply, map(_line, reply["memories"]), notes)
+    invocation.show(reply, map(_retained_line, reply["memories"]), notes)
     return Exit.DONE
 
 
-def _line(one: RetainedReply) -> str:
+def _retained_line(one: RetainedReply) -> str:
     told = "retained" if one["created"] else "stands there already"
     return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
 

@@ -165,7 +165,7 @@ def agent_parts(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
             folder, _, path = part.partition(" ") if part.startswith("root ") else (part, "", "")
             name = "folder" if path else folder
             yield StatusPart(Level.WRONG, name, joined(path, reason), next_step(name))
-    yield from _notes(agent, now)
+    yield from _remarks(agent, now)
 
 
 def _index(agent: AgentStatus) -> StatusPart:
@@ -174,7 +174,7 @@ def _index(agent: AgentStatus) -> StatusPart:
     stated = f"{memories['memories']:,} memories" if memories and memories["memories"] else ""
     if not agent["pendingFiles"]:
         return StatusPart(Level.OK, "index", joined(held, stated))
-    left = f"{count(agent['pendingFiles'], 'file')} to read{_left(agent.get('readingSecondsLeft'))}"
+    left = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
     return StatusPart(Level.BUSY, "index", joined(left, held))
 
 
@@ -191,11 +191,13 @@ def _embedding(agent: AgentStatus, reasons: dict[str, str]) -> StatusPart:
         return StatusPart(Level.OFF, "meaning", joined("words only", embedder["reason"] or ""))
     share = f"{agent['embedded']:,} of {count(passages, 'passage')} ({percent(agent['embedded'], passages)})"
     if agent["pendingEmbeddings"]:
-        return StatusPart(Level.BUSY, "meaning", joined(f"{share}{_left(agent.get('embeddingSecondsLeft'))}", model))
+        return StatusPart(
+            Level.BUSY, "meaning", joined(f"{share}{_time_left(agent.get('embeddingSecondsLeft'))}", model)
+        )
     return StatusPart(Level.OK, "meaning", joined(share, model))
 
 
-def _left(seconds: float | None) -> str:
+def _time_left(seconds: float | None) -> str:
     return f", about {duration(max(1, seconds))} left" if seconds else ""
 
 
@@ -239,7 +241,7 @@ def _sent(agent: AgentStatus) -> Iterator[StatusPart]:
         yield StatusPart(Level.NOTE, "sends to", joined(llm["destination"], "memory text"))
 
 
-def _notes(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
+def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
     """Say what is left out or odd; details are told with the rest."""
     removal, outside = agent.get("massRemoval"), agent.get("outside")
     if removal:

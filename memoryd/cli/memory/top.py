@@ -231,20 +231,20 @@ def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     """
     with invocation.client() as client:
         # whoever asks a daemon that is not there is told so, and waits for none
-        first = _look(client)
+        first = _read_metrics(client)
         if is_once:
             time.sleep(seconds)
-            _tell(invocation, figures_between(first, _look(client)))
+            _print_figures(invocation, figures_between(first, _read_metrics(client)))
         elif invocation.is_json or not is_terminal(sys.stdout):
             for found in _intervals(client, first, seconds):
                 if not isinstance(found, MemorydError):
-                    _tell(invocation, found)
+                    _print_figures(invocation, found)
         else:
-            _show(client, first, seconds)
+            _show_live(client, first, seconds)
     return Exit.DONE
 
 
-def _look(client: Client) -> TopLook:
+def _read_metrics(client: Client) -> TopLook:
     return look_of(client.metrics(), time.monotonic())
 
 
@@ -254,7 +254,7 @@ def _intervals(client: Client, before: TopLook, seconds: float) -> Iterator[TopF
         if _has_left(seconds):
             return
         try:
-            after = _look(client)
+            after = _read_metrics(client)
         except (DaemonNotRunning, NotNow, DeadlineExceeded) as exc:
             yield exc
             continue
@@ -262,7 +262,7 @@ def _intervals(client: Client, before: TopLook, seconds: float) -> Iterator[TopF
         before = after
 
 
-def _tell(invocation: Invocation, figures: TopFigures) -> None:
+def _print_figures(invocation: Invocation, figures: TopFigures) -> None:
     if invocation.is_json:
         click.echo(encoded(figures, indent=None))
     else:
@@ -272,7 +272,7 @@ def _tell(invocation: Invocation, figures: TopFigures) -> None:
         click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def _show(client: Client, first: TopLook, seconds: float) -> None:
+def _show_live(client: Client, first: TopLook, seconds: float) -> None:
     waiting = Text(f"looking for {seconds:g} s; q leaves", style="dim")
     with _keys(), Live(waiting, console=console(), auto_refresh=False, screen=True) as live:
         for found in _intervals(client, first, seconds):
