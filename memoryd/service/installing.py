@@ -148,7 +148,8 @@ def carried_places(carried: Mapping[str, str]) -> list[Path]:
 
 def programs_run(config: Config, environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the programs that the daemon runs beside its own, as far as they are found here."""
-    found = (_found(name, environment) for name in _programs(config))
+    path = environment.get("PATH", os.defpath)
+    found = (shutil.which(os.path.expanduser(name), path=path) for name in _programs(config))  # noqa: PTH111
     return tuple(dict.fromkeys(Path(one) for one in found if one and Path(one).is_absolute()))
 
 
@@ -173,10 +174,6 @@ def _absolute(name: str, value: str) -> str:
     if name.startswith("XDG_") and not path.is_absolute():
         return ""
     return str(Path.cwd() / os.path.expanduser(path))  # noqa: PTH111
-
-
-def _found(name: str, environment: Mapping[str, str]) -> str | None:
-    return shutil.which(os.path.expanduser(name), path=environment.get("PATH", os.defpath))  # noqa: PTH111
 
 
 def _programs(config: Config) -> Iterator[str]:

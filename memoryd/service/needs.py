@@ -101,6 +101,7 @@ def needs_of(
     """
     agents = config.resolved_agents()
     is_qmd = config.memory.backend == "qmd"
+    has_text_model = config.memory.llm.provider == "local"
     is_accelerated = any(map(os.path.exists, GPU_DEVICES)) if has_gpu is None else has_gpu
     local = next(_local_models(config, agents), "")
     own = [state_dir(), cache_dir(), socket_path().parent, *_own(config, agents)]
@@ -113,7 +114,7 @@ def needs_of(
         network=next(_network(config, agents), ""),
         javascript="qmd compiles its JavaScript while it runs" if is_qmd else "",
         gpu=f"{local or 'qmd'} may use the GPU" if is_accelerated and (local or is_qmd) else "",
-        memory="qmd loads models of its own" if is_qmd else _text_model(config),
+        memory="qmd loads models of its own" if is_qmd else "memoryd runs a text model" if has_text_model else "",
     )
 
 
@@ -206,10 +207,6 @@ def _is_near(address: str | None) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _text_model(config: Config) -> str:
-    return "memoryd runs a text model" if config.memory.llm.provider == "local" else ""
 
 
 def _paths(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -309,13 +309,11 @@ class Forgetting:
                 await self._withheld.load()
                 await self.finish()
             except (MemorydError, OSError) as exc:
-                self.trouble = f"the forgetting of a conversation is not finished: {exc}" if self._is_owed() else ""
+                is_pending = self._withheld.is_known and self._withheld.unfinished()
+                self.trouble = f"the forgetting of a conversation is not finished: {exc}" if is_pending else ""
             else:
                 self.trouble = ""
             await asyncio.sleep(retry_seconds)
-
-    def _is_owed(self) -> bool:
-        return self._withheld.is_known and bool(self._withheld.unfinished())
 
     async def _forget_remains(self, path: RelativePath) -> Removed:
         made = await self._forget_made(path)

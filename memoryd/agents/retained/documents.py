@@ -125,7 +125,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def stats(self, admitted: Admitted) -> DocumentStats:
         """Count the memories within reach."""
         memories = within(await self.now(), self.recall.reach(admitted))
-        return await asyncio.to_thread(lambda: stats_of(list(self._documents(memories))))
+        return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))
 
     async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> DecayPreview:
         """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
@@ -148,9 +148,6 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.book.now()
-
-    def _documents(self, memories: Iterable[Memory]) -> Iterable[MemoryDocument]:
-        return map(self._document, with_pauses(memories))
 
     def _told_scope(self, memory: Memory) -> str:
         return told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)

@@ -1,7 +1,7 @@
 """Recalling what an agent's memory holds: filters, bundles for the prompt, and chats of several people.
 
 What a request leaves open is as the configuration says. A bundle holds the core file and the persona as they are, and
-what is pinned and recalled; a chat of several people gets no core.
+what is pinned and recalled; a chat of several people gets nothing of the core unless the configuration says so.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.opinions import HeldOpinion, OpinionBook
-from memoryd.memory.recall.query import Recalled, RecalledEntity, RecalledItem, RecalledMemory, RecallQuery
+from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageBook
 
@@ -181,13 +181,9 @@ def _pin(memory: Memory, rank: int) -> BundlePart:
 
 def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:
     for page in recalled.entities:
-        yield _page(page)
+        yield BundlePart(page.path, page.summary, page.path, note=page.name)
     for item in recalled.items:
         yield _part(item, opinions)
-
-
-def _page(page: RecalledEntity) -> BundlePart:
-    return BundlePart(page.path, page.summary, page.path, note=page.name)
 
 
 def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> BundlePart:
@@ -262,7 +258,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     def touch(self, outcome: RecallOutcome, *, at: float) -> None:
         """Count what was told as used: of a bundle what stands in it, else all."""
-        memories = _memories(outcome.recalled)
+        memories = [item.memory.id for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
         if outcome.bundle is not None:
             told = {line.name for line in outcome.bundle.receipt if line.is_told}
             memories = [one for one in memories if short_id(one) in told]
@@ -340,10 +336,6 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return stated_evidence(await self.book.now(), beliefs, query.filters)
         except StoreError:
             return {}
-
-
-def _memories(recalled: Recalled) -> list[MemoryId]:
-    return [item.memory.id for item in recalled.items if isinstance(item, RecalledMemory)]
 
 
 def _beliefs(recalled: Recalled) -> list[MemoryId]:

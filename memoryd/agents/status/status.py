@@ -79,15 +79,14 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
-    yield from (Shortfall(part, reason) for part, reason in _of_kept(state) if reason)
+    kept = {
+        "ledger": state.ledger.trouble,
+        "qa": state.qa_trouble,
+        "sessions": state.conversations_trouble,
+        "memories": state.memories_trouble,
+    }
+    yield from (Shortfall(part, reason) for part, reason in kept.items() if reason)
     yield from _folder_shortfalls(state)
-
-
-def _of_kept(state: AgentState) -> Iterator[tuple[str, str | None]]:
-    yield "ledger", state.ledger.trouble
-    yield "qa", state.qa_trouble
-    yield "sessions", state.conversations_trouble
-    yield "memories", state.memories_trouble
 
 
 def _doubt_about_privacy(state: AgentState) -> str:

@@ -25,7 +25,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
-from memoryd.domain.sessions.turns import MessageEventType, Session, SessionId, Turn
+from memoryd.domain.sessions.turns import MessageEventType, SessionId, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
 from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
@@ -33,7 +33,6 @@ from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, Captur
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
-from memoryd.sessions.qa_store import QaStore
 from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRows, MessagePlace
 from memoryd.store.ledger.ledger import Ledger
 
@@ -142,7 +141,10 @@ class LeftBehind:
         Raises _UnreadError, NotNow.
         """
         try:
-            session = await self._qa.read(lambda store: _session(store, one.place))
+            place = one.place
+            session = await self._qa.read(
+                lambda store: store.sessions.read(SessionId(place.session), agent=place.agent)
+            )
         except NotFound:
             return None
         except (StoreError, OSError) as exc:
@@ -171,10 +173,6 @@ class LeftBehind:
             return await self._ledger.held(place.agent, place.session, turn.seq) or ""
         except StoreError:
             return ""
-
-
-def _session(store: QaStore, place: MessagePlace) -> Session:
-    return store.sessions.read(SessionId(place.session), agent=place.agent)
 
 
 class WorkspaceCapture(Struct, frozen=True, kw_only=True):

@@ -120,7 +120,7 @@ def memory_forgetting(
         indexes=indexes,
         said=said,
         workspace=shared.name,
-        sent_to=lambda: _told(embedding),
+        sent_to=lambda: [embedding.remote.settings.destination] if embedding.remote is not None else [],
         set_aside=lambda: shared.ledger.set_aside,
         replaced=lambda: kept_folder(state_dir()),
     )
@@ -135,8 +135,3 @@ def memory_forgetting(
         stated=shared.stated,
     )
     return MemoryForgetting(parts, planner)
-
-
-def _told(embedding: Embedding) -> list[str]:
-    """Name whoever was sent the text of notes to embed."""
-    return [embedding.remote.settings.destination] if embedding.remote is not None else []

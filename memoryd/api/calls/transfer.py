@@ -24,129 +24,14 @@ from memoryd.domain.memories.documents import DocumentFilters
 from memoryd.domain.memories.transfer import TransferredMemory, transferred
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
 
-
-class DocStatsReply(Reply):
-    """How many memories there are."""
-
-    model_config = SNAKE
-
-    total: int
-    """All of them."""
-    by_tier: dict[str, int]
-    """By tier."""
-    by_kind: dict[str, int]
-    """By kind."""
-    by_scope: dict[str, int]
-    """By scope."""
-    pinned: int
-    """How many are pinned."""
-
-
-class DocsReply(Reply):
-    """Memories: those that answer, best first, or all, the newest first."""
-
-    model_config = SNAKE
-
-    docs: list[MemoryDocumentReply]
-    """The memories."""
-
-
-class DocReply(Reply):
-    """One memory."""
-
-    model_config = SNAKE
-
-    doc: MemoryDocumentReply
-    """The memory."""
-
-
-class DocEditReply(DocReply):
-    """A memory after an edit."""
-
-    changed: bool
-    """Whether a line was written; false: it was so already."""
-
-
-class DocDeleteReply(Reply):
-    """A memory whose lines were taken out; that can be undone."""
-
-    model_config = SNAKE
-
-    id: str
-    """Its id."""
-    deleted: bool
-    """Whether it was."""
-
-
-AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
-DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
-
-
-async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
-    """Count memories."""
-    found = await memories_stats(admitted, memories)
-    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
-
-
-async def listing(
-    admitted: AdmittedByQuery,
-    memories: Memories,
-    q: AskedWords = "",
-    scope: ScopeFilter = "",
-    kind: KindFilter = "",
-    limit: DocsLimit = 20,
-) -> DocsReply:
-    """Find memories that answer, best first; without a question list them, the newest first."""
-    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
-    if q.strip():
-        found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
-        return DocsReply(docs=[document_reply(one) for one in found.documents])
-    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
-    return DocsReply(docs=[document_reply(one) for one in page.documents])
-
-
-async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
-    """Tell a memory by its id."""
-    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
-
-
-async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
-    """Pin a memory: it never decays."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
-
-
-async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
-    """Take the pin of a memory away."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
-
-
-async def importance(
-    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
-) -> DocEditReply:
-    """Write how important a memory is."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(
-        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
-    )
-
-
-async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
-    """Take out all lines that state a memory; that can be undone."""
-    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
-    return DocDeleteReply(id=done.id, deleted=done.is_deleted)
-
-
-def _edited(done: EditedDocument) -> DocEditReply:
-    return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)
-
-
 TEXT_MAX: Final = 16_384
 DAYS_MAX: Final = 3_660
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RUN: Final = expression(r"^[0-9a-f]{32}$")
+After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
+PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
 
 
 class TransferredMemoryReply(Reply):
@@ -272,11 +157,6 @@ class ImportReply(Reply):
     """The changes that were made; all of them are undone by the run."""
 
 
-After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
-PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
-OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
-
-
 async def export(
     admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: OfScope = ""
 ) -> ExportReply:
@@ -333,3 +213,120 @@ def _transferred_memory(one: ImportedMemory) -> TransferredMemory:
         supersedes=tuple(one.supersedes),
         days=tuple(one.days),
     )
+
+
+class DocStatsReply(Reply):
+    """How many memories there are."""
+
+    model_config = SNAKE
+
+    total: int
+    """All of them."""
+    by_tier: dict[str, int]
+    """By tier."""
+    by_kind: dict[str, int]
+    """By kind."""
+    by_scope: dict[str, int]
+    """By scope."""
+    pinned: int
+    """How many are pinned."""
+
+
+class DocsReply(Reply):
+    """Memories: those that answer, best first, or all, the newest first."""
+
+    model_config = SNAKE
+
+    docs: list[MemoryDocumentReply]
+    """The memories."""
+
+
+class DocReply(Reply):
+    """One memory."""
+
+    model_config = SNAKE
+
+    doc: MemoryDocumentReply
+    """The memory."""
+
+
+class DocEditReply(DocReply):
+    """A memory after an edit."""
+
+    changed: bool
+    """Whether a line was written; false: it was so already."""
+
+
+class DocDeleteReply(Reply):
+    """A memory whose lines were taken out; that can be undone."""
+
+    model_config = SNAKE
+
+    id: str
+    """Its id."""
+    deleted: bool
+    """Whether it was."""
+
+
+AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
+DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
+
+
+async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
+    """Count memories."""
+    found = await memories_stats(admitted, memories)
+    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
+
+
+async def listing(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    q: AskedWords = "",
+    scope: ScopeFilter = "",
+    kind: KindFilter = "",
+    limit: DocsLimit = 20,
+) -> DocsReply:
+    """Find memories that answer, best first; without a question list them, the newest first."""
+    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
+    if q.strip():
+        found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
+        return DocsReply(docs=[document_reply(one) for one in found.documents])
+    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
+    return DocsReply(docs=[document_reply(one) for one in page.documents])
+
+
+async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
+    """Tell a memory by its id."""
+    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
+
+
+async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+    """Pin a memory: it never decays."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
+
+
+async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+    """Take the pin of a memory away."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
+
+
+async def importance(
+    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+) -> DocEditReply:
+    """Write how important a memory is."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(
+        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
+    )
+
+
+async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
+    """Take out all lines that state a memory; that can be undone."""
+    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
+    return DocDeleteReply(id=done.id, deleted=done.is_deleted)
+
+
+def _edited(done: EditedDocument) -> DocEditReply:
+    return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)

@@ -62,7 +62,8 @@ def _print(reply: ReflectReply) -> None:
     click.echo(f"{would} {count(len(reply['pages']), 'page')} of {memories}")
     for page in reply["pages"][:SHOWN]:
         click.echo(f"  {harmless_line(page)}")
-    _print_rest(len(reply["pages"]))
+    if (more := len(reply["pages"]) - SHOWN) > 0:
+        click.echo(f"  … and {more} more")
     if reply["steps"]:
         click.echo(f"{count(reply['steps'], 'piece')} of evidence counted for or against opinions")
     if reply["proposals"]:
@@ -77,11 +78,6 @@ def _print(reply: ReflectReply) -> None:
         note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
     for refusal in reply["refusals"]:
         note(f"{refusal['path']} was left as it is: {refusal['why']}")
-
-
-def _print_rest(total: int) -> None:
-    if total > SHOWN:
-        click.echo(f"  … and {total - SHOWN} more")
 
 
 @click.group("proposals", context_settings=HELP)
