@@ -38,6 +38,7 @@ from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, Livin
 from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
+
 PROCESSOR_SECONDS: Final = 900.0
 """Work of all processors together, before the system ends the process."""
 TICK_SECONDS: Final = 1.0

@@ -26,6 +26,7 @@ from memoryd.api.daemon_state import LogState
 from memoryd.config.limits import LogSection
 
 events = structlog.get_logger(__name__)
+
 LOG_NAME: Final = "memoryd.log"
 FILE_BYTES: Final = 4_800_000
 KEPT: Final = 3

@@ -32,6 +32,7 @@ from memoryd.domain.clock import Jump
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
 
 log = structlog.get_logger(__name__)
+
 READING: Final = timedelta(seconds=20)
 """How long the file may take to be read: its disk may hang."""
 UNREAD: Final = "the file cannot be read: its disk does not answer"

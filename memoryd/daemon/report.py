@@ -28,6 +28,7 @@ from memoryd.domain.heartbeats import Heartbeat
 from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
+
 Loop = Coroutine[object, object, None]
 
 

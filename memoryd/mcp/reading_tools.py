@@ -32,10 +32,13 @@ PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}
 _REASON_CHARS = 300
 _BY_WORTH = ("answerable", "weak", "none")
-
-
 Verdictful = SearchReply | RecallReply | MemorySearchReply
 """What has a verdict, a reason and a state of health."""
+_TOOK_PART = ("ok", "off")
+_HEAD = 60
+"""Tokens of the line above the text of a document."""
+_LEAD_CHARS = 300
+_SOURCES_SHOWN = 5
 
 
 async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> FoundTexts:
@@ -150,9 +153,6 @@ def _proposed(reply: ProposalReply) -> ProposalText:
     )
 
 
-_TOOK_PART = ("ok", "off")
-
-
 def found_in_notes(reply: SearchReply) -> list[FoundText]:
     """Return what search found in notes and conversations."""
     return [_hit(hit) for hit in reply["results"]]
@@ -260,12 +260,6 @@ def _place(item: RecallItemReply) -> tuple[str | None, int | None, int | None]:
     except ValueError:
         return None, None, None
     return cited.path, cited.start_line, cited.end_line
-
-
-_HEAD = 60
-"""Tokens of the line above the text of a document."""
-_LEAD_CHARS = 300
-_SOURCES_SHOWN = 5
 
 
 async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:

@@ -49,6 +49,7 @@ from memoryd.mcp.standard_streams import StandardStreams
 from memoryd.mcp.table import INSTRUCTIONS, ToolRow, WriteLevel, rows_of
 
 log = logging.getLogger(__name__)
+
 _NAME_SHOWN = 64
 _STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _Context = ServerRequestContext[object]

@@ -35,6 +35,7 @@ from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 
 log = structlog.get_logger(__name__)
+
 RETRY_SECONDS: Final = 10.0
 FOLLOW_SECONDS: Final = 10.0
 _LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"

@@ -38,6 +38,7 @@ from memoryd.memory.llm import CitedFact, Prose
 from memoryd.memory.retaining import Retaining, Retention, StatedLines
 
 log = structlog.get_logger(__name__)
+
 PROSE_CHARS: Final = 800
 """A longer summary of a text model is none."""
 WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."

@@ -39,6 +39,8 @@ from memoryd.wire import Event
 
 NEW_PARTS_SECONDS: Final = 10.0
 """How long parts that were just made may take to find out what does not work."""
+LOOK_SECONDS: Final = 1.0
+SKIPPED_SHOWN: Final = 50
 
 
 class Shortfall(Struct, frozen=True):
@@ -157,9 +159,6 @@ class Degradations:
                 self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
         return [Degradation(one.part, one.reason, self._since[agent, one.part]) for one in found]
 
-
-LOOK_SECONDS: Final = 1.0
-SKIPPED_SHOWN: Final = 50
 
 ShortfallsOf = Callable[[str], Sequence[Shortfall]]
 """What an agent's memory falls short of for reasons that lie outside of it."""

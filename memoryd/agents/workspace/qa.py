@@ -24,6 +24,7 @@ from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 
 log = structlog.get_logger(__name__)
+
 OPEN_SECONDS: Final = 5.0
 """How long a call waits for files that are still being read."""
 MAINTENANCE_SECONDS: Final = 30.0

@@ -38,6 +38,8 @@ from memoryd.memory.recall.query import (
     RecalledPassage,
 )
 
+DIGITS = 4
+
 
 async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:
     """Recall what answers, each item with its citation, and on demand as a bundle for a prompt."""
@@ -122,9 +124,6 @@ def _explanation(outcome: RecallOutcome) -> RecallExplanation:
         terms=[] if floors is None else list(floors.idf.weights),
         floors=None if floors is None else floors_explanation(floors),
     )
-
-
-DIGITS = 4
 
 
 def page_reply(page: RecalledEntity) -> RecallItemReply:

@@ -16,6 +16,8 @@ from memoryd.search.answer import Answer
 from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
+DIGITS = 4
+
 
 class SearchRequest(Request):
     """A question; what is absent comes from the configuration."""
@@ -317,9 +319,6 @@ def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
         duplicates=len(hit.copies),
         explain=hit_explanation(hit, outcome.answer.floors_of(hit.chunk.source)) if outcome.is_explained else None,
     )
-
-
-DIGITS = 4
 
 
 def hit_explanation(hit: Hit, floors: Floors | None) -> HitExplanation:

@@ -42,39 +42,6 @@ _PROBE_SECONDS = 2.0
 MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
 
 
-def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
-    """Return commands, each with what it does; `is_started`: with the new file, just now."""
-    steps = [] if is_started else [_start()]
-    steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
-    if shutil.which("claude") or (Path.home() / ".claude").is_dir():
-        steps.append(("memoryctl hooks install claude-code", "have Claude Code remember"))
-    steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
-    return [*steps, ("memoryctl doctor", "if something seems wrong")]
-
-
-def _start() -> tuple[str, str]:
-    if _is_running():
-        return "memoryctl reload", "memoryd runs: have it take the new file"
-    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
-
-
-def _is_running() -> bool:
-    try:
-        with Client(timeout=_PROBE_SECONDS) as client:
-            client.health()
-    except MemorydError:
-        return False
-    return True
-
-
-def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
-    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
-    if said is not None or not is_asking:
-        return bool(said)
-    name = manager_here().name
-    return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
-
-
 class ServiceOutcome(Struct, frozen=True):
     """What came of it: what `memoryctl service install --json` answers, or why there is none."""
 
@@ -85,20 +52,6 @@ class ServiceOutcome(Struct, frozen=True):
 
 NO_SERVICE: Final = ServiceOutcome()
 """Nobody wanted one."""
-
-
-def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
-    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
-
-    A failure is told and not raised: the configuration is written, and memoryd can be started without.
-    """
-    told = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
-            context.invoke(import_module("memoryd.cli.local.service").install)
-    except MemorydError as exc:
-        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
-    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)
 
 
 @click.command("init", context_settings=HELP)
@@ -232,3 +185,50 @@ def _agent_lines(agents: Sequence[AgentTold]) -> Iterator[str]:
     for one in agents:
         files = count(one["files"], "Markdown file")
         yield f"agent {one['id']}: {files} in {harmless_line(one['workspace'])}"
+
+
+def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
+    """Return commands, each with what it does; `is_started`: with the new file, just now."""
+    steps = [] if is_started else [_start()]
+    steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
+    if shutil.which("claude") or (Path.home() / ".claude").is_dir():
+        steps.append(("memoryctl hooks install claude-code", "have Claude Code remember"))
+    steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
+    return [*steps, ("memoryctl doctor", "if something seems wrong")]
+
+
+def _start() -> tuple[str, str]:
+    if _is_running():
+        return "memoryctl reload", "memoryd runs: have it take the new file"
+    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
+
+
+def _is_running() -> bool:
+    try:
+        with Client(timeout=_PROBE_SECONDS) as client:
+            client.health()
+    except MemorydError:
+        return False
+    return True
+
+
+def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
+    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
+    if said is not None or not is_asking:
+        return bool(said)
+    name = manager_here().name
+    return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
+
+
+def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
+    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
+
+    A failure is told and not raised: the configuration is written, and memoryd can be started without.
+    """
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
+            context.invoke(import_module("memoryd.cli.local.service").install)
+    except MemorydError as exc:
+        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
+    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)

@@ -64,43 +64,6 @@ class StatusPart(Struct, frozen=True):
     next_step: str = ""
 
 
-def joined(*parts: str) -> str:
-    """Join what is not empty."""
-    return " · ".join(part for part in parts if part)
-
-
-def next_step(part: str) -> str:
-    """Return what to do about a part that is wrong."""
-    return NEXT.get(part, DOCTOR)
-
-
-def worst(parts: Iterable[StatusPart]) -> Level:
-    """Return how the worst of them does."""
-    return max((part.level for part in parts), default=Level.OK)
-
-
-def headline(version: str, parts: Iterable[StatusPart]) -> tuple[Level, str]:
-    """Return how all of it does, in a sentence."""
-    found = list(parts)
-    wrong, busy = (sum(part.level is level for part in found) for level in (Level.WRONG, Level.BUSY))
-    if wrong:
-        things = "1 thing is" if wrong == 1 else f"{wrong} things are"
-        return Level.WRONG, f"memoryd {version} runs, and {things} wrong"
-    if busy:
-        return Level.BUSY, f"memoryd {version} is well, and at work"
-    return Level.OK, f"memoryd {version} is well"
-
-
-def of_agent_as_one(name: str, parts: Iterable[StatusPart]) -> StatusPart:
-    """Return all parts of an agent as one line: the worst of them, or the first where all is well."""
-    found = list(parts)
-    level = worst(found)
-    shown = [part for part in found if part.level is level] if level >= Level.BUSY else found[:2]
-    more = f"and {len(shown) - 1} more" if level >= Level.BUSY and len(shown) > 1 else ""
-    told = [f"{part.name}: {part.told}" for part in shown[:1]] if level >= Level.BUSY else [it.told for it in shown]
-    return StatusPart(level, name, joined(*told, more), shown[0].next_step if shown else "")
-
-
 def is_degraded(status: StatusReply) -> bool:
     """Tell whether anything does less than the configuration asks for; what is on its way is not counted."""
     now = datetime.now(UTC)
@@ -149,6 +112,43 @@ def _cut(name: str) -> str:
     """Leave out the middle of a long name: ids that somebody numbered differ at the end."""
     half = (NAME_WIDTH - 1) // 2
     return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1 - half]}…{name[-half:]}"
+
+
+def joined(*parts: str) -> str:
+    """Join what is not empty."""
+    return " · ".join(part for part in parts if part)
+
+
+def next_step(part: str) -> str:
+    """Return what to do about a part that is wrong."""
+    return NEXT.get(part, DOCTOR)
+
+
+def worst(parts: Iterable[StatusPart]) -> Level:
+    """Return how the worst of them does."""
+    return max((part.level for part in parts), default=Level.OK)
+
+
+def headline(version: str, parts: Iterable[StatusPart]) -> tuple[Level, str]:
+    """Return how all of it does, in a sentence."""
+    found = list(parts)
+    wrong, busy = (sum(part.level is level for part in found) for level in (Level.WRONG, Level.BUSY))
+    if wrong:
+        things = "1 thing is" if wrong == 1 else f"{wrong} things are"
+        return Level.WRONG, f"memoryd {version} runs, and {things} wrong"
+    if busy:
+        return Level.BUSY, f"memoryd {version} is well, and at work"
+    return Level.OK, f"memoryd {version} is well"
+
+
+def of_agent_as_one(name: str, parts: Iterable[StatusPart]) -> StatusPart:
+    """Return all parts of an agent as one line: the worst of them, or the first where all is well."""
+    found = list(parts)
+    level = worst(found)
+    shown = [part for part in found if part.level is level] if level >= Level.BUSY else found[:2]
+    more = f"and {len(shown) - 1} more" if level >= Level.BUSY and len(shown) > 1 else ""
+    told = [f"{part.name}: {part.told}" for part in shown[:1]] if level >= Level.BUSY else [it.told for it in shown]
+    return StatusPart(level, name, joined(*told, more), shown[0].next_step if shown else "")
 
 
 def agent_parts(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
