@@ -1,6 +1,6 @@
-"""What happens in the daemon, as it happens: a bus that hands each event to every subscriber.
+"""Events of the daemon: a bus that hands each to every subscriber; and the names of loops that run beside questions.
 
-What runs beside the questions, named; whoever owns the event loop makes tasks of it.
+The owner of the event loop makes tasks of these loops.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Reading lines of a document that an agent's memory holds.
-
-Telling an agent whether a citation that it was given still stands.
-"""
+"""Reading lines of a document that an agent's memory holds, and verifying a citation of it."""
 
 import asyncio
 import contextlib
@@ -79,11 +76,11 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         if not path:
             raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
         name, location = await self._find(path)
-        told = frozenset() if reach.is_owner or not is_of_memories(name) else await self._told(reach)
+        told = frozenset() if reach.is_owner or not is_of_memories(name) else await self._visible_memories(reach)
         excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, asked, reach, told)
         return NoteExcerpt(name, asked, excerpt)
 
-    async def _told(self, reach: MemoryReach) -> frozenset[ShortId]:
+    async def _visible_memories(self, reach: MemoryReach) -> frozenset[ShortId]:
         """Return the memories that may be told, as pages name them; none where the index does not say."""
         try:
             book = await self.book()
@@ -181,7 +178,7 @@ class AgentVerifying:
             async with asyncio.timeout(FOLLOW_SECONDS):
                 await self._follow()
         book = self._reaching(await self._book.now(), admitted)
-        check = verified(book, citation, await self._lines(citation.path))
+        check = verified(book, citation, await self._count_lines(citation.path))
         older = check.memory.id if check.memory is not None else None
         return Verified(check, tuple(newer for newer, olds in book.superseded.items() if older in olds))
 
@@ -195,7 +192,7 @@ class AgentVerifying:
         ]
         return book_of(sources, book.pages.values())
 
-    async def _lines(self, path: str) -> int | None:
+    async def _count_lines(self, path: str) -> int | None:
         """Count the lines of a note as it stands; None if nothing may be told of it."""
         try:
             text = (await self._journal.read(RelativePath(path))).text

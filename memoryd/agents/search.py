@@ -1,6 +1,6 @@
-"""Asking an agent's memory a question; what the asker leaves open is as the configuration says.
+"""Asking an agent's memory a question, and waiting until what was written can be found.
 
-Waiting until what was written is found by its words, or stands in the book.
+What a request leaves open is as the configuration says.
 """
 
 import asyncio
@@ -28,6 +28,9 @@ from memoryd.errors import InvalidRequest
 from memoryd.memory.book import MemoryBook
 from memoryd.search.answer import Answer, SearchService
 from memoryd.search.protocol import Query
+
+INDEXED_SECONDS: Final = 5.0
+"""How long a reply waits until what was written is found by its words."""
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
@@ -117,10 +120,6 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
         )
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(str(exc)) from exc
-
-
-INDEXED_SECONDS: Final = 5.0
-"""How long a reply waits until what was written is found by its words."""
 
 
 async def is_searchable(index: WorkspaceIndex) -> bool:

@@ -1,7 +1,4 @@
-"""Making the index follow the disk now, and waiting until it does.
-
-What an agent's memory does when a session begins.
-"""
+"""Making the index follow the disk: now and waited for, and when a session begins."""
 
 import asyncio
 import contextlib
@@ -111,9 +108,9 @@ async def sync(
 
     Vectors that are made only when asked for are made if `is_asking`.
     """
-    reached = await _waited(agents, goal, limit, is_asking=is_asking)
+    reached = await _wait_for(agents, goal, limit, is_asking=is_asking)
     # counted after the wait: what was saved meanwhile is owed though the goal was reached
-    return SyncOutcome(reached, await _owed(agents))
+    return SyncOutcome(reached, await _pending_work(agents))
 
 
 async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> OwedWork:
@@ -126,10 +123,10 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
         agent.index.demand(force=force)
         if force:
             await agent.conversations.read_anew()
-    return await _owed(agents)
+    return await _pending_work(agents)
 
 
-async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> Reached:
+async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> Reached:
     # all are asked before the first is waited for, so that they scan side by side
     tickets = [(agent.index, agent.index.demand()) for agent in agents]
     talks = [(agent, agent.conversations.demand()) for agent in agents]
@@ -142,16 +139,16 @@ async def _waited(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta,
             await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
             told = await asyncio.gather(*(agent.reach(goal, is_asking=is_asking) for agent in agents))
             heard = await asyncio.gather(*(agent.heard(asked, goal, is_asking=is_asking) for agent, asked in talks))
-            return _joined([*agents, *agents], [*told, *heard])
-    return _joined(agents, [agent.unsettled() for agent in agents])
+            return _join([*agents, *agents], [*told, *heard])
+    return _join(agents, [agent.unsettled() for agent in agents])
 
 
-def _joined(agents: Sequence[AgentSync], each: Sequence[Reached]) -> Reached:
+def _join(agents: Sequence[AgentSync], each: Sequence[Reached]) -> Reached:
     reasons = [f"{agent.agent}: {one.reason}" for agent, one in zip(agents, each, strict=True) if one.reason]
     return Reached(all(one.is_complete for one in each), "; ".join(reasons))
 
 
-async def _owed(agents: Sequence[AgentSync]) -> OwedWork:
+async def _pending_work(agents: Sequence[AgentSync]) -> OwedWork:
     # each index once, however many agents share it
     indexes = list(dict.fromkeys(agent.index for agent in agents))
     return OwedWork(

@@ -1,8 +1,6 @@
-"""The one place where it is decided who may ask. Every route that returns memory text goes through it.
+"""The one place that decides who may ask. Every route that returns memory text goes through it.
 
 The only way to an agent's memory (the methods of `AgentMemories`) takes what `Gate` alone hands out.
-
-What handlers are handed: the services behind all calls, and who it is that asks.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

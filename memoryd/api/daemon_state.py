@@ -1,7 +1,4 @@
-"""What the process says of itself, for status.
-
-What a process takes of the machine, as the system tells it now.
-"""
+"""What the process says of itself for status, and what it takes of the machine."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

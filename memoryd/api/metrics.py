@@ -1,10 +1,4 @@
-"""`GET /metrics`: what is counted and how things stand, in the text format of Prometheus.
-
-What a metric is, and the moment that all of them are read at.
-
-What metrics read of the parts at one moment: values by labels.
-
-All metrics as one table: name, kind, what it says, its labels, and where its figures are read.
+"""`GET /metrics` in the text format of Prometheus: all metrics as one table of name, kind, meaning, labels and reading.
 
 Labels take values from closed lists and from the configuration alone (ids of agents, names of loops), so that a client
 cannot make more series, and none holds a word of the memory or a path.

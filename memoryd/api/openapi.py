@@ -1,9 +1,7 @@
-"""The OpenAPI description: every route names the errors it can answer with, in our form.
+"""The OpenAPI description: every route with the errors it can answer, and every field with its docstring.
 
-What the fields of requests and replies mean: the docstring below each, read from the source when somebody asks.
-
-pydantic can do it while it makes the models (`use_attribute_docstrings`), but then each start of the daemon reads all
-of them for nobody.
+The docstrings are read from the source on demand: pydantic could take them (`use_attribute_docstrings`), but would
+read all of them at each start of the daemon.
 """
 
 import ast

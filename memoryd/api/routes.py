@@ -1,8 +1,6 @@
 """The API as one table: every call, who may make it, and what answers it.
 
-The app is made of it, and so are the access rules and the description. What does not stand here is never answered.
-
-What the API says of one call: its path, who may make it, on what it is answered, what becomes of it at a reload.
+The app, the access rules and the description are made of it. What is not in it is never answered.
 """
 
 from collections.abc import Callable, Coroutine

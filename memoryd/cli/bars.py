@@ -1,7 +1,4 @@
-"""Progress bars on stderr for long work. Imports rich, so import this only where something is drawn.
-
-A bar on stderr while a backup is written or read; nothing where stderr is no terminal.
-"""
+"""Progress bars on stderr for long work, if it is a terminal. Imports rich, so import this only where one is drawn."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,11 +1,4 @@
-"""Options that every command takes, before or after its name, and what commands share through them.
-
-Texts that begin as a bullet does, `- W @Peter: …`: on a command line they are arguments, and no options.
-
-What commands that list things share: how many at most, how many more there are, and ids that fit on a line.
-
-Where a command may write a file that somebody named.
-"""
+"""Options that every command takes, before or after its name, and what commands share through them."""
 
 import math
 import stat

@@ -12,11 +12,6 @@ for a fault of the daemon's own. One Client serves one thread. Only the standard
 """
 
 from memoryd.client import conversation_calls, memory_calls, retrieval_calls
-from memoryd.client import memory_calls as capture_calls
-from memoryd.client import memory_calls as core_calls
-from memoryd.client import memory_calls as forget_calls
-from memoryd.client import memory_calls as retain_calls
-from memoryd.client import memory_calls as transfer_calls
 from memoryd.client.connection import DaemonConnection
 
 
@@ -44,8 +39,8 @@ class Client(DaemonConnection):
     forget_session = conversation_calls.forget_session
     remember_session = conversation_calls.remember_session
 
-    forget = forget_calls.forget
-    verify = forget_calls.verify
+    forget = memory_calls.forget
+    verify = memory_calls.verify
     opinions = retrieval_calls.opinions
     why_opinion = retrieval_calls.why_opinion
     replay_opinions = retrieval_calls.replay_opinions
@@ -66,8 +61,8 @@ class Client(DaemonConnection):
     turn = conversation_calls.turn
 
     recall = retrieval_calls.recall
-    retain = retain_calls.retain
-    capture = capture_calls.capture
+    retain = memory_calls.retain
+    capture = memory_calls.capture
 
     memories = memory_calls.memories
     add_memory = memory_calls.add_memory
@@ -80,13 +75,13 @@ class Client(DaemonConnection):
     pin_memory = memory_calls.pin_memory
     unpin_memory = memory_calls.unpin_memory
     weigh_memory = memory_calls.weigh_memory
-    export_memories = transfer_calls.export_memories
-    import_memories = transfer_calls.import_memories
+    export_memories = memory_calls.export_memories
+    import_memories = memory_calls.import_memories
 
-    core = core_calls.core
-    core_append = core_calls.core_append
-    core_replace = core_calls.core_replace
-    core_insert = core_calls.core_insert
+    core = memory_calls.core
+    core_append = memory_calls.core_append
+    core_replace = memory_calls.core_replace
+    core_insert = memory_calls.core_insert
 
     changes = retrieval_calls.changes
     undo = retrieval_calls.undo

@@ -1,9 +1,4 @@
-"""Calls on questions and answers: add turns, and find them again in their order.
-
-Calls on conversations as a whole: begin, list, read and forget them.
-
-The call for each message of a conversation.
-"""
+"""Calls on conversations: each message, questions and answers in their order, and conversations as a whole."""
 
 from typing import Literal
 from urllib.parse import quote
@@ -26,6 +21,9 @@ from memoryd.replies.conversations import (
     TurnReply,
 )
 from memoryd.replies.search import Encode
+
+FORGET_MS = 120_000
+"""How long a forgetting may take: the words of a large index are written anew."""
 
 
 def add_turn(
@@ -136,10 +134,6 @@ def qa_stats(memory: DaemonConnection, *, session_key: str | None = None, agent:
     query = {"sessionKey": session_key, "agent": agent}
     reply: QaStatsReply = memory.call("GET", target("/qa/stats", query))
     return reply
-
-
-FORGET_MS = 120_000
-"""How long a forgetting may take: the words of a large index are written anew."""
 
 
 def start_session(

@@ -1,16 +1,7 @@
-"""Calls on memories one by one; `memory_id` is an id, or the first eight signs of one.
+"""Calls that write and keep memories: retain, capture, forget, verify, the core file, transfer, memories one by one.
 
-Calls that capture.
-
-Calls on the core file; for the owner alone.
-
-An edit is not sent twice: where the connection breaks before the reply, NotNow is raised, and it may be made.
-
-Calls that forget a memory, and that ask whether a citation still stands.
-
-Calls that state memories.
-
-Calls that hand memories out and take them in.
+`memory_id` is an id, or the first eight characters of one. The core file is for the owner alone; an edit of it is not
+sent twice: where the connection breaks before the reply, NotNow is raised, and it may have been made.
 """
 
 from collections.abc import Mapping

@@ -1,16 +1,6 @@
-"""Calls on what was written into a workspace; for the owner alone.
+"""Calls that find: notes, recalled memories, entities, opinions, proposals, changes; and calls about the daemon.
 
-Calls about the daemon: what it does and lacks, what it has still to do, and what happens.
-
-Calls on entities.
-
-Calls that find and read notes.
-
-Calls on opinions.
-
-The call that recalls.
-
-Calls about reflect and its proposals.
+Changes are for the owner alone.
 """
 
 import os
@@ -45,6 +35,11 @@ from memoryd.replies.search import (
 )
 from memoryd.replies.status import StatusReply
 from memoryd.wire import SyncGoal
+
+RELOAD_MS = 14 * 60_000
+"""How long it may take: the daemon waits for what is in flight."""
+REFLECT_MS = 600_000
+"""How long a run over a large workspace may take, a model that writes summaries included."""
 
 
 def changes(
@@ -82,10 +77,6 @@ def undo(
     body = {"id": change, "run": run, "dryRun": dry_run, "agent": agent}
     reply: UndoReply = memory.call("POST", "/undo", body)
     return reply
-
-
-RELOAD_MS = 14 * 60_000
-"""How long it may take: the daemon waits for what is in flight."""
 
 
 def health(memory: DaemonConnection) -> HealthReply:
@@ -329,10 +320,6 @@ def recall(
     }
     reply: RecallReply = memory.call("POST", "/recall", body, wait_ms=deadline_ms or 0)
     return reply
-
-
-REFLECT_MS = 600_000
-"""How long a run over a large workspace may take, a model that writes summaries included."""
 
 
 def reflect(

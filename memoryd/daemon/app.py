@@ -1,8 +1,6 @@
-"""The composition root: builds every part from the configuration and runs them until told to stop.
+"""The composition root: builds every part from the configuration and runs them until a signal stops the daemon.
 
-The daemon in its loop, with the signals that it takes. To import this is to import everything.
-
-From the configuration to the optional port on loopback.
+To import this is to import everything.
 """
 
 import asyncio
@@ -126,7 +124,7 @@ class Daemon:
             # the server, last to start and first to stop: nobody is answered by half a daemon
             await started.enter_async_context(self._serving(group, server))
             # what lives by now lives long, so that the collector need not look at it again
-            heartbeats.restrain()
+            heartbeats.freeze_objects()
             started.enter_context(self._telling())
             await self._stop.wait()
         if self._successor is not None:
@@ -252,7 +250,7 @@ class Daemon:
                     self._api.state.services = self._services(self._open.config)
             if any(key.startswith(ADMITTING) for key in changed):
                 self._bus.close_bound()
-            heartbeats.sift()
+            heartbeats.collect_frozen()
         self._log.set_up(loaded.config.log)
         self._admission.most = loaded.config.limits.max_requests
         if self._reporter.server is not None:

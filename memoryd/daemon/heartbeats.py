@@ -1,23 +1,16 @@
-"""Whether all that must never be stuck gets on: the event loop, whoever writes a file, and whoever follows the notes.
+"""Keeping watch over the process: what must never be stuck, the clocks, the garbage collector, the service manager.
 
-A thread of its own listens, so that a blocked loop is noticed too. Under a service manager with a watchdog the pings
-stop while a part is stuck, and it restarts the daemon. Without one the daemon ends itself, after it has written what
-every thread was doing; whoever started it starts it again.
+A thread of its own listens to the hearts, so that a blocked loop is noticed too. Under a service manager with a
+watchdog the pings stop while a part is stuck, and it restarts the daemon (sd_notify(3), sd_watchdog_enabled(3)).
+Without one the daemon ends itself, after it has written what every thread was doing.
 
-The look at the clocks: after a sleep, a stop or a change of the time of day, everything is looked at anew.
+Against code outside of Python that lets no thread of Python run there is a timer of the system. It counts the time of
+processors that the process takes, and is wound up anew as long as Python runs. At its end the stacks are written
+without Python's help, and the process ends. A machine that sleeps and a process that was stopped take no such time, so
+neither is mistaken for one that is stuck.
 
-Python's collector of cyclic garbage, kept from holding up the daemon in the middle of its work.
-
-A full collection visits every object and lets nothing else run: a second and more while a long note is cut into a
-million parts. So at work only young objects are visited, which takes milliseconds, and all of them in quiet moments.
-
-Tells the service manager how we are, by the datagrams of sd_notify(3) and sd_watchdog_enabled(3).
-
-The last resort against code outside of Python that spins and lets no thread of Python run, not even one that judges.
-
-A timer of the system counts the time of processors that the process takes, and is wound up anew as long as Python runs.
-At its end the stacks are written without Python's help, and the process ends. A machine that sleeps and a process that
-was stopped take no such time, so neither is mistaken for one that is stuck.
+A full garbage collection visits every object and lets nothing else run: a second and more while a long note is cut into
+a million parts. So at work only young objects are visited, which takes milliseconds, and all of them in quiet moments.
 """
 
 import asyncio
@@ -46,85 +39,135 @@ from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
 
-CLOCK_SECONDS = 2.0
-_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
+PROCESSOR_SECONDS: Final = 900.0
+"""Work of all processors together, before the system ends the process."""
+TICK_SECONDS: Final = 1.0
+DUMP_SECONDS: Final = 10.0
+"""How long the last words may take; the process ends by SIGALRM then."""
+MOST_TICKS: Final = 2.0
+"""A look that comes later than so many ticks came late because nothing ran: a sleep, a stop, a crowded machine."""
 
 
-class ClockWatch:
-    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
+class Heartbeats:
+    """Listens to the event loop and to `parts`; `run` is the sign of life of the loop, `listening` frames its thread.
+
+    With `ends_process` a part that is stuck ends the process, with `Exit.STALLED`; the stacks of its threads go to
+    stderr, and to the end of the file that `dumps_to` names. If not even this thread runs, because code outside of
+    Python lets none, the system ends it after `processor_seconds` of work.
+    """
 
     def __init__(
         self,
-        on_jump: Callable[[Jump], None],
+        parts: Callable[[], Sequence[LivingPart]],
         *,
-        look: Callable[[], Clocks] | None = None,
-        pause_seconds: float = CLOCK_SECONDS,
+        ends_process: bool,
+        dumps_to: Callable[[], Path | None] = lambda: None,
+        tick_seconds: float = TICK_SECONDS,
+        processor_seconds: float = PROCESSOR_SECONDS,
     ) -> None:
-        self._on_jump = on_jump
-        self._look = look or read_clocks
-        self._pause_seconds = pause_seconds
+        self._parts_now = parts
+        self._ends_process = ends_process
+        self._dumps_to = dumps_to
+        self._tick_seconds = tick_seconds
+        self._processor_seconds = processor_seconds
+        self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
+        self._parts: Sequence[LivingPart] = [self._loop]
+        self._stethoscope = Stethoscope()
+        self._heard: Sequence[Heartbeat] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="heartbeats", daemon=True)
+
+    @property
+    def heard(self) -> Sequence[Heartbeat]:
+        """How the parts did at the last look."""
+        return self._heard
+
+    @property
+    def stalled(self) -> list[Heartbeat]:
+        """The parts that are stuck, as of the last look."""
+        return [one for one in self._heard if one.state is HeartState.STALLED]
+
+    def are_well(self) -> bool:
+        """Tell whether no part is stuck, and somebody listens."""
+        return self._thread.is_alive() and not self.stalled
 
     async def run(self) -> None:
-        """Look until cancelled."""
-        before = self._look()
-        while True:
-            await asyncio.sleep(self._pause_seconds)
-            after = self._look()
-            found = jump(before, after, self._pause_seconds)
-            before = after
-            if found is not None:
-                log.info("looking at everything anew", reason=found.reason)
-                self._on_jump(found)
+        """Give the signs of the event loop until cancelled."""
+        with self._loop.pulse.work():
+            while True:
+                # gathered here, because the parts change in the loop alone
+                self._parts = [self._loop, *self._parts_now()]
+                self._loop.pulse.beat()
+                await asyncio.sleep(self._tick_seconds)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Listen in the block."""
+        if self._ends_process:
+            dump_stacks_at_limit()
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+
+    def _listen(self) -> None:
+        looked = time.monotonic()
+        while not self._over.wait(self._tick_seconds):
+            if self._ends_process:
+                limit_processor_time(self._processor_seconds)
+            now = time.monotonic()
+            seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
+            self._heard = self._stethoscope.listen(self._parts, seconds)
+            if self._ends_process and self.stalled:
+                end_stalled(self.stalled, self._dumps_to())
+        if self._ends_process:
+            lift_limit()
 
 
-def read_clocks() -> Clocks:
-    """Read the clocks of the system."""
-    return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
+def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
+    """Write who is stuck and what every thread does to stderr and to the end of a file, and end the process at once.
+
+    Nothing is logged: the thread that is stuck may hold a lock of the log.
+    """
+    # a pipe that nobody empties, or a disk that hangs, may be what the part is stuck at; then the system ends us
+    signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
+    lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
+    with contextlib.suppress(OSError, ValueError):
+        _dump(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, lines)
+    if file is not None:
+        with contextlib.suppress(OSError):
+            _dump(opened_to_append(file), lines)
+    os._exit(Exit.STALLED)
 
 
-YOUNG, MIDDLE = 10_000, 4
-"""New objects between two collections of the youngest, and how many of these before the next generation's."""
-NEVER = 10**9
-COLLECTION_SECONDS = 60.0
+def _dump(descriptor: int, lines: Sequence[str]) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.set_blocking(descriptor, False)
+    os.write(descriptor, "\n".join([*lines, ""]).encode())
+    faulthandler.dump_traceback(descriptor, all_threads=True)
 
 
-@contextlib.contextmanager
-def left_alone() -> Iterator[None]:
-    """Have nothing looked at while modules are read: nearly all that they make stays."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
+def limit_processor_time(seconds: float = PROCESSOR_SECONDS) -> None:
+    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def restrain() -> None:
-    """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
-    gc.freeze()
-    gc.set_threshold(YOUNG, MIDDLE, NEVER)
+def dump_stacks_at_limit() -> None:
+    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
+    if sys.__stderr__ is not None:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
+            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
 
 
-def sift() -> None:
-    """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
-
-
-async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
-    """Visit everything again and again, after a pause in seconds, unless somebody works."""
-    look: Callable[[], object] = sift
-    while True:
-        await asyncio.sleep(pause)
-        if not is_busy():
-            look()
-            look = gc.collect
+def lift_limit() -> None:
+    """Watch no more."""
+    signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 _START_STEP = timedelta(seconds=10)
 _PING_SHARE = 0.4  # a little under half, so that a late timer still pings within half the interval
+_CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
 
 
 class Notifier:
@@ -194,9 +237,6 @@ class Notifier:
             sender.sendto("\n".join(lines).encode(errors="replace"), self._address)
 
 
-_CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
-
-
 def _socket_address(text: str | None) -> str | None:
     """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
     if text and text.startswith("@"):
@@ -208,129 +248,78 @@ def _status_line(text: str) -> str:
     return "STATUS=" + " ".join(text.split())
 
 
-SECONDS: Final = 900.0
-"""Of all processors together."""
+CLOCK_SECONDS = 2.0
+_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
 
 
-def watch(seconds: float = SECONDS) -> None:
-    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def prepare() -> None:
-    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
-    if sys.__stderr__ is not None:
-        with contextlib.suppress(OSError, ValueError, RuntimeError):
-            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
-
-
-def end() -> None:
-    """Watch no more."""
-    signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-TICK_SECONDS: Final = 1.0
-DUMP_SECONDS: Final = 10.0
-"""How long the last words may take; the process ends by SIGALRM then."""
-MOST_TICKS: Final = 2.0
-"""A look that comes later than so many ticks came late because nothing ran: a sleep, a stop, a crowded machine."""
-
-
-class Heartbeats:
-    """Listens to the event loop and to `parts`; `run` is the sign of life of the loop, `listening` frames its thread.
-
-    With `ends_process` a part that is stuck ends the process, with `Exit.STALLED`; the stacks of its threads go to
-    stderr, and to the end of the file that `dumps_to` names. If not even this thread runs, because code outside of
-    Python lets none, the system ends it after `processor_seconds` of work.
-    """
+class ClockWatch:
+    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
 
     def __init__(
         self,
-        parts: Callable[[], Sequence[LivingPart]],
+        on_jump: Callable[[Jump], None],
         *,
-        ends_process: bool,
-        dumps_to: Callable[[], Path | None] = lambda: None,
-        tick_seconds: float = TICK_SECONDS,
-        processor_seconds: float = SECONDS,
+        look: Callable[[], Clocks] | None = None,
+        pause_seconds: float = CLOCK_SECONDS,
     ) -> None:
-        self._parts_now = parts
-        self._ends_process = ends_process
-        self._dumps_to = dumps_to
-        self._tick_seconds = tick_seconds
-        self._processor_seconds = processor_seconds
-        self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
-        self._parts: Sequence[LivingPart] = [self._loop]
-        self._stethoscope = Stethoscope()
-        self._heard: Sequence[Heartbeat] = []
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._listen, name="heartbeats", daemon=True)
-
-    @property
-    def heard(self) -> Sequence[Heartbeat]:
-        """How the parts did at the last look."""
-        return self._heard
-
-    @property
-    def stalled(self) -> list[Heartbeat]:
-        """The parts that are stuck, as of the last look."""
-        return [one for one in self._heard if one.state is HeartState.STALLED]
-
-    def are_well(self) -> bool:
-        """Tell whether no part is stuck, and somebody listens."""
-        return self._thread.is_alive() and not self.stalled
+        self._on_jump = on_jump
+        self._look = look or read_clocks
+        self._pause_seconds = pause_seconds
 
     async def run(self) -> None:
-        """Give the signs of the event loop until cancelled."""
-        with self._loop.pulse.work():
-            while True:
-                # gathered here, because the parts change in the loop alone
-                self._parts = [self._loop, *self._parts_now()]
-                self._loop.pulse.beat()
-                await asyncio.sleep(self._tick_seconds)
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Listen in the block."""
-        if self._ends_process:
-            prepare()
-        self._thread.start()
-        try:
-            yield
-        finally:
-            self._over.set()
-
-    def _listen(self) -> None:
-        looked = time.monotonic()
-        while not self._over.wait(self._tick_seconds):
-            if self._ends_process:
-                watch(self._processor_seconds)
-            now = time.monotonic()
-            seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
-            self._heard = self._stethoscope.listen(self._parts, seconds)
-            if self._ends_process and self.stalled:
-                end_stalled(self.stalled, self._dumps_to())
-        if self._ends_process:
-            end()
+        """Look until cancelled."""
+        before = self._look()
+        while True:
+            await asyncio.sleep(self._pause_seconds)
+            after = self._look()
+            found = jump(before, after, self._pause_seconds)
+            before = after
+            if found is not None:
+                log.info("looking at everything anew", reason=found.reason)
+                self._on_jump(found)
 
 
-def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
-    """Write who is stuck and what every thread does to stderr and to the end of a file, and end the process at once.
-
-    Nothing is logged: the thread that is stuck may hold a lock of the log.
-    """
-    # a pipe that nobody empties, or a disk that hangs, may be what the part is stuck at; then the system ends us
-    signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
-    lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
-    with contextlib.suppress(OSError, ValueError):
-        _dump(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, lines)
-    if file is not None:
-        with contextlib.suppress(OSError):
-            _dump(opened_to_append(file), lines)
-    os._exit(Exit.STALLED)
+def read_clocks() -> Clocks:
+    """Read the clocks of the system."""
+    return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
 
 
-def _dump(descriptor: int, lines: Sequence[str]) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.set_blocking(descriptor, False)
-    os.write(descriptor, "\n".join([*lines, ""]).encode())
-    faulthandler.dump_traceback(descriptor, all_threads=True)
+YOUNG, MIDDLE = 10_000, 4
+"""New objects between two collections of the youngest, and how many of these before the next generation's."""
+NEVER = 10**9
+COLLECTION_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """Have nothing looked at while modules are read: nearly all that they make stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def freeze_objects() -> None:
+    """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
+    gc.freeze()
+    gc.set_threshold(YOUNG, MIDDLE, NEVER)
+
+
+def collect_frozen() -> None:
+    """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
+    """Visit everything again and again, after a pause in seconds, unless somebody works."""
+    look: Callable[[], object] = collect_frozen
+    while True:
+        await asyncio.sleep(pause)
+        if not is_busy():
+            look()
+            look = gc.collect

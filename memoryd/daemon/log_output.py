@@ -1,8 +1,6 @@
-"""A log file of our own, for where nobody else keeps what is said: rotated, bounded, and for its owner alone.
+"""The log of the daemon: where it goes, how often an event may repeat, and its state for status.
 
-Where the log goes, and how much of it: rules of the standard error that is found, and of events that repeat.
-
-The log of the daemon: where it goes, how often an event may repeat, and what is told of both in status.
+A file of its own, where no other program keeps standard error, is rotated, bounded, and for its owner alone.
 """
 
 import asyncio
@@ -27,6 +25,8 @@ from memoryd import log
 from memoryd.api.daemon_state import LogState
 from memoryd.config.limits import LogSection
 
+events = structlog.get_logger(__name__)
+
 LOG_NAME: Final = "memoryd.log"
 FILE_BYTES: Final = 4_800_000
 KEPT: Final = 3
@@ -34,6 +34,164 @@ KEPT: Final = 3
 MOST_BYTES: Final = FILE_BYTES * (KEPT + 1)
 LINE_CHARS: Final = 64 * 1024
 """A longer line, as of a traceback without end, is cut in the middle."""
+WINDOW_SECONDS: Final = 60.0
+MOST_KINDS: Final = 1_000
+"""Of events that are counted apart; beyond that all are one kind."""
+OTHERS: Final = "other events"
+TELL_SECONDS: Final = 10.0
+LAUNCHD_BYTES: Final = 1024 * 1024
+"""What launchd's own file of our standard error may hold at a start, which is the only time to bound it."""
+
+
+class OwnLog:
+    """Sets up what is logged from `set_up` on; `run` tells what was left out."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str] = os.environ) -> None:
+        self._found = standard_error(environment)
+        self._path = folder / LOG_NAME
+        self._file: LogFile | None = None
+        self._rate = LogRate(LogSection().max_per_minute, time.monotonic)
+        self._left_out = 0
+        self._told_lost = log.STDERR.lost
+
+    def set_up(self, wanted: LogSection) -> None:
+        """Log as the configuration wants it, at once; may be called again."""
+        self._rate.per_minute = wanted.max_per_minute
+        if not wants_file(FileChoice(wanted.file), self._found):
+            self.close()
+            self._file = None
+        elif self._file is None:
+            self._file = LogFile(self._path)
+        file, is_bounded = self._file, self._file is not None and self._found.is_launchds
+        if is_bounded:
+            _bound_standard_error()
+        log.configure(
+            wanted.level,
+            file=None if file is None else file.write,
+            to_stderr=not is_bounded,
+            filters=[self._limited],
+        )
+
+    def close(self) -> None:
+        """Close the file; the next event opens it again."""
+        if self._file is not None:
+            self._file.close()
+
+    def dumps_to(self) -> Path | None:
+        """Return where the stacks of a daemon that ends itself go beside the standard error."""
+        return None if self._file is None else self._file.path
+
+    def state(self) -> LogState:
+        """Return where the log goes now. Blocks for a few stats."""
+        file = self._file
+        if file is None:
+            destination = "journal" if self._found.is_journal else "stderr"
+            return LogState(destination, None, 0, 0, None, self._left_out)
+        return LogState("file", file.path, file.bytes(), MOST_BYTES, file.trouble, self._left_out)
+
+    async def run(self) -> None:
+        """Tell from time to time how many events were left out, until cancelled."""
+        try:
+            while True:
+                await asyncio.sleep(TELL_SECONDS)
+                self._tell()
+        finally:
+            self._tell(is_end=True)
+
+    def _tell(self, *, is_end: bool = False) -> None:
+        for kind, count in self._rate.told(is_end=is_end).items():
+            events.warning("events were left out", of=kind, count=count)
+        if lost := log.STDERR.lost - self._told_lost:
+            self._told_lost += lost
+            # to where nobody reads it goes the same way, and is told with the next
+            events.warning("lines were lost, nobody read the standard error", count=lost)
+
+    def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        # whoever asks for everything gets everything
+        if level != "debug" and not self._rate.admits(f"{event.get('event')}"):
+            self._left_out += 1
+            raise structlog.DropEvent
+        return event
+
+
+class FileChoice(StrEnum):
+    """What `log.file` says."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
+class StandardError(Struct, frozen=True, kw_only=True):
+    """What the standard error of the process leads to."""
+
+    is_journal: bool = False
+    is_terminal: bool = False
+    is_collected: bool = False
+    """A file, a pipe or a socket: somebody chose to keep it."""
+    is_launchds: bool = False
+    """Launchd keeps a file of it, which nobody bounds."""
+
+
+def standard_error(environment: Mapping[str, str]) -> StandardError:
+    """Say what the standard error leads to; raises nothing."""
+    try:
+        found = os.fstat(2)
+    except OSError:
+        return StandardError()
+    is_file = stat.S_ISREG(found.st_mode)
+    return StandardError(
+        # systemd.exec(5): so a program tells whether it is connected to the journal itself
+        is_journal=environment.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}",
+        is_terminal=os.isatty(2),
+        is_collected=is_file or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode),
+        # launchd gives each job its label; programs of a terminal have 0 there
+        is_launchds=is_file and sys.platform == "darwin" and environment.get("XPC_SERVICE_NAME", "0") != "0",
+    )
+
+
+def wants_file(chosen: FileChoice, found: StandardError) -> bool:
+    """Tell whether there is to be a log file of our own: by itself only where nobody else keeps what is said."""
+    if chosen is not FileChoice.AUTO:
+        return chosen is FileChoice.ON
+    if found.is_journal or found.is_terminal:
+        return False
+    return found.is_launchds or not found.is_collected
+
+
+def _bound_standard_error() -> None:
+    """Empty the file that launchd appends our standard error to, once it is long."""
+    try:
+        if os.fstat(2).st_size > LAUNCHD_BYTES:
+            os.ftruncate(2, 0)
+    except OSError as exc:
+        events.warning("the file of standard error stays as long as it is", reason=exc.strerror)
+
+
+class LogRate:
+    """Lets so many events of a kind through each minute, and counts the rest; `clock` in seconds."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        self.per_minute = per_minute
+        self._clock = clock
+        self._begun: dict[str, float] = {}
+        self._seen: dict[str, int] = {}
+
+    def admits(self, kind: str) -> bool:
+        """Count an event, and tell whether it may be logged."""
+        kind = kind if kind in self._seen or len(self._seen) < MOST_KINDS else OTHERS
+        self._begun.setdefault(kind, self._clock())
+        self._seen[kind] = self._seen.get(kind, 0) + 1
+        return self._seen[kind] <= self.per_minute
+
+    def told(self, *, is_end: bool = False) -> dict[str, int]:
+        """Return how many of each kind were left out in the minutes that are over, and begin new ones."""
+        now = self._clock()
+        over = [kind for kind, begun in self._begun.items() if is_end or now - begun >= WINDOW_SECONDS]
+        left_out = {kind: self._seen[kind] - self.per_minute for kind in over}
+        for kind in over:
+            del self._begun[kind], self._seen[kind]
+        return {kind: count for kind, count in left_out.items() if count > 0}
 
 
 class LogFile:
@@ -121,167 +279,3 @@ def opened_to_append(path: Path) -> int:
 def _cut(line: str) -> str:
     half = LINE_CHARS // 2
     return line if len(line) <= LINE_CHARS else f"{line[:half]} … {line[-half:]}"
-
-
-WINDOW_SECONDS: Final = 60.0
-MOST_KINDS: Final = 1_000
-"""Of events that are counted apart; beyond that all are one kind."""
-OTHERS: Final = "other events"
-
-
-class FileChoice(StrEnum):
-    """What `log.file` says."""
-
-    AUTO = "auto"
-    ON = "on"
-    OFF = "off"
-
-
-class StandardError(Struct, frozen=True, kw_only=True):
-    """What the standard error of the process leads to."""
-
-    is_journal: bool = False
-    is_terminal: bool = False
-    is_collected: bool = False
-    """A file, a pipe or a socket: somebody chose to keep it."""
-    is_launchds: bool = False
-    """Launchd keeps a file of it, which nobody bounds."""
-
-
-def wants_file(chosen: FileChoice, found: StandardError) -> bool:
-    """Tell whether there is to be a log file of our own: by itself only where nobody else keeps what is said."""
-    if chosen is not FileChoice.AUTO:
-        return chosen is FileChoice.ON
-    if found.is_journal or found.is_terminal:
-        return False
-    return found.is_launchds or not found.is_collected
-
-
-class LogRate:
-    """Lets so many events of a kind through each minute, and counts the rest; `clock` in seconds."""
-
-    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
-        self.per_minute = per_minute
-        self._clock = clock
-        self._begun: dict[str, float] = {}
-        self._seen: dict[str, int] = {}
-
-    def admits(self, kind: str) -> bool:
-        """Count an event, and tell whether it may be logged."""
-        kind = kind if kind in self._seen or len(self._seen) < MOST_KINDS else OTHERS
-        self._begun.setdefault(kind, self._clock())
-        self._seen[kind] = self._seen.get(kind, 0) + 1
-        return self._seen[kind] <= self.per_minute
-
-    def told(self, *, is_end: bool = False) -> dict[str, int]:
-        """Return how many of each kind were left out in the minutes that are over, and begin new ones."""
-        now = self._clock()
-        over = [kind for kind, begun in self._begun.items() if is_end or now - begun >= WINDOW_SECONDS]
-        left_out = {kind: self._seen[kind] - self.per_minute for kind in over}
-        for kind in over:
-            del self._begun[kind], self._seen[kind]
-        return {kind: count for kind, count in left_out.items() if count > 0}
-
-
-events = structlog.get_logger(__name__)
-
-TELL_SECONDS: Final = 10.0
-LAUNCHD_BYTES: Final = 1024 * 1024
-"""What launchd's own file of our standard error may hold at a start, which is the only time to bound it."""
-
-
-class OwnLog:
-    """Sets up what is logged from `set_up` on; `run` tells what was left out."""
-
-    def __init__(self, folder: Path, environment: Mapping[str, str] = os.environ) -> None:
-        self._found = standard_error(environment)
-        self._path = folder / LOG_NAME
-        self._file: LogFile | None = None
-        self._rate = LogRate(LogSection().max_per_minute, time.monotonic)
-        self._left_out = 0
-        self._told_lost = log.STDERR.lost
-
-    def set_up(self, wanted: LogSection) -> None:
-        """Log as the configuration wants it, at once; may be called again."""
-        self._rate.per_minute = wanted.max_per_minute
-        if not wants_file(FileChoice(wanted.file), self._found):
-            self.close()
-            self._file = None
-        elif self._file is None:
-            self._file = LogFile(self._path)
-        file, is_bounded = self._file, self._file is not None and self._found.is_launchds
-        if is_bounded:
-            _bound_standard_error()
-        log.configure(
-            wanted.level,
-            file=None if file is None else file.write,
-            to_stderr=not is_bounded,
-            filters=[self._limited],
-        )
-
-    def close(self) -> None:
-        """Close the file; the next event opens it again."""
-        if self._file is not None:
-            self._file.close()
-
-    def dumps_to(self) -> Path | None:
-        """Return where the stacks of a daemon that ends itself go beside the standard error."""
-        return None if self._file is None else self._file.path
-
-    def state(self) -> LogState:
-        """Return where the log goes now. Blocks for a few stats."""
-        file = self._file
-        if file is None:
-            destination = "journal" if self._found.is_journal else "stderr"
-            return LogState(destination, None, 0, 0, None, self._left_out)
-        return LogState("file", file.path, file.bytes(), MOST_BYTES, file.trouble, self._left_out)
-
-    async def run(self) -> None:
-        """Tell from time to time how many events were left out, until cancelled."""
-        try:
-            while True:
-                await asyncio.sleep(TELL_SECONDS)
-                self._tell()
-        finally:
-            self._tell(is_end=True)
-
-    def _tell(self, *, is_end: bool = False) -> None:
-        for kind, count in self._rate.told(is_end=is_end).items():
-            events.warning("events were left out", of=kind, count=count)
-        if lost := log.STDERR.lost - self._told_lost:
-            self._told_lost += lost
-            # to where nobody reads it goes the same way, and is told with the next
-            events.warning("lines were lost, nobody read the standard error", count=lost)
-
-    def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        # whoever asks for everything gets everything
-        if level != "debug" and not self._rate.admits(f"{event.get('event')}"):
-            self._left_out += 1
-            raise structlog.DropEvent
-        return event
-
-
-def standard_error(environment: Mapping[str, str]) -> StandardError:
-    """Say what the standard error leads to; raises nothing."""
-    try:
-        found = os.fstat(2)
-    except OSError:
-        return StandardError()
-    is_file = stat.S_ISREG(found.st_mode)
-    return StandardError(
-        # systemd.exec(5): so a program tells whether it is connected to the journal itself
-        is_journal=environment.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}",
-        is_terminal=os.isatty(2),
-        is_collected=is_file or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode),
-        # launchd gives each job its label; programs of a terminal have 0 there
-        is_launchds=is_file and sys.platform == "darwin" and environment.get("XPC_SERVICE_NAME", "0") != "0",
-    )
-
-
-def _bound_standard_error() -> None:
-    """Empty the file that launchd appends our standard error to, once it is long."""
-    try:
-        if os.fstat(2).st_size > LAUNCHD_BYTES:
-            os.ftruncate(2, 0)
-    except OSError as exc:
-        events.warning("the file of standard error stays as long as it is", reason=exc.strerror)

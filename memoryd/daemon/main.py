@@ -85,7 +85,7 @@ def _serve(read: Callable[[], Loaded]) -> None:
             # the configuration may be another one now
             loaded = read()
             own_log.set_up(loaded.config.log)
-        with heartbeats.left_alone():
+        with heartbeats.without_collection():
             # most of the start: a second daemon, which is refused above, or a wrong configuration need not wait for it
             from memoryd.daemon.app import run
         asyncio.run(run(loaded, notifier, lock, own_log, read, is_hung_up=lambda: bool(_early_hang_ups)))

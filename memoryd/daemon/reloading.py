@@ -1,6 +1,6 @@
 """Reading the configuration again while the daemon works: one reload after the other, and none that breaks anything.
 
-The workspaces of the configuration in use, open and at work, which a reload exchanges as a whole.
+The open workspaces are exchanged as a whole.
 """
 
 import asyncio
@@ -36,6 +36,12 @@ log = structlog.get_logger(__name__)
 READING: Final = timedelta(seconds=20)
 """How long the file may take to be read: its disk may hang."""
 UNREAD: Final = "the file cannot be read: its disk does not answer"
+THREADS: Final = 6
+"""Of the pool that databases, scans and reads share."""
+REST_SECONDS: Final = 10.0
+"""How long an exchange waits for the threads to end what they do for loops that were cancelled."""
+LOOK_SECONDS: Final = 10.0
+"""How long calls are held for the first look at the notes, so that answers are as complete as before."""
 
 
 class Reloading:
@@ -174,14 +180,6 @@ def _state(loaded: Loaded) -> ConfigState:
     return ConfigState(source=loaded.source, notices=loaded.notices, loaded_at=datetime.now(UTC))
 
 
-THREADS: Final = 6
-"""Of the pool that databases, scans and reads share."""
-REST_SECONDS: Final = 10.0
-"""How long an exchange waits for the threads to end what they do for loops that were cancelled."""
-LOOK_SECONDS: Final = 10.0
-"""How long calls are held for the first look at the notes, so that answers are as complete as before."""
-
-
 class OpenWorkspaces:
     """Workspaces with their loops; models outlive an exchange that leaves their settings as they are."""
 
@@ -303,10 +301,10 @@ class OpenWorkspaces:
         if self._loops:
             await asyncio.wait(self._loops)
         # a thread goes on though the loop that waits for it was cancelled: nobody else is to write the same file then
-        await asyncio.to_thread(self._rest)
+        await asyncio.to_thread(self._wait_for_threads)
         await self._files.aclose()
 
-    def _rest(self) -> None:
+    def _wait_for_threads(self) -> None:
         """Wait until every thread of the pool has come to the end of its work."""
         met = threading.Barrier(THREADS + 1)
         for _ in range(THREADS):

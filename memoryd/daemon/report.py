@@ -1,6 +1,6 @@
-"""What the process says of itself: its facts for status, and what an agent's memory falls short of because of it.
+"""What the process says of itself: facts for status and degradations; and keeping an optional part at work.
 
-Keeping an optional part at work: its failure is noted and mended in time, and never ends the daemon.
+The failure of an optional part is noted and mended in time, and never ends the daemon.
 """
 
 import asyncio
@@ -26,6 +26,10 @@ from memoryd.daemon.log_output import OwnLog
 from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.heartbeats import Heartbeat
 from memoryd.retry import Retry
+
+log = structlog.get_logger(__name__)
+
+Loop = Coroutine[object, object, None]
 
 
 def stuck_since(one: Heartbeat) -> str:
@@ -110,11 +114,6 @@ class Reporter:
     @property
     def _unreachable(self) -> Mapping[str, str]:
         return {} if self.server is None else self.server.unreachable
-
-
-log = structlog.get_logger(__name__)
-
-Loop = Coroutine[object, object, None]
 
 
 class Supervisor:

@@ -1,8 +1,7 @@
-"""Reaching the daemon: each question on a connection of its own, so that a restart breaks nothing.
+"""Asking the daemon for the tools, as the agent and session that the program was started for.
 
-Blocking work beside the loop, in threads that nobody waits for at the end.
-
-Who calls the tools: the agent and session that the program was started for, and the room that an answer has.
+Each question has a connection of its own, so that a restart breaks nothing, and blocks in a thread that the end of the
+program does not wait for.
 """
 
 import asyncio

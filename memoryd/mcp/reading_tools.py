@@ -1,9 +1,4 @@
-"""Tools that find: search, recall, and the proposals that wait for the owner.
-
-Hits and recalled items as pieces of an answer: data with its place, its day and its standing.
-
-The tool that reads what was found: lines of a document or of a conversation, or a memory.
-"""
+"""The tools that read: search, recall, open proposals, and the lines or the memory that were found."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -37,10 +32,13 @@ PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}
 _REASON_CHARS = 300
 _BY_WORTH = ("answerable", "weak", "none")
-
-
 Verdictful = SearchReply | RecallReply | MemorySearchReply
 """What has a verdict, a reason and a state of health."""
+_TOOK_PART = ("ok", "off")
+_HEAD = 60
+"""Tokens of the line above the text of a document."""
+_LEAD_CHARS = 300
+_SOURCES_SHOWN = 5
 
 
 async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> FoundTexts:
@@ -49,13 +47,13 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
         if arguments.path is not None:
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
         memories, reply = await _memories(arguments, caller)
-        return _told(memories, [reply], caller.max_tokens)
+        return _bounded_answer(memories, [reply], caller.max_tokens)
     searched = await _searched(arguments, caller)
     if arguments.corpus != "all" or arguments.path is not None:
-        return _told(found_in_notes(searched), [searched], caller.max_tokens)
+        return _bounded_answer(found_in_notes(searched), [searched], caller.max_tokens)
     memories, reply = await _memories(arguments, caller)
     merged = _merged(memories, found_in_notes(searched), arguments.max_results)
-    return _told(merged, [reply, searched], caller.max_tokens)
+    return _bounded_answer(merged, [reply, searched], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
@@ -76,7 +74,7 @@ async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
         )
     )
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
-    return _told(found_in_memories(reply, memories_only=False), [reply], limit)
+    return _bounded_answer(found_in_memories(reply, memories_only=False), [reply], limit)
 
 
 async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> ProposalTexts:
@@ -134,7 +132,7 @@ def _merged(memories: list[FoundText], notes: list[FoundText], most: int | None)
     return sorted([*memories, *rest], key=lambda one: -(one.score or 0))[:most]
 
 
-def _told(found: list[FoundText], replies: Sequence[Verdictful], limit: int) -> FoundTexts:
+def _bounded_answer(found: list[FoundText], replies: Sequence[Verdictful], limit: int) -> FoundTexts:
     reasons = [reply["reason"] for reply in replies if reply["reason"]]
     missing = dict.fromkeys(part for reply in replies for part in missing_of(reply["health"]))
     frame = FoundTexts(
@@ -153,9 +151,6 @@ def _proposed(reply: ProposalReply) -> ProposalText:
     return ProposalText(
         id=reply["id"], kind=reply["kind"], path=reply["path"], text=text, day=reply["madeAt"][:10], flags=flags
     )
-
-
-_TOOK_PART = ("ok", "off")
 
 
 def found_in_notes(reply: SearchReply) -> list[FoundText]:
@@ -265,12 +260,6 @@ def _place(item: RecallItemReply) -> tuple[str | None, int | None, int | None]:
     except ValueError:
         return None, None, None
     return cited.path, cited.start_line, cited.end_line
-
-
-_HEAD = 60
-"""Tokens of the line above the text of a document."""
-_LEAD_CHARS = 300
-_SOURCES_SHOWN = 5
 
 
 async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:

@@ -1,11 +1,4 @@
-"""What is kept of a message, and what is not.
-
-Questions and answers: sessions, their turns and topics.
-
-Conversations: what is known when one begins, those that are kept, and what became of them.
-
-A message of a conversation: what an agent is answered.
-"""
+"""Replies about conversations: a message answered, questions and answers, sessions and transcripts."""
 
 from typing import Any, Literal, TypedDict
 

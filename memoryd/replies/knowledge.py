@@ -1,9 +1,4 @@
-"""Entities: what is known of them, and what became of their names.
-
-Opinions: how firmly they are held, and why.
-
-Reflect, and the changes that it proposes.
-"""
+"""Replies about knowledge: entities, opinions, reflect and its proposals."""
 
 from typing import TypedDict
 

@@ -1,15 +1,4 @@
-"""Memories one by one; their names are in snake case.
-
-What was written into a workspace.
-
-The core file.
-
-Replies to `/v1/forget` and `/v1/verify`.
-
-What was retained.
-
-Memories on their way to another workspace.
-"""
+"""Replies about memories: one by one (names in snake case), changes, the core, forgetting, retaining, transfer."""
 
 from typing import Literal, TypedDict
 

@@ -1,11 +1,4 @@
-"""Hits, why they stand where they do, and which arms took part.
-
-The daemon itself: whether it is ready, who stands in, what is left to do, what happens.
-
-Lines of a document.
-
-What is recalled: memories, passages, pages of entities, and bundles of them.
-"""
+"""Replies that find: hits and why they rank as they do, recalled items and bundles, lines; and the daemon's own."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 

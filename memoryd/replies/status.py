@@ -1,11 +1,4 @@
-"""The daemon and its agents.
-
-Who embeds and reranks, what leaves the machine, and what is still to be sent.
-
-One agent's index: what it reads, what it holds, what it leaves out.
-
-The index of an agent's conversations.
-"""
+"""The status: the daemon, its agents with their indexes and conversations, models, and what is sent where."""
 
 from typing import TypedDict
 

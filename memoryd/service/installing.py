@@ -1,8 +1,6 @@
 """What an installed service consists of, by the configuration and the environment, and how it differs from the disk.
 
-What the service is told of the environment in which it is installed: where things lie, never a key.
-
-Where the command `memoryd` of this installation lies, and whether it will still lie there tomorrow.
+The service is told where things lie, never a key.
 """
 
 import difflib
@@ -19,6 +17,34 @@ from msgspec import Struct
 
 from memoryd.config.root import Config
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
+
+PATH_VARIABLES: Final = (
+    "MEMORYD_CONFIG",
+    "MEMORYD_STATE_DIR",
+    "MEMORYD_SOCKET",
+    "MEMORYD_WORKSPACE",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "OPENCLAW_STATE_DIR",
+    "HF_HUB_CACHE",
+    "HF_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+)
+"""Variables that name a folder or a file."""
+PLAIN_VARIABLES: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
+PROXY_VARIABLES: Final = tuple(
+    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
+)
+"""Variables with an address; one with a password must not stand in a unit."""
+KEY_VARIABLES: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
+"""Variables with a key, which the daemon may read and a unit must not hold."""
+SYSTEM_FOLDERS: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+"""Where a service manager looks for programs anyway."""
+PROGRAM: Final = "memoryd"
+FLEETING_FOLDERS: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 class Installation(Struct, frozen=True, kw_only=True):
@@ -107,65 +133,39 @@ def _notes(
             yield f"the workspace {folder} does not exist yet{then}"
 
 
-PLACES: Final = (
-    "MEMORYD_CONFIG",
-    "MEMORYD_STATE_DIR",
-    "MEMORYD_SOCKET",
-    "MEMORYD_WORKSPACE",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-    "OPENCLAW_STATE_DIR",
-    "HF_HUB_CACHE",
-    "HF_HOME",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "REQUESTS_CA_BUNDLE",
-)
-"""Variables that name a folder or a file."""
-WORDS: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
-PROXIES: Final = tuple(
-    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
-)
-"""Variables with an address; one with a password must not stand in a unit."""
-KEYS: Final = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "MISTRAL_API_KEY")
-"""Variables with a key, which the daemon may read and a unit must not hold."""
-USUAL: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""Where a service manager looks for programs anyway."""
-
-
 def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
-    places = {name: _absolute(name, environment[name]) for name in PLACES if environment.get(name)}
-    proxies = [name for name in PROXIES if "@" not in environment.get(name, "")]
-    words = {name: environment[name] for name in (*WORDS, *proxies) if environment.get(name)}
+    places = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
+    proxies = [name for name in PROXY_VARIABLES if "@" not in environment.get(name, "")]
+    words = {name: environment[name] for name in (*PLAIN_VARIABLES, *proxies) if environment.get(name)}
     return {name: value for name, value in {**places, **words}.items() if value}
 
 
 def carried_places(carried: Mapping[str, str]) -> list[Path]:
     """Return what the variables that the service is given name."""
-    return [Path(carried[name]) for name in PLACES if name in carried]
+    return [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
 
 
 def programs_run(config: Config, environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the programs that the daemon runs beside its own, as far as they are found here."""
-    found = (_found(name, environment) for name in _programs(config))
+    path = environment.get("PATH", os.defpath)
+    found = (shutil.which(os.path.expanduser(name), path=path) for name in _programs(config))  # noqa: PTH111
     return tuple(dict.fromkeys(Path(one) for one in found if one and Path(one).is_absolute()))
 
 
 def search_path(programs: Iterable[Path]) -> tuple[str, ...]:
     """Return folders of programs in which a manager would not look."""
-    return tuple(dict.fromkeys(folder for one in programs if (folder := str(one.parent)) not in USUAL))
+    return tuple(dict.fromkeys(folder for one in programs if (folder := str(one.parent)) not in SYSTEM_FOLDERS))
 
 
 def unheld_keys(environment: Mapping[str, str]) -> list[str]:
     """Return the variables with keys that are set here and that the service will not see."""
-    return [name for name in KEYS if environment.get(name)]
+    return [name for name in KEY_VARIABLES if environment.get(name)]
 
 
 def unheld_proxies(environment: Mapping[str, str]) -> list[str]:
     """Return the variables with a proxy and a password, which the service will not see either."""
-    return [name for name in PROXIES if "@" in environment.get(name, "")]
+    return [name for name in PROXY_VARIABLES if "@" in environment.get(name, "")]
 
 
 def _absolute(name: str, value: str) -> str:
@@ -176,20 +176,12 @@ def _absolute(name: str, value: str) -> str:
     return str(Path.cwd() / os.path.expanduser(path))  # noqa: PTH111
 
 
-def _found(name: str, environment: Mapping[str, str]) -> str | None:
-    return shutil.which(os.path.expanduser(name), path=environment.get("PATH", os.defpath))  # noqa: PTH111
-
-
 def _programs(config: Config) -> Iterator[str]:
     """Yield the programs that the daemon starts: qmd and what runs it, and uv, which fetches packaged models."""
     if config.memory.backend == "qmd":
         yield from (config.memory.qmd.command, "node", "bun")
     if any(has_packaged_model(agent) for agent in config.resolved_agents()):
         yield "uv"
-
-
-NAME: Final = "memoryd"
-FLEETING: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
@@ -201,7 +193,7 @@ def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
     found = next(_scripts(executable), None)
     if found is None:
         return (executable, "-m", "memoryd.daemon.main")
-    link = Path.home() / ".local" / "bin" / NAME
+    link = Path.home() / ".local" / "bin" / PROGRAM
     return (str(link if link.is_symlink() and _is_same(link, found) else found),)
 
 
@@ -217,7 +209,7 @@ def why_fleeting(command: str) -> str:
     if not os.access(path, os.X_OK):
         return f"{path} is gone"
     real = Path(os.path.realpath(path))
-    for folder in {*FLEETING, tempfile.gettempdir()}:
+    for folder in {*FLEETING_FOLDERS, tempfile.gettempdir()}:
         if real.is_relative_to(folder):
             return f"{path} lies in {folder}, which is emptied"
     parts = real.parts
@@ -232,8 +224,8 @@ def _scripts(executable: str) -> Iterator[Path]:
     if Path(sys.argv[0]).is_absolute():
         folders.append(Path(sys.argv[0]).parent)
     for folder in folders:
-        if os.access(folder / NAME, os.X_OK) and (folder / NAME).is_file():
-            yield folder / NAME
+        if os.access(folder / PROGRAM, os.X_OK) and (folder / PROGRAM).is_file():
+            yield folder / PROGRAM
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -1,10 +1,6 @@
-"""Where our agent of launchd lies, what it is called, and where launchd puts what it writes.
+"""launchd, which runs agents of one user on macOS: its files, its property list, `launchctl`, and the steps.
 
-launchd, which runs agents of one user on macOS: what `launchctl` is asked, and what its answers mean.
-
-The steps by which launchd runs memoryd for a user, and no longer does. Looks at files, changes nothing.
-
-The property list of launchd, filled in for one installation. Pure.
+Planning looks at files and changes nothing.
 """
 
 import os
@@ -34,21 +30,13 @@ from memoryd.service.systemd import held, is_ours
 
 LABEL: Final = "ai.memoryd"
 NOT_LOADED: Final = "not loaded"
-
-
-def agent_file() -> Path:
-    """Tell where the property list of our agent lies."""
-    return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-
-
-def log_file() -> Path:
-    """Tell where launchd puts what the daemon writes to its streams."""
-    return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
-
-
 PID: Final = expression(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
 PHASE: Final = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
 LAST_EXIT: Final = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
+TRIES: Final = 10
+"""An agent that was just thrown out may not come back at once."""
+HEADER: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
+DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
 
 
 class LaunchdManager(Struct, frozen=True):
@@ -124,8 +112,14 @@ class LaunchdManager(Struct, frozen=True):
         return ("tail", "-n", str(lines), *(("-F",) if follow else ()), str(log_file()), str(own))
 
 
-TRIES: Final = 10
-"""An agent that was just thrown out may not come back at once."""
+def agent_file() -> Path:
+    """Tell where the property list of our agent lies."""
+    return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+
+
+def log_file() -> Path:
+    """Tell where launchd puts what the daemon writes to its streams."""
+    return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
 
 
 def launchd_files(installation: Installation) -> ServiceFiles:
@@ -188,10 +182,6 @@ def _load(domain: str) -> Iterator[ServiceStep]:
     yield run_step("launchd reads it and starts it", "launchctl", "bootstrap", domain, str(agent_file()), tries=TRIES)
 
 
-MARKED: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
-DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
-
-
 def launch_agent(
     template: str, command: Sequence[str], environment: Mapping[str, str], *, home: Path, folders: Sequence[str] = ()
 ) -> str:
@@ -204,4 +194,4 @@ def launch_agent(
     told["PATH"] = held(":".join([*folders, told["PATH"].replace("@HOME@", str(home))]))
     told.update({name: held(value) for name, value in environment.items()})
     text = plistlib.dumps(agent, sort_keys=False).decode()
-    return text.replace(DOCTYPE_END, DOCTYPE_END + MARKED, 1)
+    return text.replace(DOCTYPE_END, DOCTYPE_END + HEADER, 1)

@@ -1,7 +1,4 @@
-"""Which service manager runs memoryd for this user, and what can be asked of each.
-
-Where nothing runs services: containers, WSL 1, a login without a bus.
-"""
+"""Which service manager runs memoryd for this user, if any: containers, WSL 1 and a login without a bus have none."""
 
 import os
 import sys
@@ -16,6 +13,11 @@ from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.steps import ManagerName, ServiceState, ServiceStep, removal_steps
 from memoryd.service.systemd import SystemdManager, left_units, why_no_systemd
+
+FOREGROUND = (
+    "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
+    "you have, such as `[program:memoryd]` with `command=memoryd` and `stopwaitsecs=10` in supervisord.conf"
+)
 
 
 class ServiceManager(Protocol):
@@ -65,12 +67,6 @@ def manager_here(environment: Mapping[str, str] = os.environ, platform: str | No
         return LaunchdManager(environment)
     reason = why_no_systemd(environment)
     return NoManager(reason, left=left_units(environment)) if reason else SystemdManager(environment)
-
-
-FOREGROUND = (
-    "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
-    "you have, such as `[program:memoryd]` with `command=memoryd` and `stopwaitsecs=10` in supervisord.conf"
-)
 
 
 class NoManager(Struct, frozen=True):

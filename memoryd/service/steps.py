@@ -1,14 +1,6 @@
-"""Does the steps of an installation, one after the other.
+"""The steps of an installation: shown before they are done, then done one after the other; and the service's state.
 
-The programs of a service manager, asked as a user would ask them.
-
-How the service stands, in words that hold for every manager.
-
-What installing consists of: steps that can be shown before they are done.
-
-The files that units are made of; they come with the package, and stand beside it in a checkout.
-
-Steps over files that every manager has alike.
+Here is what is the same for every manager. Its programs are asked as a user would ask them.
 """
 
 import os
@@ -25,8 +17,14 @@ from msgspec import Struct
 from memoryd.errors import MemorydError, NotPermitted
 from memoryd.service.installing import ServiceFiles
 
-SECONDS: Final = 120.0
-"""How long one of them may take: a restart waits for the daemon to stop, and to be ready."""
+PROGRAM_SECONDS: Final = 120.0
+"""How long a program may take: a restart waits for the daemon to stop, and to be ready."""
+ManagerName = Literal["systemd", "launchd", "none"]
+TRY_PAUSE_SECONDS: Final = 1.0
+WriteWhole = Callable[[Path, bytes], object]
+TEMPLATE_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parents[2])
+KEPT: Final = ".before-memoryd"
+"""How the copy of a file of somebody else ends."""
 
 
 class ManagerAnswer(Struct, frozen=True):
@@ -50,7 +48,7 @@ class ManagerAnswer(Struct, frozen=True):
 
 
 def ask_program(
-    command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = SECONDS
+    command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = PROGRAM_SECONDS
 ) -> ManagerAnswer:
     """Run a program to its end, in the language C and without a terminal; never raises."""
     given = {**(os.environ if environment is None else environment), "LC_ALL": "C"}
@@ -64,9 +62,6 @@ def ask_program(
         return ManagerAnswer(False, "", f"cannot run {command[0]}: {exc.strerror}")
     output, error = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
     return ManagerAnswer(done.returncode == 0, output, error)
-
-
-ManagerName = Literal["systemd", "launchd", "none"]
 
 
 class ServiceState(Struct, frozen=True):
@@ -134,10 +129,6 @@ class ServiceStep(Struct, frozen=True, kw_only=True):
         return f"{self.path} as {self.target}" if self.kind is StepKind.KEEP else str(self.path)
 
 
-PAUSE: Final = 1.0
-WriteWhole = Callable[[Path, bytes], object]
-
-
 def carry_out(
     steps: Iterable[ServiceStep],
     *,
@@ -200,7 +191,7 @@ def _keep(path: Path, target: Path, write: WriteWhole) -> None:
 def _run(step: ServiceStep, environment: Mapping[str, str]) -> str:
     for number in range(step.tries):
         if number:
-            time.sleep(PAUSE)
+            time.sleep(TRY_PAUSE_SECONDS)
         answer = ask_program(step.command, environment)
         if answer.is_done:
             return ""
@@ -213,19 +204,12 @@ def _hint(step: ServiceStep) -> str:
     return "see why: memoryctl service logs; then run the command again"
 
 
-PLACES: Final = (Path(__file__).parent, Path(__file__).parents[2])
-
-
 def unit_template(name: str) -> str:
     """Return a file such as `systemd/memoryd.service`; raises FileNotFoundError."""
-    for place in PLACES:
+    for place in TEMPLATE_FOLDERS:
         if (place / name).is_file():
             return (place / name).read_text(encoding="utf-8")
     raise FileNotFoundError(name)
-
-
-KEPT: Final = ".before-memoryd"
-"""How the copy of a file of somebody else ends."""
 
 
 def file_steps(
@@ -235,7 +219,7 @@ def file_steps(
     in_the_way = [path for path in changed if path in state.foreign]
     if in_the_way and not is_forced:
         raise NotPermitted(
-            f"not written by memoryctl: {', '.join(map(_told, in_the_way))}",
+            f"not written by memoryctl: {', '.join(map(_path_with_target, in_the_way))}",
             hint="look at it; `memoryctl service install --force` replaces it and keeps a copy",
         )
     parents = (path.parent for path in files.written)
@@ -268,7 +252,7 @@ def kept_copies(paths: Iterable[Path]) -> list[Path]:
     return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{KEPT}*"))]
 
 
-def _told(path: Path) -> str:
+def _path_with_target(path: Path) -> str:
     return f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path)
 
 

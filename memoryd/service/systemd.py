@@ -1,16 +1,7 @@
-"""The drop-in that takes from the service what the configuration does not need. Pure.
+"""systemd for one user: its unit files and their words, the confining drop-in, `systemctl --user`, and the steps.
 
-The steps by which systemd runs memoryd for a user, and no longer does. Looks at files, changes nothing.
-
-Where the units of a user lie, what they are called, and by what we know that they are ours.
-
-systemd as one user has it: what is asked of `systemctl --user`, and what its answers mean.
-
-How a value is written in a unit file, so that systemd reads it as it was: systemd.syntax(7) and systemd.unit(5).
-
-Pure text. Raises InvalidRequest for what no unit file can hold.
-
-The units of systemd, filled in for one installation. Pure.
+Planning looks at files and changes nothing. Values are written so that systemd reads them as they were:
+systemd.syntax(7) and systemd.unit(5).
 """
 
 import contextlib
@@ -42,63 +33,178 @@ from memoryd.service.steps import (
 )
 from memoryd.wire import SOCKET_NAME
 
+SYSTEMCTL: Final = ("systemctl", "--user")
+SERVICE: Final = "memoryd.service"
+SOCKET: Final = "memoryd.socket"
+UNITS: Final = (SOCKET, SERVICE)
+DROP_IN: Final = Path("memoryd.service.d") / "hardening.conf"
+MARK: Final = "memoryctl service install"
+"""Stands in the first lines of every file that we wrote."""
+FAILED: Final = "failed"
+MASKED: Final = "masked"
+PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
+UNMASK: Final = f"if it is to run: systemctl --user unmask {' '.join(UNITS)}"
+NO_NAMESPACES: Final = {
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
+    "/proc/sys/kernel/unprivileged_userns_clone": "0",
+    "/proc/sys/user/max_user_namespaces": "0",
+}
+"""Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
+_SYSTEM_FOLDERS: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+HEADER: Final = (
+    "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
+    "# of your own beside it: systemctl --user edit memoryd\n"
+)
+COMMAND: Final = "ExecStart=%h/.local/bin/memoryd"
+SOCKET_LINE: Final = "ListenStream=%t/memoryd/memoryd.sock"
+PLACEHOLDER: Final = "# the installer puts the absolute path of the command here\n"
+MORE_MEMORY: Final = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
 WRITABLE: Final = "@WRITABLE@"
+CONTROLS: Final = expression("[\x00-\x1f\x7f]")
 
 
-def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
-    """Return the drop-in: folders filled in, and what is needed left out, with the reason in its place.
+class SystemdManager(Struct, frozen=True):
+    """Asks the user's systemd."""
 
-    Raises InvalidRequest for a path that no unit can hold.
-    """
-    left_out = _left_out(needs)
-    lines = []
-    for line in template.splitlines():
-        reason = left_out.get(line.partition("=")[0], "")
-        if line == WRITABLE:
-            lines += [f"ReadWritePaths={path_word(str(path))}" for path in _writable(needs)]
-        else:
-            lines.append(f"# left out, for {reason}: {line}" if reason else line)
-    return "\n".join(lines) + "\n"
+    environment: Mapping[str, str]
+    name: ManagerName = "systemd"
+
+    @property
+    def folder(self) -> Path:
+        """Where our units lie."""
+        return unit_folder(self.environment)
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where our units and the drop-in lie, whether they are there or not."""
+        return tuple(self.folder / name for name in (*UNITS, DROP_IN))
+
+    def state(self) -> ServiceState:
+        """Return how the service stands."""
+        files = tuple(filter(os.path.lexists, self.places))
+        foreign = tuple(path for path in files if not is_ours(path))
+        answer = ask_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
+        state = ServiceState("systemd", files=files, foreign=foreign, lingers=self.lingers())
+        if not answer.is_done:
+            return replace(state, reason=answer.reason, hint="see what it says: systemctl --user status memoryd")
+        return _with_properties(state, answer.properties)
+
+    def lingers(self) -> bool | None:
+        """Tell whether the user's services go on after logout; None if nobody can say."""
+        answer = ask_program(
+            ("loginctl", "show-user", user_name(self.environment), "--property=Linger"), self.environment, seconds=10
+        )
+        said = answer.properties.get("Linger") if answer.is_done else None
+        # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
+        if said is None:
+            found = Path("/var/lib/systemd/linger") / user_name(self.environment)
+            return True if found.exists() else None
+        return said == "yes"
+
+    def ask(self, *words: str) -> ManagerAnswer:
+        """Ask systemctl."""
+        return ask_program((*SYSTEMCTL, *words), self.environment)
+
+    def files(self, installation: Installation) -> ServiceFiles:
+        """Return the units as they should be."""
+        return systemd_files(installation, self.folder, self.environment.get("XDG_RUNTIME_DIR", ""))
+
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what is left to do until the service runs as it should."""
+        return systemd_install(files, state, is_forced=is_forced)
+
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
+        """Return what removes all that the installer put there."""
+        return systemd_uninstall(state, self.folder, is_forced=is_forced)
+
+    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what starts it."""
+        return systemd_start(state)
+
+    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what stops it."""
+        return systemd_stop()
+
+    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
+        """Return what starts it anew."""
+        return systemd_restart(state)
+
+    def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
+        """Return how the journal shows what the daemon told."""
+        return ("journalctl", "--user", f"--unit={SERVICE}", f"--lines={lines}", *(("--follow",) if follow else ()))
 
 
-def _writable(needs: ServiceNeeds) -> tuple[Path, ...]:
-    # without a /tmp of its own, that of everybody would be read-only to it
-    outermost = [path for path in needs.writable if not any(parent in needs.writable for parent in path.parents)]
-    return (*outermost, *(TEMPORARY if needs.temporary else ()))
+def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
+    if properties.get("LoadState") == MASKED or any(map(is_masked, state.files)):
+        return replace(state, phase=MASKED, reason="its units are masked, so that nothing starts it", hint=UNMASK)
+    active, phase = properties.get("ActiveState", ""), properties.get("SubState", "")
+    pid = properties.get("MainPID", "0")
+    result = properties.get("Result", "success")
+    is_bad = active == FAILED or result not in ("", "success")
+    return replace(
+        state,
+        # units of a package, such as Debian's, lie elsewhere
+        files=state.files or tuple(Path(path) for path in [properties.get("FragmentPath", "")] if path),
+        is_enabled=properties.get("UnitFileState", "") == "enabled",
+        is_running=active in ("active", "reloading"),
+        pid=int(pid) if pid.isdecimal() and int(pid) else None,
+        phase=f"{active} ({phase})" if phase else active,
+        reason=f"the last run ended with {result}" if is_bad else "",
+        hint="read why: memoryctl service logs" if is_bad else "",
+    )
 
 
-def _left_out(needs: ServiceNeeds) -> Mapping[str, str]:
-    return {
-        "PrivateTmp": needs.temporary,
-        "PrivateDevices": needs.gpu,
-        "MemoryDenyWriteExecute": needs.javascript or needs.gpu,
-        "IPAddressDeny": needs.network,
-        "IPAddressAllow": needs.network,
-    }
+def why_no_systemd(environment: Mapping[str, str]) -> str:
+    """Say why no systemd of this user answers; empty if one does."""
+    answer = ask_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
+    if answer.is_done:
+        return ""
+    if "not been booted" in answer.error:
+        return "systemd does not run here, as in most containers and in WSL 1"
+    if "bus" in answer.error.lower():
+        return f"the systemd of this user cannot be reached ({answer.reason})"
+    return f"there is no systemd ({answer.reason})"
 
 
-_USUAL: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files and links of ours that systemd would read, for where nobody can ask it."""
+    folder = unit_folder(environment)
+    links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
+    return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
 
 
-def systemd_files(installation: Installation, folder: Path, runtime: str) -> ServiceFiles:
-    """Return the units and the drop-in; `runtime` is the user's runtime folder, empty if there is none."""
-    path = {"PATH": ":".join([*installation.folders, *_USUAL])} if installation.folders else {}
-    written = {
-        folder / SOCKET: socket_unit(
-            unit_template(f"systemd/{SOCKET}"), str(socket_path()), f"{runtime}/memoryd/{SOCKET_NAME}"
-        ),
-        folder / SERVICE: service_unit(
-            unit_template(f"systemd/{SERVICE}"),
-            installation.command,
-            {**installation.environment, **path},
-            why_more_memory=installation.needs.memory,
-        ),
-    }
-    drop_in = folder / DROP_IN
-    if not installation.is_hardened:
-        return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
-    text = MARKED + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
-    return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
+def why_no_namespaces() -> str:
+    """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
+    for name, wrong in NO_NAMESPACES.items():
+        with contextlib.suppress(OSError):
+            if Path(name).read_text().strip() == wrong:
+                return f"this system lets users make no namespaces ({name} is {wrong}), which hardening needs"
+    return ""
+
+
+def unit_folder(environment: Mapping[str, str]) -> Path:
+    """Tell where a user's own units lie."""
+    named = environment.get("XDG_CONFIG_HOME", "")
+    return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
+    try:
+        with path.open("rb") as file:
+            return MARK.encode() in file.read(1000)
+    except OSError:
+        return False
+
+
+def is_masked(path: Path) -> bool:
+    """Tell whether a unit is a link to nowhere by design, which is how somebody forbids it to start."""
+    return path.is_symlink() and os.path.realpath(path) == os.devnull
+
+
+def user_name(environment: Mapping[str, str]) -> str:
+    """Return the user whom loginctl is asked about: the name, else the number."""
+    return environment.get("USER") or str(os.getuid())
 
 
 def systemd_install(files: ServiceFiles, state: ServiceState, *, is_forced: bool) -> Iterator[ServiceStep]:
@@ -157,172 +263,80 @@ def _systemctl(why: str, *words: str, may_fail: bool = False) -> ServiceStep:
     return run_step(why, *SYSTEMCTL, *words, may_fail=may_fail)
 
 
-SYSTEMCTL: Final = ("systemctl", "--user")
-SERVICE: Final = "memoryd.service"
-SOCKET: Final = "memoryd.socket"
-UNITS: Final = (SOCKET, SERVICE)
-DROP_IN: Final = Path("memoryd.service.d") / "hardening.conf"
-MARK: Final = "memoryctl service install"
-"""Stands in the first lines of every file that we wrote."""
-FAILED: Final = "failed"
-MASKED: Final = "masked"
+def systemd_files(installation: Installation, folder: Path, runtime: str) -> ServiceFiles:
+    """Return the units and the drop-in; `runtime` is the user's runtime folder, empty if there is none."""
+    path = {"PATH": ":".join([*installation.folders, *_SYSTEM_FOLDERS])} if installation.folders else {}
+    written = {
+        folder / SOCKET: socket_unit(
+            unit_template(f"systemd/{SOCKET}"), str(socket_path()), f"{runtime}/memoryd/{SOCKET_NAME}"
+        ),
+        folder / SERVICE: service_unit(
+            unit_template(f"systemd/{SERVICE}"),
+            installation.command,
+            {**installation.environment, **path},
+            why_more_memory=installation.needs.memory,
+        ),
+    }
+    drop_in = folder / DROP_IN
+    if not installation.is_hardened:
+        return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
+    text = HEADER + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
+    return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
 
 
-def unit_folder(environment: Mapping[str, str]) -> Path:
-    """Tell where a user's own units lie."""
-    named = environment.get("XDG_CONFIG_HOME", "")
-    return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
+def service_unit(
+    template: str, command: Sequence[str], environment: Mapping[str, str], *, why_more_memory: str = ""
+) -> str:
+    """Return memoryd.service; raises InvalidRequest for a path that no unit can hold."""
+    words = [program_word(command[0]), *map(argument_word, command[1:])]
+    lines = [f"ExecStart={' '.join(words)}"]
+    lines += [f"Environment={environment_word(name, value)}" for name, value in environment.items()]
+    text = template.replace(PLACEHOLDER, "").replace(COMMAND, "\n".join(lines))
+    if why_more_memory:
+        for usual, more in MORE_MEMORY.items():
+            text = text.replace(usual, f"# more than {usual.partition('=')[2]}, for {why_more_memory}\n{more}")
+    return HEADER + text
 
 
-def is_ours(path: Path) -> bool:
-    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
-    try:
-        with path.open("rb") as file:
-            return MARK.encode() in file.read(1000)
-    except OSError:
-        return False
+def socket_unit(template: str, socket: str, usual_socket: str) -> str:
+    """Return memoryd.socket, which listens where clients look; raises as `service_unit`.
+
+    Where that is the usual place, systemd fills in the runtime folder.
+    """
+    line = SOCKET_LINE if socket == usual_socket else f"ListenStream={whole_value(socket)}"
+    return HEADER + template.replace(SOCKET_LINE, line)
 
 
-def is_masked(path: Path) -> bool:
-    """Tell whether a unit is a link to nowhere by design, which is how somebody forbids it to start."""
-    return path.is_symlink() and os.path.realpath(path) == os.devnull
+def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
+    """Return the drop-in: folders filled in, and what is needed left out, with the reason in its place.
+
+    Raises InvalidRequest for a path that no unit can hold.
+    """
+    left_out = _left_out(needs)
+    lines = []
+    for line in template.splitlines():
+        reason = left_out.get(line.partition("=")[0], "")
+        if line == WRITABLE:
+            lines += [f"ReadWritePaths={path_word(str(path))}" for path in _writable(needs)]
+        else:
+            lines.append(f"# left out, for {reason}: {line}" if reason else line)
+    return "\n".join(lines) + "\n"
 
 
-def user_name(environment: Mapping[str, str]) -> str:
-    """Return the user whom loginctl is asked about: the name, else the number."""
-    return environment.get("USER") or str(os.getuid())
+def _writable(needs: ServiceNeeds) -> tuple[Path, ...]:
+    # without a /tmp of its own, that of everybody would be read-only to it
+    outermost = [path for path in needs.writable if not any(parent in needs.writable for parent in path.parents)]
+    return (*outermost, *(TEMPORARY if needs.temporary else ()))
 
 
-PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
-UNMASK: Final = f"if it is to run: systemctl --user unmask {' '.join(UNITS)}"
-NO_NAMESPACES: Final = {
-    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
-    "/proc/sys/kernel/unprivileged_userns_clone": "0",
-    "/proc/sys/user/max_user_namespaces": "0",
-}
-"""Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
-
-
-def why_no_systemd(environment: Mapping[str, str]) -> str:
-    """Say why no systemd of this user answers; empty if one does."""
-    answer = ask_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
-    if answer.is_done:
-        return ""
-    if "not been booted" in answer.error:
-        return "systemd does not run here, as in most containers and in WSL 1"
-    if "bus" in answer.error.lower():
-        return f"the systemd of this user cannot be reached ({answer.reason})"
-    return f"there is no systemd ({answer.reason})"
-
-
-def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files and links of ours that systemd would read, for where nobody can ask it."""
-    folder = unit_folder(environment)
-    links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
-    return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
-
-
-def why_no_namespaces() -> str:
-    """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
-    for name, wrong in NO_NAMESPACES.items():
-        with contextlib.suppress(OSError):
-            if Path(name).read_text().strip() == wrong:
-                return f"this system lets users make no namespaces ({name} is {wrong}), which hardening needs"
-    return ""
-
-
-class SystemdManager(Struct, frozen=True):
-    """Asks the user's systemd."""
-
-    environment: Mapping[str, str]
-    name: ManagerName = "systemd"
-
-    @property
-    def folder(self) -> Path:
-        """Where our units lie."""
-        return unit_folder(self.environment)
-
-    @property
-    def places(self) -> tuple[Path, ...]:
-        """Where our units and the drop-in lie, whether they are there or not."""
-        return tuple(self.folder / name for name in (*UNITS, DROP_IN))
-
-    def state(self) -> ServiceState:
-        """Return how the service stands."""
-        files = tuple(filter(os.path.lexists, self.places))
-        foreign = tuple(path for path in files if not is_ours(path))
-        answer = ask_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
-        state = ServiceState("systemd", files=files, foreign=foreign, lingers=self.lingers())
-        if not answer.is_done:
-            return replace(state, reason=answer.reason, hint="see what it says: systemctl --user status memoryd")
-        return _told(state, answer.properties)
-
-    def lingers(self) -> bool | None:
-        """Tell whether the user's services go on after logout; None if nobody can say."""
-        answer = ask_program(
-            ("loginctl", "show-user", user_name(self.environment), "--property=Linger"), self.environment, seconds=10
-        )
-        said = answer.properties.get("Linger") if answer.is_done else None
-        # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
-        if said is None:
-            found = Path("/var/lib/systemd/linger") / user_name(self.environment)
-            return True if found.exists() else None
-        return said == "yes"
-
-    def ask(self, *words: str) -> ManagerAnswer:
-        """Ask systemctl."""
-        return ask_program((*SYSTEMCTL, *words), self.environment)
-
-    def files(self, installation: Installation) -> ServiceFiles:
-        """Return the units as they should be."""
-        return systemd_files(installation, self.folder, self.environment.get("XDG_RUNTIME_DIR", ""))
-
-    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Return what is left to do until the service runs as it should."""
-        return systemd_install(files, state, is_forced=is_forced)
-
-    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Return what removes all that the installer put there."""
-        return systemd_uninstall(state, self.folder, is_forced=is_forced)
-
-    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what starts it."""
-        return systemd_start(state)
-
-    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what stops it."""
-        return systemd_stop()
-
-    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what starts it anew."""
-        return systemd_restart(state)
-
-    def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
-        """Return how the journal shows what the daemon told."""
-        return ("journalctl", "--user", f"--unit={SERVICE}", f"--lines={lines}", *(("--follow",) if follow else ()))
-
-
-def _told(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
-    if properties.get("LoadState") == MASKED or any(map(is_masked, state.files)):
-        return replace(state, phase=MASKED, reason="its units are masked, so that nothing starts it", hint=UNMASK)
-    active, phase = properties.get("ActiveState", ""), properties.get("SubState", "")
-    pid = properties.get("MainPID", "0")
-    result = properties.get("Result", "success")
-    is_bad = active == FAILED or result not in ("", "success")
-    return replace(
-        state,
-        # units of a package, such as Debian's, lie elsewhere
-        files=state.files or tuple(Path(path) for path in [properties.get("FragmentPath", "")] if path),
-        is_enabled=properties.get("UnitFileState", "") == "enabled",
-        is_running=active in ("active", "reloading"),
-        pid=int(pid) if pid.isdecimal() and int(pid) else None,
-        phase=f"{active} ({phase})" if phase else active,
-        reason=f"the last run ended with {result}" if is_bad else "",
-        hint="read why: memoryctl service logs" if is_bad else "",
-    )
-
-
-CONTROLS: Final = expression("[\x00-\x1f\x7f]")
+def _left_out(needs: ServiceNeeds) -> Mapping[str, str]:
+    return {
+        "PrivateTmp": needs.temporary,
+        "PrivateDevices": needs.gpu,
+        "MemoryDenyWriteExecute": needs.javascript or needs.gpu,
+        "IPAddressDeny": needs.network,
+        "IPAddressAllow": needs.network,
+    }
 
 
 def program_word(path: str) -> str:
@@ -382,36 +396,3 @@ def held(text: str) -> str:
 def _in_quotes(text: str) -> str:
     escaped_text = percents(held(text)).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped_text}"'
-
-
-MARKED: Final = (
-    "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
-    "# of your own beside it: systemctl --user edit memoryd\n"
-)
-COMMAND: Final = "ExecStart=%h/.local/bin/memoryd"
-SOCKET_LINE: Final = "ListenStream=%t/memoryd/memoryd.sock"
-PLACEHOLDER: Final = "# the installer puts the absolute path of the command here\n"
-MORE_MEMORY: Final = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
-
-
-def service_unit(
-    template: str, command: Sequence[str], environment: Mapping[str, str], *, why_more_memory: str = ""
-) -> str:
-    """Return memoryd.service; raises InvalidRequest for a path that no unit can hold."""
-    words = [program_word(command[0]), *map(argument_word, command[1:])]
-    lines = [f"ExecStart={' '.join(words)}"]
-    lines += [f"Environment={environment_word(name, value)}" for name, value in environment.items()]
-    text = template.replace(PLACEHOLDER, "").replace(COMMAND, "\n".join(lines))
-    if why_more_memory:
-        for usual, more in MORE_MEMORY.items():
-            text = text.replace(usual, f"# more than {usual.partition('=')[2]}, for {why_more_memory}\n{more}")
-    return MARKED + text
-
-
-def socket_unit(template: str, socket: str, usual_socket: str) -> str:
-    """Return memoryd.socket, which listens where clients look; raises as `service_unit`.
-
-    Where that is the usual place, systemd fills in the runtime folder.
-    """
-    line = SOCKET_LINE if socket == usual_socket else f"ListenStream={whole_value(socket)}"
-    return MARKED + template.replace(SOCKET_LINE, line)

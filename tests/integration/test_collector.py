@@ -27,7 +27,7 @@ def restrained() -> Iterator[list[int]]:
         if phase == "start":
             seen.append(info["generation"])
 
-    heartbeats.restrain()
+    heartbeats.freeze_objects()
     gc.callbacks.append(note)
     yield seen
     gc.callbacks.remove(note)
@@ -70,7 +70,7 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
     del knot
     before = gc.get_threshold()
     try:
-        heartbeats.restrain()
+        heartbeats.freeze_objects()
         gc.collect()
         assert end() is not None
         collecting = asyncio.create_task(heartbeats.collect_when_quiet(lambda: False, pause=0.01))

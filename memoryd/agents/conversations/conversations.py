@@ -1,9 +1,7 @@
-"""The conversations of one agent: an index of their own beside that of the notes, what feeds it, and the search in it.
+"""The index of one agent's conversations, beside that of the notes: what feeds it, and the search in it.
 
-No other agent has a part in its file, not even one on the same workspace. All of it is optional: whatever breaks here
-costs conversations and never notes.
-
-What brings conversations into the index of one agent: its questions and answers, and its transcripts.
+Each agent has a file of its own, even on a shared workspace. All of it is optional: what fails here costs
+conversations and never notes.
 """
 
 import asyncio
@@ -43,6 +41,8 @@ from memoryd.store.index.schema import discard
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
+OPEN_SECONDS: Final = 10.0
+"""So long the files of sessions may take to be looked at before anybody is told."""
 
 
 class NotesAhead(Struct, frozen=True):
@@ -228,10 +228,6 @@ def _made_database(agent: Agent, around: Surroundings) -> Database:
         vector_extension=Path(vector.extension_path) if vector.extension_path else None,
         loads_vectors=vector.enabled,
     )
-
-
-OPEN_SECONDS: Final = 10.0
-"""So long the files of sessions may take to be looked at before anybody is told."""
 
 
 class ConversationIndexing(Struct, frozen=True):

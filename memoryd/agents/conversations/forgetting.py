@@ -1,17 +1,12 @@
-"""Take a conversation of one agent out of everything, in an order in which nothing can bring it back.
+"""Forgetting a conversation of one agent: the plan of what goes, and doing it so that nothing can bring it back.
 
-First it is noted in the ledger what is to be forgotten, so that the next start ends what a kill ended; from then on
-nobody reads or tells it. Of a session go its files, the truth; then what is made of them: rows, vectors and words, held
-answers. The note goes last, and stays while the files cannot be reached or written.
+First the ledger notes what is to be forgotten, so that the next start finishes what a kill interrupted; from then on
+the conversation is neither read nor shown. Of a session first its files go, the truth; then what is made of them:
+rows, vectors and words, held answers, the memory of its end and its summaries. The note goes last, and stays while the
+files cannot be reached or written.
 
-A transcript belongs to another program and stays. It is noted in the ledger, for good, that it is never to be read
-again; then goes what was made of it, of its copies, and the sessions that their turns were taken into.
-
-What goes if a conversation is forgotten: one answer for whoever asks first, and for the forgetting itself.
-
-What forgetting a conversation means: what belongs to it, what would go with it, and what is out of reach.
-
-What was made of a session goes with it: the memory of its end, and its summaries.
+A transcript belongs to another program and stays. The ledger notes for good that it is never to be read again; then
+goes what was made of it and of its copies, and the sessions that took their turns.
 """
 
 import asyncio
@@ -38,6 +33,12 @@ from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.moving.replacing import kept_folder
 from memoryd.sessions.excluded import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
+
+log = structlog.get_logger(__name__)
+
+RETRY_SECONDS: Final = 10.0
+FOLLOW_SECONDS: Final = 10.0
+_LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
 
 
 class AlikeTranscripts(Struct, frozen=True):
@@ -134,10 +135,10 @@ class ForgettingReach:
         plan = await self.plan(path)
         receipt = Receipt(plan.path, conversations=plan.conversations, stays=await self.stays(plan))
         for one in plan.conversations:
-            receipt = receipt.with_more(await self._of(one), await self.remarks(one))
+            receipt = receipt.with_more(await self._count(one), await self.remarks(one))
         return receipt
 
-    async def _of(self, path: RelativePath) -> Removed:
+    async def _count(self, path: RelativePath) -> Removed:
         rows = await self._places.index.holds(path)
         if not holds_turns(path):
             return Removed(rows=rows, exports=await self._places.exports.holds(path))
@@ -176,11 +177,6 @@ class ForgettingReach:
 
 def _is_in_git(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
-
-
-RETRY_SECONDS: Final = 10.0
-
-log = structlog.get_logger(__name__)
 
 
 class Forgetting:
@@ -314,13 +310,11 @@ class Forgetting:
                 await self._withheld.load()
                 await self.finish()
             except (MemorydError, OSError) as exc:
-                self.trouble = f"the forgetting of a conversation is not finished: {exc}" if self._is_owed() else ""
+                is_pending = self._withheld.is_known and self._withheld.unfinished()
+                self.trouble = f"the forgetting of a conversation is not finished: {exc}" if is_pending else ""
             else:
                 self.trouble = ""
             await asyncio.sleep(retry_seconds)
-
-    def _is_owed(self) -> bool:
-        return self._withheld.is_known and bool(self._withheld.unfinished())
 
     async def _forget_remains(self, path: RelativePath) -> Removed:
         made = await self._forget_made(path)
@@ -338,10 +332,6 @@ class Forgetting:
         return await self._places.index.forget(path)
 
 
-FOLLOW_SECONDS: Final = 10.0
-_LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
-
-
 class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
     """The memories that were made of the sessions of one workspace. `follow` has the index hold what is on disk."""
 
@@ -351,7 +341,7 @@ class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
 
     async def would_forget(self, session: SessionId) -> tuple[str, ...]:
         """Say what would go with a session; raises StoreError."""
-        return _told(len(made_of(await self.book.now(), session)), "goes")
+        return _render_memories(len(made_of(await self.book.now(), session)), "goes")
 
     async def forget(self, session: SessionId) -> tuple[str, ...]:
         """Forget what was made of a session, and say so; what is in the way is said, too."""
@@ -367,9 +357,9 @@ class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
                 await self.forgetting.forget(memory)
         except MemorydError as exc:
             return (f"{_LEFT}: {exc}",)
-        return _told(len(found), "went")
+        return _render_memories(len(found), "went")
 
 
-def _told(count: int, verb: str) -> tuple[str, ...]:
+def _render_memories(count: int, verb: str) -> tuple[str, ...]:
     made = "1 memory that was made of it" if count == 1 else f"{count} memories that were made of it"
     return (f"{made} {verb} with it",) if count else ()

@@ -1,8 +1,6 @@
-"""What is made of conversations and has to go with them: the rows of an index, and exports.
+"""The places that forgetting reaches: rows of the indexes of notes and conversations, and exports.
 
-The indexes that forgetting reaches: those of notes, of all workspaces, and those of what was said on one.
-
-What is told of a forgetting: what went, and what is out of reach.
+Each place reports what went, and what is out of reach.
 """
 
 import asyncio
@@ -29,6 +27,8 @@ from memoryd.store.index.schema import delete_set_aside, discard
 OPEN_SECONDS: Final = 20.0
 """How long it is waited for an index that is being opened."""
 _LOOK_SECONDS: Final = 0.05
+FOLLOW_SECONDS: Final = 60.0
+_PAGES: Final = "bank/"
 
 
 class MadeOfConversations(Protocol):
@@ -137,10 +137,6 @@ class NothingExported:
 
 def _file_name(path: RelativePath) -> str:
     return path.rpartition("/")[2]
-
-
-FOLLOW_SECONDS: Final = 60.0
-_PAGES: Final = "bank/"
 
 
 class ForgettingIndexes:

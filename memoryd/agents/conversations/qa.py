@@ -1,9 +1,8 @@
-"""The questions and answers of one agent: one method for each use; what another agent said is never seen.
+"""The questions and answers of one agent: a method for each use. It never sees those of another agent.
 
-Each raises Disabled without `memory.qa.enabled`, NotNow and StoreUnavailable while the files cannot be used, and
-Denied where it would write and nothing may be written.
-
-Answers that are not kept with their turns: held in the ledger for a week, in case somebody asks for them.
+Each method raises Disabled without `memory.qa.enabled`, NotNow and StoreUnavailable while the files cannot be used, and
+Denied where it would write and nothing may be written. Answers that are not kept with their turns are held in the
+ledger for a week, in case they are asked for.
 """
 
 from collections.abc import Sequence

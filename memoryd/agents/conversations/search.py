@@ -1,7 +1,4 @@
-"""The arm that answers from the conversations of one agent, and how its index is at the moment.
-
-Where the transcripts of an agent are exported to for qmd, and where they must not go.
-"""
+"""The conversations of one agent as an arm of a search, and the folder of their exports for qmd."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -26,6 +23,8 @@ NO_TRANSCRIPTS: Final = (
     'with "sessions" in memorySearch.sources'
 )
 STILL_READING: Final = "conversations are still being read"
+EXPORTS: Final = "sessions"
+RECORD: Final = "exports.json"
 
 
 def conversation_arm(
@@ -39,19 +38,19 @@ def conversation_arm(
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
         told = None if index is None else OnceTold(index)
-        return ConversationArm(told, lambda: _standing(conversations, settings))
+        return ConversationArm(told, lambda: _index_arm(conversations, settings))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
     def standing() -> Arm:
         if index is None:
             return Arm(ArmState.OK) if exports.is_wanted else NOTHING_TO_ASK
-        arm = _standing(conversations, settings)
+        arm = _index_arm(conversations, settings)
         return Arm(ArmState.OK) if exports.is_wanted and arm.reason == NO_TRANSCRIPTS else arm
 
     return ConversationArm(OnceTold(joined), standing)
 
 
-def _standing(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:
+def _index_arm(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:
     """Say what the index lacks; one that cannot be read at all says so when it is asked."""
     if trouble := conversations.trouble:
         return Arm(ArmState.PARTIAL, trouble)
@@ -62,10 +61,6 @@ def _standing(conversations: AgentConversations, settings: MemorySearchSection) 
         return Arm(ArmState.PARTIAL, reason)
     is_reading = settings.experimental.session_memory and "sessions" in settings.sources
     return Arm(ArmState.OK, "" if is_reading else NO_TRANSCRIPTS)
-
-
-EXPORTS: Final = "sessions"
-RECORD: Final = "exports.json"
 
 
 def export_settings(agent: Agent, agents: Sequence[Agent]) -> ExportSettings:

@@ -1,9 +1,8 @@
 """One memory of each session that ends, and summaries on demand: lines of the daily log, tagged with their session.
 
-A session ends when its agent says so, or when nothing is said in it for six hours. How far it came stands in its file:
-a kill leaves it owed, and it is written where it is not there yet.
-
-What may be told of a session, and a summary of it: in the prose of a text model, else of its own sentences.
+A session ends when its agent says so, or after six hours without a message. Its file notes how far it came: after a
+kill its memory is written if it is not in the log yet. The prose is that of a text model, or else sentences of the
+session itself.
 """
 
 import asyncio
@@ -38,6 +37,8 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
 from memoryd.memory.retaining import Retaining, Retention, StatedLines
 
+log = structlog.get_logger(__name__)
+
 PROSE_CHARS: Final = 800
 """A longer summary of a text model is none."""
 WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."
@@ -45,6 +46,10 @@ NOT_SIGNIFICANT: Final = "Nothing of it is significant: only what was asked is k
 _MOST_FACTS: Final = 30
 _NO_TAG: Final = expression(r"[^\w.:/@+-]")
 _TAG_CHARS: Final = 80
+LOOK_SECONDS: Final = 300.0
+"""How long a session may be over before somebody notices."""
+NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
+SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
 
 
 class SummaryText(Struct, frozen=True):
@@ -121,14 +126,6 @@ def _facts(turns: Sequence[Turn], is_left_out: Callable[[str], bool]) -> Iterato
         said = [" ".join(sentences) for sentences in told_of(turn, is_left_out)]
         if any(said):
             yield CitedFact(f"{turn.seq:08x}", " — ".join(filter(None, said)))
-
-
-log = structlog.get_logger(__name__)
-
-LOOK_SECONDS: Final = 300.0
-"""How long a session may be over before somebody notices."""
-NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
-SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
 
 
 def tag_of(session: SessionId) -> str:
@@ -237,10 +234,10 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         if session.end is SessionEnd.OPEN:
             # from here on nobody goes on with it
             await shared.write(lambda store: store.ends.end(session.id))
-        await self._tell(session)
+        await self._write_memory(session)
         await shared.write(lambda store: store.ends.note_told(session.id))
 
-    async def _tell(self, session: Session) -> None:
+    async def _write_memory(self, session: Session) -> None:
         if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
             return
         if len(session.turns) < LEAST_TURNS or (is_of_group(session.key) and not self.in_groups):
@@ -251,11 +248,11 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         line = self._line(Kind.SESSION, session, summary.titled(session.id))
         day = self.day(min(session.last_activity, self.now()).timestamp())
         tombstones = await self.summing.tombstones.all()
-        if tombstones.hold(line.id, line.text) or await self._stands(session.id, day):
+        if tombstones.hold(line.id, line.text) or await self._is_written(session.id, day):
             return
         await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
 
-    async def _stands(self, session: SessionId, day: date) -> bool:
+    async def _is_written(self, session: SessionId, day: date) -> bool:
         """Tell whether the log of the day has its memory already: a kill came before that was noted."""
         path = RelativePath(f"memory/{day:%Y-%m-%d}.md")
         text = (await self.journal.read(path)).text or ""

@@ -1,6 +1,6 @@
-"""The lines of a conversation that a citation means, without secrets, and only while they still say what was found.
+"""One agent's conversations as a whole: list, show, read now, forget one, do not remember it.
 
-What may be asked of one agent's conversations as a whole: list, show, read now, forget one, do not remember it.
+The lines that a citation means are shown without secrets, and only while they still say what was found.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from memoryd.sessions.session_turns import check_told
 SHOWN_CHARS: Final = 200_000
 """Of all lines in one reply."""
 SHOWN_LINES: Final = 1_000
-
 _BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
+_FAILURES_TOLD: Final = 3
 
 
 class IndexedTranscripts(Protocol):
@@ -114,9 +114,6 @@ def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> ShownL
         lines.append(ShownLine(number, text, number in cited))
     is_cut = bool(lines) and lines[-1].number >= cited[0] + SHOWN_LINES and cited[-1] > lines[-1].number
     return ShownLines(citation, tuple(lines), lines[-1].number + 1 if is_cut else None)
-
-
-_FAILURES_TOLD: Final = 3
 
 
 class ReadConversations(Struct, frozen=True):

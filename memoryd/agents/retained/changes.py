@@ -1,8 +1,6 @@
-"""What was written into the workspace of an agent, by whom, and taking it back; for its owner alone.
+"""What was written into the workspace of an agent, and taking it back; for its owner alone.
 
-What may be asked of one agent's retained memories: an object for each use.
-
-Each use is a class of its own, in a module of its own beside this one.
+`Retained` holds an object for each use of the agent's retained memories.
 """
 
 import contextlib
@@ -58,11 +56,11 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         `since` is a date as somebody writes it, `by` a writer, `agent`, or `agent:ID`.
         """
         await self.journal.settle()
-        chosen = replace(_by(wanted, by), since=self.moment(since, wanted.since))
+        chosen = replace(_written_by(wanted, by), since=self.moment(since, wanted.since))
         rows = await self.journal.changes.some(chosen)
-        return ListedChanges(rows, self.journal.trouble, await self._standing(rows))
+        return ListedChanges(rows, self.journal.trouble, await self._still_there(rows))
 
-    async def _standing(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
+    async def _still_there(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
         now: dict[RelativePath, bytes] = {}
         for path in dict.fromkeys(row.path for row in rows):
             with contextlib.suppress(MemorydError):
@@ -88,7 +86,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         return await undoing.undo_run(run or "", is_dry_run=is_dry_run)
 
 
-def _by(wanted: ChangeFilter, name: str) -> ChangeFilter:
+def _written_by(wanted: ChangeFilter, name: str) -> ChangeFilter:
     if not name:
         return wanted
     kind, _, agent = name.partition(":")

@@ -1,10 +1,8 @@
-"""The core file of an agent: shown, and edited by its owner.
+"""The core file of an agent, shown and edited by its owner, and the rule of who decides what is core.
 
-What stands in the core of every session is its owner's to decide: one rule for whatever states, pins and weighs.
-
-What a session or a model says may have been put into its mouth by a note that it read, and what is pinned is told to
-every session after it. So the owner alone pins, unpins and edits the core file, and what others state is never so
-important that it is core from the first.
+What a session or a model says may come from a note that it read, and what is pinned is shown to every later session.
+So the owner alone pins, unpins and edits the core file, and what others state is never important enough to be core from
+the first.
 """
 
 import math

@@ -1,11 +1,7 @@
-"""What may be asked of an agent's memories one by one: search, get, list, count, and how they will stand.
+"""An agent's memories one by one: search, get, list, count and explain; add, pin, weigh and delete.
 
-Reads reach what recall reaches, and an id beyond reach reads as one that there is not.
-
-What may be changed of an agent's memories one by one: add, pin, weigh and delete.
-
-The owner writes what is within reach; a session writes only what is its agent's own, and nothing of the
-core: what others rely on is not its to change.
+Reads reach what recall reaches, and an id beyond reach reads as one that does not exist. The owner writes what is
+within reach; a session writes only what is its agent's own, and nothing of the core, which others rely on.
 """
 
 import asyncio
@@ -53,6 +49,8 @@ from memoryd.memory.retaining import LineEditing, StatedLines
 from memoryd.memory.usage import UsageBook
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
+_NOT_OWN: Final = "a session changes only memories of its own agent"
+_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
 class FoundDocuments(Struct, frozen=True):
@@ -127,7 +125,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def stats(self, admitted: Admitted) -> DocumentStats:
         """Count the memories within reach."""
         memories = within(await self.now(), self.recall.reach(admitted))
-        return await asyncio.to_thread(lambda: stats_of(list(self._documents(memories))))
+        return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))
 
     async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> DecayPreview:
         """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
@@ -151,9 +149,6 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.book.now()
 
-    def _documents(self, memories: Iterable[Memory]) -> Iterable[MemoryDocument]:
-        return map(self._document, with_pauses(memories))
-
     def _told_scope(self, memory: Memory) -> str:
         return told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
 
@@ -173,10 +168,6 @@ def _named(known: Iterable[Memory], name: str) -> Memory:
         return named(known, name)
     except ValueError as exc:
         raise NotFound(str(exc), hint=_LIST_HINT) from exc
-
-
-_NOT_OWN: Final = "a session changes only memories of its own agent"
-_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
 class AddedDocument(Struct, frozen=True):

@@ -1,10 +1,7 @@
-"""Recalling what an agent's memory holds; what the asker leaves open is as the configuration says.
+"""Recalling what an agent's memory holds: filters, bundles for the prompt, and chats of several people.
 
-What somebody filters memories by, held against what there is: kinds and scopes by their names.
-
-Bundles for the prompt of an agent: the core file and the persona as they stand, what is pinned and recalled.
-
-What is recalled for a chat of several people, without what the core keeps from it.
+What a request leaves open is as the configuration says. A bundle holds the core file and the persona as they are, and
+what is pinned and recalled; a chat of several people gets nothing of the core unless the configuration says so.
 """
 
 import asyncio
@@ -40,30 +37,58 @@ from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.opinions import HeldOpinion, OpinionBook
-from memoryd.memory.recall.query import Recalled, RecalledEntity, RecalledItem, RecalledMemory, RecallQuery
+from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageBook
-
-
-def asked_kinds(name: str) -> frozenset[Kind] | None:
-    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
-    kinds = kinds_named(name) if name else None
-    if name and kinds is None:
-        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
-    return kinds
-
-
-def check_scope(scope: str) -> None:
-    """Raise InvalidRequest for what is no scope; empty is none, and all."""
-    if scope not in ("", WORKSPACE) and not is_scope(scope):
-        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
-        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
-
 
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
 _DOCUMENT_BYTES: Final = 256 * 1024
 """More of a document has no place in any prompt."""
+_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
+
+
+class RecallOptions(Struct, frozen=True, kw_only=True):
+    """How to recall; None, and an empty text, is as the configuration says, or no filter.
+
+    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
+    """
+
+    k: int | None = None
+    since: str = ""
+    until: str = ""
+    as_of: str = ""
+    known_by: str = ""
+    entity: str = ""
+    kind: str = ""
+    scope: str = ""
+    only_memories: bool = False
+    """Whether passages and pages are left out."""
+    deadline: timedelta | None = None
+    is_explained: bool = False
+    touches: bool = True
+    """Whether what is told counts as used."""
+    is_told_to_all: bool = False
+    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
+
+
+class BundleOptions(Struct, frozen=True, kw_only=True):
+    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
+
+    budget: int | None = None
+    if_none_match: str = ""
+
+
+class RecallOutcome(Struct, frozen=True, kw_only=True):
+    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
+
+    recalled: Recalled
+    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
+    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
+    """What lines say for and against them, counted or not."""
+    bundle: Bundle | None = None
+    has_citations: bool = True
+    is_explained: bool = False
 
 
 class AgentBundles(Struct, frozen=True, kw_only=True):
@@ -122,7 +147,7 @@ class AgentBundles(Struct, frozen=True, kw_only=True):
             return _Pins()
         filters = RecallFilters(reach=reach)
         marked = (book.memories[one] for one in sorted(book.marked))
-        telling = [memory for memory in marked if _tells(memory) and filters.standing(memory)]
+        telling = [memory for memory in marked if _affects_pins(memory) and filters.standing(memory)]
         older = {one for each in superseded(telling).values() for one in each}
         pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
         beyond = pins_beyond(pinned)
@@ -142,7 +167,7 @@ class _Pins(Struct, frozen=True):
     beyond: Sequence[BundlePart] = ()
 
 
-def _tells(memory: Memory) -> bool:
+def _affects_pins(memory: Memory) -> bool:
     """Tell whether a memory is pinned, or may take the place of one that is: an agent's own takes none."""
     attributes = memory.line.attributes
     return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in BY_PEOPLE)
@@ -156,13 +181,9 @@ def _pin(memory: Memory, rank: int) -> BundlePart:
 
 def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:
     for page in recalled.entities:
-        yield _page(page)
+        yield BundlePart(page.path, page.summary, page.path, note=page.name)
     for item in recalled.items:
         yield _part(item, opinions)
-
-
-def _page(page: RecalledEntity) -> BundlePart:
-    return BundlePart(page.path, page.summary, page.path, note=page.name)
 
 
 def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> BundlePart:
@@ -184,52 +205,6 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> Bundl
         is_superseded=bool(item.superseded_by),
         shorter=shorter(line.text),
     )
-
-
-_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
-
-
-class RecallOptions(Struct, frozen=True, kw_only=True):
-    """How to recall; None, and an empty text, is as the configuration says, or no filter.
-
-    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
-    """
-
-    k: int | None = None
-    since: str = ""
-    until: str = ""
-    as_of: str = ""
-    known_by: str = ""
-    entity: str = ""
-    kind: str = ""
-    scope: str = ""
-    only_memories: bool = False
-    """Whether passages and pages are left out."""
-    deadline: timedelta | None = None
-    is_explained: bool = False
-    touches: bool = True
-    """Whether what is told counts as used."""
-    is_told_to_all: bool = False
-    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
-
-
-class BundleOptions(Struct, frozen=True, kw_only=True):
-    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
-
-    budget: int | None = None
-    if_none_match: str = ""
-
-
-class RecallOutcome(Struct, frozen=True, kw_only=True):
-    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
-
-    recalled: Recalled
-    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
-    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
-    """What lines say for and against them, counted or not."""
-    bundle: Bundle | None = None
-    has_citations: bool = True
-    is_explained: bool = False
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):
@@ -283,7 +258,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     def touch(self, outcome: RecallOutcome, *, at: float) -> None:
         """Count what was told as used: of a bundle what stands in it, else all."""
-        memories = _memories(outcome.recalled)
+        memories = [item.memory.id for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
         if outcome.bundle is not None:
             told = {line.name for line in outcome.bundle.receipt if line.is_told}
             memories = [one for one in memories if short_id(one) in told]
@@ -363,10 +338,6 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return {}
 
 
-def _memories(recalled: Recalled) -> list[MemoryId]:
-    return [item.memory.id for item in recalled.items if isinstance(item, RecalledMemory)]
-
-
 def _beliefs(recalled: Recalled) -> list[MemoryId]:
     memories = (item.memory for item in recalled.items if isinstance(item, RecalledMemory))
     return [memory.id for memory in memories if is_belief(memory.kind)]
@@ -388,7 +359,7 @@ async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Rec
         kept = kept_from_groups((await book.now()).memories.values())
     except StoreError:
         return replace(recalled, entities=(), items=(), left_out=())
-    may = _telling(kept)
+    may = _visible_to_groups(kept)
     return replace(
         recalled,
         entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
@@ -397,10 +368,25 @@ async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Rec
     )
 
 
-def _telling(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
+def _visible_to_groups(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
     def may(item: RecalledItem) -> bool:
         if isinstance(item, RecalledMemory):
             return not kept.keeps(item.memory.line.text, memory=item.memory.id)
         return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
 
     return may
+
+
+def asked_kinds(name: str) -> frozenset[Kind] | None:
+    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
+    kinds = kinds_named(name) if name else None
+    if name and kinds is None:
+        raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
+    return kinds
+
+
+def check_scope(scope: str) -> None:
+    """Raise InvalidRequest for what is no scope; empty is none, and all."""
+    if scope not in ("", WORKSPACE) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
+        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)

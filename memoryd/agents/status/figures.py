@@ -1,11 +1,4 @@
-"""How much an index holds and what it lacks, for status.
-
-What there is to tell of an agent's conversations: what is read, what is not and why, and how much is indexed.
-
-What the parts of all memories counted since they were made: how long arms took, looks at the disk, caches.
-
-How much there is of an agent's questions and answers, and what is wrong with their files.
-"""
+"""The figures of status: of an index, of conversations, of questions and answers, and of the parts' own counters."""
 
 import asyncio
 import contextlib
@@ -37,8 +30,8 @@ from memoryd.store.index.memories import MemoryCounts
 from memoryd.store.index.passages import Counts, RejectedPassage
 
 FLAGGED_SHOWN = 50
-
 Result = TypeVar("Result")
+SKIPPED_SHOWN: Final = 50
 
 
 class Holdings(Struct, frozen=True, kw_only=True):
@@ -93,7 +86,7 @@ class Census:
         # each in a transaction of its own, beside the loops that write: the figures need not add up
         last, documents = self._figures, self._database.documents
         self._figures = Figures(
-            held=await self._held(),
+            held=await self._holdings(),
             lacking=await _or_last(self._lane.count(), last.lacking),
             unsent=await self._unsent(),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
@@ -102,7 +95,7 @@ class Census:
         )
         return self._figures
 
-    async def _held(self) -> Holdings:
+    async def _holdings(self) -> Holdings:
         with contextlib.suppress(StoreError):
             counts = await self._database.documents.counts()
             return Holdings(
@@ -161,9 +154,6 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
         return SkippedFile(refused.path, f"found by its name only: {refused.reason}")
     lines = f"lines {refused.start_line} to {refused.end_line}"
     return SkippedFile(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
-
-
-SKIPPED_SHOWN: Final = 50
 
 
 class ConversationFigures(Struct, frozen=True, kw_only=True):

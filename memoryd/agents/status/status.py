@@ -1,7 +1,4 @@
-"""What there is to tell of an agent's memory: the states of its parts, what its index holds, what is degraded.
-
-What does less than the configuration asks for, and since when.
-"""
+"""The status of an agent's memory: the states of its parts, its index, and what is degraded and since when."""
 
 import asyncio
 import time
@@ -42,6 +39,8 @@ from memoryd.wire import Event
 
 NEW_PARTS_SECONDS: Final = 10.0
 """How long parts that were just made may take to find out what does not work."""
+LOOK_SECONDS: Final = 1.0
+SKIPPED_SHOWN: Final = 50
 
 
 class Shortfall(Struct, frozen=True):
@@ -82,15 +81,14 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
-    yield from (Shortfall(part, reason) for part, reason in _of_kept(state) if reason)
+    kept = {
+        "ledger": state.ledger.trouble,
+        "qa": state.qa_trouble,
+        "sessions": state.conversations_trouble,
+        "memories": state.memories_trouble,
+    }
+    yield from (Shortfall(part, reason) for part, reason in kept.items() if reason)
     yield from _folder_shortfalls(state)
-
-
-def _of_kept(state: AgentState) -> Iterator[tuple[str, str | None]]:
-    yield "ledger", state.ledger.trouble
-    yield "qa", state.qa_trouble
-    yield "sessions", state.conversations_trouble
-    yield "memories", state.memories_trouble
 
 
 def _doubt_about_privacy(state: AgentState) -> str:
@@ -161,9 +159,6 @@ class Degradations:
                 self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
         return [Degradation(one.part, one.reason, self._since[agent, one.part]) for one in found]
 
-
-LOOK_SECONDS: Final = 1.0
-SKIPPED_SHOWN: Final = 50
 
 ShortfallsOf = Callable[[str], Sequence[Shortfall]]
 """What an agent's memory falls short of for reasons that lie outside of it."""

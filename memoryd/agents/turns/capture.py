@@ -1,13 +1,7 @@
-"""What one agent may have learned from what is said to it.
+"""Capturing memories from the messages of conversations: queued, judged beside the reply, requeued after a stop.
 
-Messages that a stop left in line for capture: read again from the files of their sessions, and put in line anew.
-
-What is known of each stands in the ledger, and its words in its session alone: of one that is forgotten, or marked "do
-not remember", nothing is captured any more.
-
-From a workspace and its settings to what captures memories of what is said to its agents.
-
-Messages that may become memories, handed to capture; and what a session was told, which it does not learn again.
+The ledger knows each queued message; its words are in its session alone: of a session that is forgotten, or marked "do
+not remember", nothing is captured any more. What a session was shown it does not learn again.
 """
 
 import asyncio
@@ -31,7 +25,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
-from memoryd.domain.sessions.turns import MessageEventType, Session, SessionId, Turn
+from memoryd.domain.sessions.turns import MessageEventType, SessionId, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
 from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
@@ -39,7 +33,6 @@ from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, Captur
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
-from memoryd.sessions.qa_store import QaStore
 from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRows, MessagePlace
 from memoryd.store.ledger.ledger import Ledger
 
@@ -148,7 +141,10 @@ class LeftBehind:
         Raises _UnreadError, NotNow.
         """
         try:
-            session = await self._qa.read(lambda store: _session(store, one.place))
+            place = one.place
+            session = await self._qa.read(
+                lambda store: store.sessions.read(SessionId(place.session), agent=place.agent)
+            )
         except NotFound:
             return None
         except (StoreError, OSError) as exc:
@@ -177,10 +173,6 @@ class LeftBehind:
             return await self._ledger.held(place.agent, place.session, turn.seq) or ""
         except StoreError:
             return ""
-
-
-def _session(store: QaStore, place: MessagePlace) -> Session:
-    return store.sessions.read(SessionId(place.session), agent=place.agent)
 
 
 class WorkspaceCapture(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,6 @@
 """Messages of a conversation as turns of the question-and-answer store, and the turns that are put before the agent.
 
 What keeps a message from being stored costs that message its place, and never the reply.
-
-What goes into a turn and what comes of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +23,7 @@ from memoryd.domain.sessions.sequences import BUDGET, Chosen
 from memoryd.domain.sessions.turns import MessageEvent, MessageRole, SessionId, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
-from memoryd.sessions.session_turns import AddedTurn, AnsweredTurn
+from memoryd.sessions.session_turns import AnsweredTurn
 from memoryd.wire import QUESTION_CHARS_MAX
 
 
@@ -142,7 +140,9 @@ class TurnLog(Struct, frozen=True):
             )
         except MemorydError as exc:
             return _failed(exc)
-        return _asked(added)
+        if added is None:
+            return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
+        return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=TurnPart(PartState.OK))
 
     async def answered(self, key: str, text: str, at: datetime) -> LoggedMessage:
         """Keep what an assistant said, as the answer to what was asked last; in parts it is one answer."""
@@ -240,12 +240,6 @@ def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bo
         return TurnContext(part=TurnPart(PartState.OK))
     text = recalled(session, turns, budget=BUDGET, is_current=is_current)
     return TurnContext(text, session, tuple(turns), TurnPart(PartState.OK))
-
-
-def _asked(added: AddedTurn | None) -> LoggedMessage:
-    if added is None:
-        return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
-    return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=TurnPart(PartState.OK))
 
 
 def _failed(exc: MemorydError) -> LoggedMessage:

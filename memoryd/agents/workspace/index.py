@@ -1,9 +1,4 @@
-"""Counting the Markdown files of a workspace where nobody looks, so that status can say that there are some.
-
-One index: its file, the loops that keep it equal to the notes, and the search over it.
-
-The configured path of a workspace, which may lead through symlinks that come to lead elsewhere.
-"""
+"""One index of a workspace: its file, the loops that keep it equal to the notes, and the search over it."""
 
 import asyncio
 import time
@@ -46,37 +41,8 @@ from memoryd.wire import Event
 
 SHARE = 0.01
 """Of the time may be spent on counting."""
-
-
-class OutsideCounter:
-    """Counts after each scan; `found` is what the last count found."""
-
-    def __init__(self, rules: Callable[[], ScanRules], executor: Executor) -> None:
-        self.found = OutsideCount()
-        self._rules = rules
-        self._executor = executor
-        self._scanned: asyncio.Queue[Scan] = asyncio.Queue(maxsize=1)
-
-    def note_scan(self, seen: Scan) -> None:
-        """Take a scan; only the latest one is counted beside."""
-        # one that is waiting is older, and nobody has begun with it
-        if self._scanned.full():
-            self._scanned.get_nowait()
-        self._scanned.put_nowait(seen)
-
-    async def run(self, share: float = SHARE) -> None:
-        """Count until cancelled, for at most a `share` of the time."""
-        while True:
-            seen = await self._scanned.get()
-            # scans may come faster than this: it must not take the threads that they and the answers need
-            began = time.monotonic()
-            self.found = await asyncio.get_running_loop().run_in_executor(
-                self._executor, lambda seen: count_outside(seen, self._rules()), seen
-            )
-            await asyncio.sleep((time.monotonic() - began) / share)
-
-
 PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
+ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
 class Surroundings(Struct, frozen=True):
@@ -359,7 +325,32 @@ def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:
     return tell
 
 
-ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
+class OutsideCounter:
+    """Counts after each scan; `found` is what the last count found."""
+
+    def __init__(self, rules: Callable[[], ScanRules], executor: Executor) -> None:
+        self.found = OutsideCount()
+        self._rules = rules
+        self._executor = executor
+        self._scanned: asyncio.Queue[Scan] = asyncio.Queue(maxsize=1)
+
+    def note_scan(self, seen: Scan) -> None:
+        """Take a scan; only the latest one is counted beside."""
+        # one that is waiting is older, and nobody has begun with it
+        if self._scanned.full():
+            self._scanned.get_nowait()
+        self._scanned.put_nowait(seen)
+
+    async def run(self, share: float = SHARE) -> None:
+        """Count until cancelled, for at most a `share` of the time."""
+        while True:
+            seen = await self._scanned.get()
+            # scans may come faster than this: it must not take the threads that they and the answers need
+            began = time.monotonic()
+            self.found = await asyncio.get_running_loop().run_in_executor(
+                self._executor, lambda seen: count_outside(seen, self._rules()), seen
+            )
+            await asyncio.sleep((time.monotonic() - began) / share)
 
 
 class WorkspacePath(Struct):

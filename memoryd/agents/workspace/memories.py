@@ -1,7 +1,4 @@
-"""From a workspace to what forgets its memories.
-
-What the agents on one workspace share of its retained memories.
-"""
+"""What the agents on one workspace share of its retained memories, and what forgets them."""
 
 import time
 from collections.abc import Sequence
@@ -123,7 +120,7 @@ def memory_forgetting(
         indexes=indexes,
         said=said,
         workspace=shared.name,
-        sent_to=lambda: _told(embedding),
+        sent_to=lambda: [embedding.remote.settings.destination] if embedding.remote is not None else [],
         set_aside=lambda: shared.ledger.set_aside,
         replaced=lambda: kept_folder(state_dir()),
     )
@@ -138,8 +135,3 @@ def memory_forgetting(
         stated=shared.stated,
     )
     return MemoryForgetting(parts, planner)
-
-
-def _told(embedding: Embedding) -> list[str]:
-    """Name whoever was sent the text of notes to embed."""
-    return [embedding.remote.settings.destination] if embedding.remote is not None else []

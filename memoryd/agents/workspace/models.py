@@ -1,22 +1,18 @@
-"""The embedders of all agents: those with the same settings share one model in memory.
+"""The models of all agents: embedders, rerankers and the text model, shared by those with the same settings.
 
-The models of all agents, which outlive a reload that leaves their settings as they are.
-
-The rerankers of all agents: those with the same settings share one model in memory.
-
-The text model of all agents: one for those with the same settings, none where none is configured.
+They outlive a reload that leaves their settings as they are.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from datetime import timedelta
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import structlog
 from msgspec.structs import replace
 
 from memoryd.agents.events import NamedLoop
-from memoryd.agents.workspace.ledgers import SharedParts
 from memoryd.config.agents import Agent
 from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir, text_calls_file
 from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
@@ -37,6 +33,43 @@ from memoryd.rerank.reranking import RerankerSettings, Reranking
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
+
+Part = TypeVar("Part")
+
+
+class SharedParts(Generic[Part]):
+    """Parts by their settings. `begin` starts over for another configuration, and `settle` lets go of the rest."""
+
+    def __init__(self) -> None:
+        self._here: dict[Hashable, tuple[object, Part]] = {}
+        self._before: list[tuple[Hashable, object, Part]] = []
+
+    @property
+    def here(self) -> list[Part]:
+        """The parts that somebody asked for since `begin`."""
+        return [part for _, part in self._here.values()]
+
+    def begin(self) -> list[Part]:
+        """Start over; return the parts of before, which are taken up again where somebody wants the same."""
+        self._before += [(settings, basis, part) for settings, (basis, part) in self._here.items()]
+        self._here = {}
+        return [part for _, _, part in self._before]
+
+    def of(self, settings: Hashable, basis: object, make: Callable[[], Part]) -> Part:
+        """Return the part of these settings, made if it is not there.
+
+        Who shares one now takes the `basis` of the first: what else it is made of, which must be the same for a part
+        of before.
+        """
+        if settings not in self._here:
+            same = (part for wanted, made_of, part in self._before if (wanted, made_of) == (settings, basis))
+            part = next(same, None)
+            self._here[settings] = basis, make() if part is None else part
+        return self._here[settings][1]
+
+    def settle(self) -> None:
+        """Let go of the parts of before that nobody asked for."""
+        self._before = []
 
 
 class Embedders:

@@ -1,9 +1,4 @@
-"""The parts that one agent has for itself, put together.
-
-What may be asked of one agent's conversations, put together from the parts that keep them.
-
-From an agent and its workspace to the sidecar that may answer in the stead of the builtin index.
-"""
+"""The parts that one agent has for itself, put together: conversations, questions and answers, and its qmd."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,7 +8,7 @@ from msgspec import Struct
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting, ForgettingReach, MemoriesOfSessions, PlanningForgetting
 from memoryd.agents.conversations.forgotten_places import ExportedPlace, ForgettingPlaces, IndexedPlace, NothingExported
-from memoryd.agents.conversations.listing import ConversationList, FoundTranscript, TranscriptFinder
+from memoryd.agents.conversations.listing import ConversationList, TranscriptFinder
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.search import export_settings
@@ -121,14 +116,12 @@ class _TranscriptLines:
     async def lines_now(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return what these lines say in the file; raises NotFound."""
         found = await self._listing.transcript(path)
+        if found is None:
+            return {}
         try:
-            return {} if found is None else await asyncio.to_thread(_said, found, first, last)
+            return await asyncio.to_thread(lines_now, found.file, first, last, whose=found.whose)
         except OSError as exc:
             raise NotFound(f"{path} cannot be read: {exc.strerror or exc}") from exc
-
-
-def _said(found: FoundTranscript, first: int, last: int) -> Mapping[int, str]:
-    return lines_now(found.file, first, last, whose=found.whose)
 
 
 def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) -> AgentQmd | None:
@@ -136,12 +129,12 @@ def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) 
     if agent.memory.backend != "qmd":
         return None
     exports = SessionExports(export_settings(agent, shared.around.agents), listing.look)
-    qmd = AgentQmd(agent, _given(shared.index, exports))
+    qmd = AgentQmd(agent, _dependencies(shared.index, exports))
     shared.index.followers.append(qmd)
     return qmd
 
 
-def _given(index: WorkspaceIndex, exports: SessionExports) -> Dependencies:
+def _dependencies(index: WorkspaceIndex, exports: SessionExports) -> Dependencies:
     rules, indexer = index.rules, index.indexer
     return Dependencies(
         workspace=rules.workspace,

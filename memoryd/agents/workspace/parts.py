@@ -1,7 +1,4 @@
-"""From a workspace and its settings to what reflects over it, when asked and by the clock.
-
-The parts of a workspace that the agents on it share, put together.
-"""
+"""The parts of a workspace that the agents on it share, put together; among them what reflects over it."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -38,53 +35,6 @@ class WorkspaceReflect(Struct, frozen=True):
     def loops(self, agent: str) -> list[NamedLoop]:
         """Name the loop of the schedule, after an agent."""
         return [(f"reflect {agent}", self.schedule.run)]
-
-
-def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> WorkspaceReflect:
-    """Make what reflects over a workspace; the settings of the first of its agents hold."""
-    settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
-    settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
-    runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
-    queue = ProposalQueue(rows, memories.journal, settled.told)
-    parts = _parts(memories, settled, queue, runs, agents[0].memory.core.max_chars, _telling(agents, around))
-    reflecting = Reflecting(parts)
-    return WorkspaceReflect(
-        ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
-        ReflectSchedule(reflecting=reflecting, runs=runs, settings=settings, zone=zone),
-    )
-
-
-def _parts(
-    memories: WorkspaceMemories,
-    settled: SettledBook,
-    queue: ProposalQueue,
-    runs: ReflectRuns,
-    core: int,
-    tell: Callable[[str, int], None],
-) -> ReflectParts:
-    return ReflectParts(
-        book=settled.now,
-        known=lambda: memories.index.indexer.known_paths,
-        journal=memories.journal,
-        opinions=memories.opinions,
-        queue=queue,
-        runs=runs,
-        tombstones=memories.tombstones,
-        core_chars=core,
-        labeller=None if memories.text is None else Labeller(memories.text),
-        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
-        tell=tell,
-    )
-
-
-def _telling(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
-    """Return what tells all agents of a workspace what a run of reflect does now."""
-
-    def tell(step: str, count: int) -> None:
-        for agent in agents:
-            around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
-
-    return tell
 
 
 class WorkspaceEngines(Struct, frozen=True, kw_only=True):
@@ -163,3 +113,52 @@ def _conversations(
     return {
         agent.id: AgentConversations(agent, embedding=engines.embedding, notes=ahead, around=around) for agent in agents
     }
+
+
+def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> WorkspaceReflect:
+    """Make what reflects over a workspace; the settings of the first of its agents hold."""
+    settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
+    settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
+    runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
+    queue = ProposalQueue(rows, memories.journal, settled.told)
+    parts = _reflect_parts(
+        memories, settled, queue, runs, agents[0].memory.core.max_chars, _publish_steps(agents, around)
+    )
+    reflecting = Reflecting(parts)
+    return WorkspaceReflect(
+        ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
+        ReflectSchedule(reflecting=reflecting, runs=runs, settings=settings, zone=zone),
+    )
+
+
+def _reflect_parts(
+    memories: WorkspaceMemories,
+    settled: SettledBook,
+    queue: ProposalQueue,
+    runs: ReflectRuns,
+    core: int,
+    tell: Callable[[str, int], None],
+) -> ReflectParts:
+    return ReflectParts(
+        book=settled.now,
+        known=lambda: memories.index.indexer.known_paths,
+        journal=memories.journal,
+        opinions=memories.opinions,
+        queue=queue,
+        runs=runs,
+        tombstones=memories.tombstones,
+        core_chars=core,
+        labeller=None if memories.text is None else Labeller(memories.text),
+        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+        tell=tell,
+    )
+
+
+def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
+    """Return what tells all agents of a workspace what a run of reflect does now."""
+
+    def tell(step: str, count: int) -> None:
+        for agent in agents:
+            around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
+
+    return tell

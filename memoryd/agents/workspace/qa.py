@@ -1,8 +1,7 @@
-"""Messages that come while the files of the sessions are still being read: kept as soon as they are, in their order.
+"""The questions and answers of one workspace: one store for all agents on it, opened beside everything else.
 
-Their senders have been answered by then: within their deadline, and with what kept the message from being kept at once.
-
-The questions and answers of one workspace: one store for all agents on it, opened beside everything else.
+Messages that come while it is still being read are kept as soon as it is open, in their order. Their senders were
+answered within their deadline, and told why the message was not kept at once.
 """
 
 import asyncio
@@ -24,13 +23,20 @@ from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavaila
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 
+log = structlog.get_logger(__name__)
+
 OPEN_SECONDS: Final = 5.0
 """How long a call waits for files that are still being read."""
 MAINTENANCE_SECONDS: Final = 30.0
 """How long what another program wrote may stay unseen."""
 RETRY_SECONDS: Final = 10.0
-
 Result = TypeVar("Result")
+QUEUE_WAIT_SECONDS: Final = 1.0
+LATE_MAX: Final = 256
+"""Messages that wait; more are not kept."""
+KEPT_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
+NOT_KEPT: Final = "the conversations are still being read, and too many messages wait: send it again"
+LateStep = Callable[[], Awaitable[object]]
 
 
 class QaProblems(Struct, frozen=True):
@@ -74,7 +80,7 @@ class WorkspaceQa:
     def loops(self) -> list[NamedLoop]:
         """Name the loops that read the files, and those that write what follows from them."""
         watching: NamedLoop = (f"qa {self.name}", self._watch)
-        return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._keep)]
+        return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._maintain)]
 
     @property
     def is_opening(self) -> bool:
@@ -144,7 +150,7 @@ class WorkspaceQa:
                 self._trouble = ""
             await asyncio.sleep(self._look_seconds if self._opened.is_set() else RETRY_SECONDS)
 
-    async def _keep(self) -> None:
+    async def _maintain(self) -> None:
         await self._opened.wait()
         await self._upkeep.run(self.store)
 
@@ -179,17 +185,6 @@ def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
         if agent.memory.qa.enabled:
             groups.setdefault(os.path.realpath(agent.workspace), []).append(agent)
     return {agent.id: qa for group in groups.values() for qa in [WorkspaceQa(group)] for agent in group}
-
-
-log = structlog.get_logger(__name__)
-
-QUEUE_WAIT_SECONDS: Final = 1.0
-LATE_MAX: Final = 256
-"""Messages that wait; more are not kept."""
-KEPT_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
-NOT_KEPT: Final = "the conversations are still being read, and too many messages wait: send it again"
-
-LateStep = Callable[[], Awaitable[object]]
 
 
 class LateMessages:
@@ -229,7 +224,7 @@ class LateMessages:
             await self._opened()
             try:
                 while self._waiting:
-                    await self._done(self._waiting.popleft())
+                    await self._run_step(self._waiting.popleft())
             finally:
                 # one that is broken must not hold up all that come after it
                 (self._has_some if self._waiting else self._has_none).set()
@@ -241,7 +236,7 @@ class LateMessages:
                 async with asyncio.timeout(QUEUE_WAIT_SECONDS):
                     await self._shared.until_open()
 
-    async def _done(self, step: LateStep) -> None:
+    async def _run_step(self, step: LateStep) -> None:
         try:
             await step()
         except (MemorydError, OSError) as exc:

@@ -1,11 +1,4 @@
-"""The time of the owner of an agent, in the zone that `memory.timezone` names.
-
-From the section `memorySearch` to the settings of each part of an index.
-
-Where the notes of one workspace lie, and what of them may be read.
-
-When to look at the disk though nothing was seen to change: by the clock, and when somebody asks.
-"""
+"""From the configuration to the settings of an index: parts, roots and rules, the owner's time, when to scan."""
 
 import asyncio
 import math

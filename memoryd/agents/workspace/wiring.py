@@ -1,13 +1,4 @@
-"""From an agent and its parts to what may be asked of its memory.
-
-From an agent and its parts to its recall.
-
-From an agent and its parts to what may be asked of its retained memories.
-
-From an agent and its workspace to the search of its notes and conversations.
-
-From an agent and what it keeps to what may be done with the messages of its conversations.
-"""
+"""From an agent and its parts to its memory: search, recall, retained memories, and the messages of conversations."""
 
 from functools import partial
 
@@ -76,7 +67,7 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
         conversations=own.kept,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
-        parts=_parts(agent, shared, own, memories),
+        parts=_agent_parts(agent, shared, own, memories),
     )
 
 
@@ -95,7 +86,7 @@ def _files(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentFiles:
     )
 
 
-def _parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
+def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
     embedding, kept = shared.engines.embedding, own.kept
     return AgentParts(
         id=agent.id,

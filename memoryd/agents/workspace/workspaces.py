@@ -1,9 +1,4 @@
-"""All workspaces of a configuration, and what they share.
-
-What the builtin index does while qmd, which answers in its place, is out.
-
-One workspace at work: its index, the sidecars beside it, and the agents that share it.
-"""
+"""All workspaces of a configuration, and what they share; and one workspace at work: index, sidecars and agents."""
 
 import asyncio
 import contextlib

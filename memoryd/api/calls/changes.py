@@ -1,7 +1,4 @@
-"""`GET /v1/changes` and `POST /v1/undo`: what was written into a workspace, and taking it back.
-
-Shapes of the calls on what was written into a workspace.
-"""
+"""`GET /v1/changes` and `POST /v1/undo`: what was written into a workspace, and taking it back."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

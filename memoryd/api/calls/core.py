@@ -1,7 +1,4 @@
-"""`/v1/core`: the small file that every session sees.
-
-Shapes of the calls on the core file.
-"""
+"""`/v1/core`: the small file that every session sees."""
 
 from typing import Annotated
 

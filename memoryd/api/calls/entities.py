@@ -1,7 +1,4 @@
-"""`/v1/entities`: what memories are about, under which names, and who is who.
-
-Shapes of the calls on entities.
-"""
+"""`/v1/entities`: what memories are about, under which names, and who is who."""
 
 from typing import Annotated
 

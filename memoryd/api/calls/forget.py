@@ -1,7 +1,4 @@
-"""`/v1/forget`, `/v1/verify`: take a memory out of everything; tell whether a citation still stands.
-
-What `/v1/forget` and `/v1/verify` take and give.
-"""
+"""`/v1/forget` and `/v1/verify`: take a memory out of everything, and check a citation."""
 
 from typing import Annotated, Literal
 

@@ -1,11 +1,4 @@
-"""`GET /v1/events`: what happens in the daemon, as a stream of server-sent events.
-
-`GET /v1/files/{path}`: lines of an indexed document.
-
-`POST /v1/reload`: read the configuration again, without an end to anything.
-
-`POST /v1/sync` and `POST /v1/reindex`: make the index follow the disk now.
-"""
+"""The index and the daemon at work: `/v1/events`, `/v1/files/{path}`, `/v1/reload`, `/v1/sync` and `/v1/reindex`."""
 
 import asyncio
 import json

@@ -1,9 +1,4 @@
-"""Shapes of the calls on memories one by one; their names are in snake case, as with other programs of this kind.
-
-Shapes of the calls that write memories one by one: add, pin, weigh, delete.
-
-Shapes of what is told of the relevance of memories: its terms now, and how it will be.
-"""
+"""Shapes of the calls on memories one by one; their names are in snake case, as with other programs of this kind."""
 
 from typing import Annotated
 

@@ -1,7 +1,4 @@
-"""`/v1/opinions`: what is thought, how firmly, and why.
-
-Shapes of the calls on opinions.
-"""
+"""`/v1/opinions`: what is thought, how firmly, and why."""
 
 from typing import Annotated
 

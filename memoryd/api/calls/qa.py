@@ -1,7 +1,4 @@
-"""`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again.
-
-Shapes of the calls on questions and answers.
-"""
+"""`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again."""
 
 import time
 from datetime import datetime
@@ -252,7 +249,7 @@ async def add(request: QaAddRequest, caller: Asking, memories: Memories) -> QaAd
         significance=request.significance,
         topics=request.topic_tags,
     )
-    return _added(await memories.qa(admitted).add(new))
+    return _add_reply(await memories.qa(admitted).add(new))
 
 
 async def sessions(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaSessionsReply:
@@ -330,7 +327,7 @@ async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -
     return stats_reply(await memories.qa(admitted).census.now(names_all=caller.binding.is_owners))
 
 
-def _added(taken: TakenTurn) -> QaAddReply:
+def _add_reply(taken: TakenTurn) -> QaAddReply:
     turn = taken.turn
     if turn is None or taken.session is None:
         return QaAddReply(session=taken.session, topics=[])

@@ -1,7 +1,4 @@
-"""`POST /v1/recall`: a question to memories, passages and pages of entities.
-
-What is recalled, as the API tells it: one shape for memories, passages and pages.
-"""
+"""`POST /v1/recall`: a question to memories, passages and pages of entities, which share one shape."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -40,6 +37,8 @@ from memoryd.memory.recall.query import (
     RecalledMemory,
     RecalledPassage,
 )
+
+DIGITS = 4
 
 
 async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:
@@ -127,9 +126,6 @@ def _explanation(outcome: RecallOutcome) -> RecallExplanation:
     )
 
 
-DIGITS = 4
-
-
 def page_reply(page: RecalledEntity) -> RecallItemReply:
     """Return how the page of an entity is told."""
     return RecallItemReply(
@@ -206,20 +202,20 @@ def _evidence(held: HeldOpinion | None, stated: Sequence[StatedEvidence]) -> Opi
     """Return what was counted, and what lines state beside it."""
     counted = [] if held is None else [*held.supporting, *held.opposing]
     known = {one.memory for one in counted}
-    proofs = [(one.label, _proof(one)) for one in counted]
-    proofs += [(one.label, _stated(one)) for one in stated if one.memory.id not in known]
+    proofs = [(one.label, _opinion_evidence(one)) for one in counted]
+    proofs += [(one.label, _stated_evidence(one)) for one in stated if one.memory.id not in known]
     return OpinionEvidenceReply(
         supporting=[proof for label, proof in proofs if label is Label.REINFORCE],
         against=[proof for label, proof in proofs if label is not Label.REINFORCE],
     )
 
 
-def _proof(one: OpinionEvidence) -> EvidenceReply:
+def _opinion_evidence(one: OpinionEvidence) -> EvidenceReply:
     day = one.day.isoformat()
     return EvidenceReply(id=one.memory, sources=list(one.citations), timestamp=day, label=one.label.value)
 
 
-def _stated(one: StatedEvidence) -> EvidenceReply:
+def _stated_evidence(one: StatedEvidence) -> EvidenceReply:
     sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
     return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
 

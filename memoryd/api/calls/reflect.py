@@ -1,7 +1,4 @@
-"""`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner.
-
-Shapes of the calls on reflect and its proposals.
-"""
+"""`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
 
 from datetime import datetime
 from typing import Annotated
@@ -140,7 +137,7 @@ async def reflect(request: ReflectRequest, caller: Asking, memories: Memories) -
     """Bring pages and opinions up to date, and propose what a person has to decide."""
     use = memories.retained(caller.admit(request.agent, None)).reflect
     outcome = await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
-    return _told(outcome)
+    return _reflect_reply(outcome)
 
 
 async def proposals(
@@ -148,33 +145,33 @@ async def proposals(
 ) -> ProposalsReply:
     """List changes that wait for the owner, or that were decided."""
     found = await memories.retained(admitted).reflect.proposals.all(state)
-    return ProposalsReply(proposals=[_proposal(one) for one in found[:limit]], total=len(found))
+    return ProposalsReply(proposals=[_proposal_reply(one) for one in found[:limit]], total=len(found))
 
 
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:
     """Show one proposal with its diff."""
-    return _proposal(await memories.retained(admitted).reflect.proposals.shown(proposal))
+    return _proposal_reply(await memories.retained(admitted).reflect.proposals.shown(proposal))
 
 
 async def accept(
     proposal: ProposalName, request: ProposalDecision, caller: Asking, memories: Memories
 ) -> DecidedProposalReply:
     """Write what a proposal says, where its lines still stand unmistakably."""
-    return _decided(await _queue(request, caller, memories).accept(proposal))
+    return _decided_reply(await _queue(request, caller, memories).accept(proposal))
 
 
 async def reject(
     proposal: ProposalName, request: ProposalDecision, caller: Asking, memories: Memories
 ) -> DecidedProposalReply:
     """Take a proposal out of the queue; the same lines are not proposed again."""
-    return _decided(await _queue(request, caller, memories).reject(proposal))
+    return _decided_reply(await _queue(request, caller, memories).reject(proposal))
 
 
 def _queue(request: ProposalDecision, caller: Asking, memories: Memories) -> ProposalQueue:
     return memories.retained(caller.admit(request.agent, None)).reflect.proposals
 
 
-def _told(outcome: ReflectOutcome) -> ReflectReply:
+def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
     return ReflectReply(
         run=outcome.run,
         since=outcome.since.isoformat(),
@@ -192,7 +189,7 @@ def _told(outcome: ReflectOutcome) -> ReflectReply:
     )
 
 
-def _proposal(one: Proposal) -> ProposalReply:
+def _proposal_reply(one: Proposal) -> ProposalReply:
     change = one.change
     return ProposalReply(
         id=one.id,
@@ -207,6 +204,6 @@ def _proposal(one: Proposal) -> ProposalReply:
     )
 
 
-def _decided(decided: DecidedProposal) -> DecidedProposalReply:
-    told = _proposal(decided.proposal).model_dump()
+def _decided_reply(decided: DecidedProposal) -> DecidedProposalReply:
+    told = _proposal_reply(decided.proposal).model_dump()
     return DecidedProposalReply(**told, change=decided.change, note=decided.note)

@@ -1,11 +1,4 @@
-"""`POST /v1/retain`: state a memory, which is written into today's log.
-
-Shapes of the call that captures.
-
-`POST /v1/capture`: what of a message would be kept as memories, or keep it as a turn of its owner would.
-
-Shapes of the call that retains memories.
-"""
+"""`POST /v1/retain` and `/v1/capture`: state a memory for today's log; what of a message becomes a memory."""
 
 from typing import Annotated
 

@@ -1,9 +1,4 @@
-"""`POST /v1/search`: a question to cited hits.
-
-Shapes of a question and its answer.
-
-How an answer came about, as the API tells it.
-"""
+"""`POST /v1/search`: a question to cited hits, and how they came about."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
@@ -20,6 +15,8 @@ from memoryd.domain.text.sanitizing import Flag
 from memoryd.search.answer import Answer
 from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
+
+DIGITS = 4
 
 
 class SearchRequest(Request):
@@ -322,9 +319,6 @@ def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
         duplicates=len(hit.copies),
         explain=hit_explanation(hit, outcome.answer.floors_of(hit.chunk.source)) if outcome.is_explained else None,
     )
-
-
-DIGITS = 4
 
 
 def hit_explanation(hit: Hit, floors: Floors | None) -> HitExplanation:

@@ -1,9 +1,4 @@
-"""`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered.
-
-Shapes of the calls on conversations as a whole: listing, reading, forgetting, and not remembering them.
-
-Shapes of the calls on sessions.
-"""
+"""`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -243,7 +238,7 @@ async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories,
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     room = memories.conversations(admitted)
     found = await room.all()
-    shown = [_listed(one) for one in found[:limit]]
+    shown = [_entry_reply(one) for one in found[:limit]]
     marks = await room.marked_by_agent() if caller.binding.is_owners else []
     return SessionsReply(sessions=shown, total=len(found), withheld_keys=await room.withheld_keys(), agents_marks=marks)
 
@@ -309,7 +304,7 @@ def _check_may(caller: Caller, *, remember: bool) -> None:
         raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
 
 
-def _listed(one: ListedConversation) -> SessionEntryReply:
+def _entry_reply(one: ListedConversation) -> SessionEntryReply:
     return SessionEntryReply(
         id=one.path,
         kind=_kind(one.path),

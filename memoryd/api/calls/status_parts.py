@@ -1,9 +1,4 @@
-"""What status tells of an agent's conversations.
-
-Shapes of what status tells of models: who embeds, what is sent where, how the model does, and the reranker.
-
-Shapes of what status tells of an index.
-"""
+"""Shapes of the status of an agent's parts: its index, its models, and its conversations."""
 
 from datetime import datetime
 

@@ -1,10 +1,6 @@
-"""`/v1/memories/export` and `/v1/memories/import`: memories on their way to another workspace.
+"""Memories on their way to and from other programs: export, import, and the paths of rsclaw's HTTP API.
 
-Shapes of the paths that rsclaw has, for programs that were written for it: `docs` are memories.
-
-`/api/v1/memory`: the paths and shapes of rsclaw's HTTP API, on the loopback port alone.
-
-Shapes of the calls that hand memories out and take them in.
+rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are memories.
 """
 
 from datetime import date
@@ -28,129 +24,14 @@ from memoryd.domain.memories.documents import DocumentFilters
 from memoryd.domain.memories.transfer import TransferredMemory, transferred
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
 
-
-class DocStatsReply(Reply):
-    """How many memories there are."""
-
-    model_config = SNAKE
-
-    total: int
-    """All of them."""
-    by_tier: dict[str, int]
-    """By tier."""
-    by_kind: dict[str, int]
-    """By kind."""
-    by_scope: dict[str, int]
-    """By scope."""
-    pinned: int
-    """How many are pinned."""
-
-
-class DocsReply(Reply):
-    """Memories: those that answer, best first, or all, the newest first."""
-
-    model_config = SNAKE
-
-    docs: list[MemoryDocumentReply]
-    """The memories."""
-
-
-class DocReply(Reply):
-    """One memory."""
-
-    model_config = SNAKE
-
-    doc: MemoryDocumentReply
-    """The memory."""
-
-
-class DocEditReply(DocReply):
-    """A memory after an edit."""
-
-    changed: bool
-    """Whether a line was written; false: it was so already."""
-
-
-class DocDeleteReply(Reply):
-    """A memory whose lines were taken out; that can be undone."""
-
-    model_config = SNAKE
-
-    id: str
-    """Its id."""
-    deleted: bool
-    """Whether it was."""
-
-
-AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
-DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
-
-
-async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
-    """Count memories."""
-    found = await memories_stats(admitted, memories)
-    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
-
-
-async def listing(
-    admitted: AdmittedByQuery,
-    memories: Memories,
-    q: AskedWords = "",
-    scope: ScopeFilter = "",
-    kind: KindFilter = "",
-    limit: DocsLimit = 20,
-) -> DocsReply:
-    """Find memories that answer, best first; without a question list them, the newest first."""
-    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
-    if q.strip():
-        found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
-        return DocsReply(docs=[document_reply(one) for one in found.documents])
-    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
-    return DocsReply(docs=[document_reply(one) for one in page.documents])
-
-
-async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
-    """Tell a memory by its id."""
-    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
-
-
-async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
-    """Pin a memory: it never decays."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
-
-
-async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
-    """Take the pin of a memory away."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
-
-
-async def importance(
-    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
-) -> DocEditReply:
-    """Write how important a memory is."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(
-        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
-    )
-
-
-async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
-    """Take out all lines that state a memory; that can be undone."""
-    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
-    return DocDeleteReply(id=done.id, deleted=done.is_deleted)
-
-
-def _edited(done: EditedDocument) -> DocEditReply:
-    return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)
-
-
 TEXT_MAX: Final = 16_384
 DAYS_MAX: Final = 3_660
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RUN: Final = expression(r"^[0-9a-f]{32}$")
+After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
+PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
 
 
 class TransferredMemoryReply(Reply):
@@ -276,29 +157,24 @@ class ImportReply(Reply):
     """The changes that were made; all of them are undone by the run."""
 
 
-After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
-PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
-OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
-
-
 async def export(
     admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: OfScope = ""
 ) -> ExportReply:
     """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
-    return ExportReply(memories=list(map(_told, page.memories)), next=page.cursor or None, total=page.total)
+    return ExportReply(memories=list(map(_memory_reply, page.memories)), next=page.cursor or None, total=page.total)
 
 
 async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
     admitted = caller.admit(request.agent, None)
     wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
-    done = await memories.retained(admitted).transfer.take(list(map(_handed, request.memories)), wishes)
+    done = await memories.retained(admitted).transfer.take(list(map(_transferred_memory, request.memories)), wishes)
     rows = [TakenMemoryReply(outcome=one.outcome, id=one.id, reason=one.reason) for one in done.memories]
     return ImportReply(memories=rows, changes=list(done.changes))
 
 
-def _told(memory: Memory) -> TransferredMemoryReply:
+def _memory_reply(memory: Memory) -> TransferredMemoryReply:
     one = transferred(memory)
     return TransferredMemoryReply(
         id=memory.id,
@@ -320,7 +196,7 @@ def _told(memory: Memory) -> TransferredMemoryReply:
     )
 
 
-def _handed(one: ImportedMemory) -> TransferredMemory:
+def _transferred_memory(one: ImportedMemory) -> TransferredMemory:
     return TransferredMemory(
         text=one.text,
         kind=one.kind,
@@ -337,3 +213,120 @@ def _handed(one: ImportedMemory) -> TransferredMemory:
         supersedes=tuple(one.supersedes),
         days=tuple(one.days),
     )
+
+
+class DocStatsReply(Reply):
+    """How many memories there are."""
+
+    model_config = SNAKE
+
+    total: int
+    """All of them."""
+    by_tier: dict[str, int]
+    """By tier."""
+    by_kind: dict[str, int]
+    """By kind."""
+    by_scope: dict[str, int]
+    """By scope."""
+    pinned: int
+    """How many are pinned."""
+
+
+class DocsReply(Reply):
+    """Memories: those that answer, best first, or all, the newest first."""
+
+    model_config = SNAKE
+
+    docs: list[MemoryDocumentReply]
+    """The memories."""
+
+
+class DocReply(Reply):
+    """One memory."""
+
+    model_config = SNAKE
+
+    doc: MemoryDocumentReply
+    """The memory."""
+
+
+class DocEditReply(DocReply):
+    """A memory after an edit."""
+
+    changed: bool
+    """Whether a line was written; false: it was so already."""
+
+
+class DocDeleteReply(Reply):
+    """A memory whose lines were taken out; that can be undone."""
+
+    model_config = SNAKE
+
+    id: str
+    """Its id."""
+    deleted: bool
+    """Whether it was."""
+
+
+AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
+DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
+
+
+async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
+    """Count memories."""
+    found = await memories_stats(admitted, memories)
+    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
+
+
+async def listing(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    q: AskedWords = "",
+    scope: ScopeFilter = "",
+    kind: KindFilter = "",
+    limit: DocsLimit = 20,
+) -> DocsReply:
+    """Find memories that answer, best first; without a question list them, the newest first."""
+    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
+    if q.strip():
+        found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
+        return DocsReply(docs=[document_reply(one) for one in found.documents])
+    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
+    return DocsReply(docs=[document_reply(one) for one in page.documents])
+
+
+async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
+    """Tell a memory by its id."""
+    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
+
+
+async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+    """Pin a memory: it never decays."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
+
+
+async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+    """Take the pin of a memory away."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
+
+
+async def importance(
+    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+) -> DocEditReply:
+    """Write how important a memory is."""
+    admitted = caller.admit(request.agent, request.session_key)
+    return _edited(
+        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
+    )
+
+
+async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
+    """Take out all lines that state a memory; that can be undone."""
+    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
+    return DocDeleteReply(id=done.id, deleted=done.is_deleted)
+
+
+def _edited(done: EditedDocument) -> DocEditReply:
+    return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)

@@ -1,14 +1,11 @@
-"""`POST /v1/turns`: the one call that an agent makes for each message.
-
-Shapes of a message of a conversation, and of what an agent is answered.
-"""
+"""`POST /v1/turns`: the one call that an agent makes for each message."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome, TurnPart
+from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome
 from memoryd.api.access import Asking, Memories
 from memoryd.api.calls.qa import QaTurnReply, SessionKeyText, turn_reply
 from memoryd.api.calls.recall import bundled
@@ -157,7 +154,10 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
         context=context.text,
         sequence=[turn_reply(context.session, turn) for turn in context.turns] if context.session else [],
         verdict=outcome.verdict,
-        health={name: _part(part) for name, part in outcome.parts.items()},
+        health={
+            name: TurnPartReply(state=part.state.value, reason=part.reason or None)
+            for name, part in outcome.parts.items()
+        },
         capture=outcome.capture,
         took_ms=round(outcome.took_ms, 2),
     )
@@ -166,7 +166,3 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
 
 def _command(done: CommandOutcome) -> TurnCommandReply:
     return TurnCommandReply(name=done.name.value, text=done.text, memories=list(done.memories))
-
-
-def _part(part: TurnPart) -> TurnPartReply:
-    return TurnPartReply(state=part.state.value, reason=part.reason or None)

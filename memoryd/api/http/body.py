@@ -1,10 +1,6 @@
-"""The layer that reads a request's body: bounded in size and time, and decoded once, as JSON that is safe to hand on.
+"""The layer that reads a request's body: bounded in size and time, decoded once, and strictly (RFC 8259).
 
-The value stands in the ASGI scope, whence `memoryd.api.http.body` gives it to the handlers.
-
-Routes whose handlers are given the body that the guard has decoded, so that nothing parses it a second time.
-
-JSON from whoever connects, decoded strictly (RFC 8259, without what its parsers disagree about).
+The value is put into the ASGI scope, from where the routes hand it to their handlers; nothing parses it twice.
 """
 
 import asyncio
@@ -27,6 +23,7 @@ DECODED: Final = "memoryd.body"
 """Where in the ASGI scope the decoded body stands."""
 DRAINED: Final = 8
 """A body up to so many times the limit is read to its end, for clients that send before they listen."""
+INTEGER_MAX: Final = 2**63 - 1
 
 
 class Body:
@@ -133,9 +130,6 @@ class DecodedRoute(APIRoute):
             return await handle(DecodedRequest(request.scope, request.receive))
 
         return handle_decoded
-
-
-INTEGER_MAX: Final = 2**63 - 1
 
 
 def decode(body: bytes, *, max_depth: int = 32) -> Any:

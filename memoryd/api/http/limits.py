@@ -1,15 +1,8 @@
-"""The layer that ends a request: when its time is over before an answer began, or when its client has left.
+"""What every request passes before a route sees it: pure ASGI layers, so that the framework sees checked bytes only.
 
-The outermost layer: whatever goes wrong behind it becomes the one error reply, and HEAD is GET without a body.
-
-The layer that turns requests away while too many are at work: at once, with an error that says when to come again.
-
-What tells how the daemon does, and what mends it, is answered however crowded it is.
-
-What every request passes before a route sees it, outermost first: counting, error replies, on a port the doorkeeper,
-shedding, body, deadline.
-
-Pure ASGI layers around the whole app, so that the framework never sees bytes that were not checked.
+Outermost first: counting, error replies, on a port the doorkeeper, shedding, body, deadline. Too many requests are
+turned away at once, with an error that says when to come again; those on the daemon's state and its repair are always
+answered.
 """
 
 import asyncio
@@ -26,6 +19,10 @@ from memoryd.api.http.loopback import Door, Doorkeeper
 from memoryd.api.problems import Problem, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, InvalidRequest, NotNow, Overloaded, RequestError, ShuttingDown, TooLarge
 from memoryd.wire import API
+
+ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
+STREAMS: Final = frozenset({f"{API}/events"})
+"""They wait for news without end, and are bounded as connections."""
 
 
 class Deadline:
@@ -177,11 +174,6 @@ class _Reply:
 def _is_whole(error: Exception) -> bool:
     """Tell whether the whole body had been read before it was refused: the next request begins where it should."""
     return isinstance(error, InvalidRequest) and not isinstance(error, TooLarge)
-
-
-ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
-STREAMS: Final = frozenset({f"{API}/events"})
-"""They wait for news without end, and are bounded as connections."""
 
 
 class Admission:

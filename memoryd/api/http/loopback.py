@@ -1,11 +1,7 @@
-"""A listening TCP socket on loopback, and nowhere else.
-
-The layer before everything on the loopback port: host, origin and token.
+"""The optional port on loopback, and the layer before everything on it: host, origin and token.
 
 On the Unix socket the kernel says who asks. Here any program and any page of any user may, so each request brings the
-token, and none is told more than that it did not.
-
-The optional port on loopback: opened when it can be, and kept open beside the sockets. It never ends the daemon.
+token, and is told no more than that it did not. A port that cannot be opened never ends the daemon.
 """
 
 import asyncio
@@ -31,8 +27,13 @@ from memoryd.domain.loopback import DoorRules, HeaderPairs, WrongTokens, bearer_
 from memoryd.errors import Denied, MemorydError, NotNow, TooManyTries, Unauthorized
 from memoryd.files.token_file import TokenFile
 
+log = structlog.get_logger(__name__)
+
 NO_PROCESS: Final = -1
 """The pid of whoever asks on a port: the kernel does not say."""
+HOLD_SECONDS: Final = 0.5
+"""How long a token that is one wrong one too many waits for its answer."""
+_TOKEN_HINT: Final = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
 
 
 class LoopbackListener(Struct, eq=False):
@@ -57,48 +58,6 @@ class LoopbackListener(Struct, eq=False):
     def close(self) -> None:
         """Stop listening."""
         self.sock.close()
-
-
-def bind_loopback(host: str, port: int) -> LoopbackListener:
-    """Bind and listen on an address of loopback, `127.0.0.1` or `::1`; raises NotNow where that cannot be."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    shown = address_of(host, port)
-    try:
-        sock = socket.socket(family, socket.SOCK_STREAM)
-    except OSError as exc:
-        raise NotNow(f"{shown} cannot be listened on: {exc.strerror}") from exc
-    try:
-        sock.setblocking(False)
-        # a port of ours that was closed a moment ago is free; one that somebody listens on is taken all the same
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((host, port))
-        sock.listen(BACKLOG)
-    except OSError as exc:
-        sock.close()
-        raise NotNow(f"{shown} cannot be listened on: {_why(exc)}") from exc
-    return LoopbackListener(sock, shown)
-
-
-def address_of(host: str, port: int) -> str:
-    """Return an address as a URL writes it."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _why(exc: OSError) -> str:
-    if exc.errno == errno.EADDRINUSE:
-        return "another program listens there; end it, or set http.port to another one"
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"'
-    if exc.errno == errno.EACCES:
-        return "ports below 1024 are not for everybody; set http.port to another one"
-    return exc.strerror or str(exc)
-
-
-log = structlog.get_logger(__name__)
-
-HOLD_SECONDS: Final = 0.5
-"""How long a token that is one wrong one too many waits for its answer."""
-_TOKEN_HINT: Final = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
 
 
 class Door(Struct, frozen=True, kw_only=True):
@@ -250,3 +209,38 @@ class LoopbackPort:
         if trouble and trouble != self._trouble:
             log.warning("the loopback port is not open as it should be", reason=trouble)
         self._trouble = trouble
+
+
+def bind_loopback(host: str, port: int) -> LoopbackListener:
+    """Bind and listen on an address of loopback, `127.0.0.1` or `::1`; raises NotNow where that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    shown = address_of(host, port)
+    try:
+        sock = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as exc:
+        raise NotNow(f"{shown} cannot be listened on: {exc.strerror}") from exc
+    try:
+        sock.setblocking(False)
+        # a port of ours that was closed a moment ago is free; one that somebody listens on is taken all the same
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(BACKLOG)
+    except OSError as exc:
+        sock.close()
+        raise NotNow(f"{shown} cannot be listened on: {_why(exc)}") from exc
+    return LoopbackListener(sock, shown)
+
+
+def address_of(host: str, port: int) -> str:
+    """Return an address as a URL writes it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _why(exc: OSError) -> str:
+    if exc.errno == errno.EADDRINUSE:
+        return "another program listens there; end it, or set http.port to another one"
+    if exc.errno == errno.EADDRNOTAVAIL:
+        return 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"'
+    if exc.errno == errno.EACCES:
+        return "ports below 1024 are not for everybody; set http.port to another one"
+    return exc.strerror or str(exc)

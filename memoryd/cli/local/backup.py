@@ -1,7 +1,4 @@
-"""memoryctl backup: one file of all that cannot be made anew.
-
-memoryctl restore: bring a backup back, or take that back.
-"""
+"""memoryctl backup and restore: one file of all that cannot be made anew, and bringing it back."""
 
 import sys
 from collections.abc import Iterator
@@ -25,6 +22,8 @@ from memoryd.moving.replacing import Replacement, ReplacementPlan, give_up, is_g
 from memoryd.moving.restore import Restored, RestoreWishes, TakenBack, staged, taken_back
 from memoryd.store.ledger.file import LOGS
 from memoryd.wire import Exit
+
+_SHOWN = 20
 
 
 @click.command("backup", context_settings=HELP)
@@ -52,7 +51,7 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     path = Path(file).absolute()
     reply = {"file": str(path), "bytes": octets, **manifest.model_dump(mode="json", by_alias=True)}
     invocation.show(
-        reply, [f"{path}  {size(octets or 0)}  {_told(manifest)}"], _backup_notes(manifest, path, has_notes)
+        reply, [f"{path}  {size(octets or 0)}  {_contents(manifest)}"], _backup_notes(manifest, path, has_notes)
     )
     return Exit.DONE
 
@@ -98,7 +97,7 @@ def _standard_output() -> Iterator[IO[bytes]]:
         ) from exc
 
 
-def _told(manifest: BackupManifest) -> str:
+def _contents(manifest: BackupManifest) -> str:
     return ", ".join(count(number, noun) for noun, number in held(manifest) if number) or "nothing to keep yet"
 
 
@@ -108,9 +107,6 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     if not has_notes:
         yield "your notes are not in it: --notes takes them, too, if nothing else backs them up"
     yield f"to bring it back: memoryctl restore {path}"
-
-
-_SHOWN = 20
 
 
 @click.command("restore", context_settings=HELP)
@@ -141,17 +137,17 @@ def restore_command(
     still = lying_still(lock, state, again, is_look=dry_run, finishes=not gives_up)
     if file is None:
         with still as finished:
-            _tell(finished)
+            _note_all(finished)
             if gives_up:
                 return _given_up(invocation, state, dry_run=dry_run, yes=yes)
             return _undone(invocation, state, dry_run=dry_run, yes=yes)
     # what is no backup is told before anything else is asked for
     with opened_backup(file) as backup, still as finished:
-        _tell(finished)
+        _note_all(finished)
         return _restored(invocation, backup, state, RestoreWishes(keep_config), dry_run=dry_run, yes=yes)
 
 
-def _tell(notes: list[str]) -> None:
+def _note_all(notes: list[str]) -> None:
     for one in notes:
         note(one)
 
@@ -163,19 +159,19 @@ def _restored(
     replacement = Replacement.begun(state, f"restore of {backup.file.absolute()}")
     try:
         with told_progress("verifying", total) as told:
-            result = staged(backup, _places(backup), replacement, wishes, told)
+            result = staged(backup, _backup_places(backup), replacement, wishes, told)
         is_changing = bool(result.replaced or result.added)
         if is_changing and not dry_run:
-            _confirmed(invocation, [*_lines(result), *_about(backup)], "Restore it?", yes=yes)
+            _confirmed(invocation, [*_changed_lines(result), *_about(backup)], "Restore it?", yes=yes)
     except BaseException:
         replacement.drop()
         raise
     if dry_run or not is_changing:
         replacement.drop()
-        _show(invocation, backup, result, None, is_dry=dry_run)
+        _show_restored(invocation, backup, result, None, is_dry=dry_run)
         return Exit.DONE
     replacement.carry_out()
-    _show(invocation, backup, result, replacement.folder, is_dry=False)
+    _show_restored(invocation, backup, result, replacement.folder, is_dry=False)
     return Exit.DONE
 
 
@@ -225,7 +221,7 @@ def _undo_notes(plan: ReplacementPlan, folder: Path, back: TakenBack, *, is_dry:
     yield f"once all is well, delete {folder.parent}; start memoryd: memoryctl service start"
 
 
-def _places(backup: OpenBackup) -> BackupPlaces:
+def _backup_places(backup: OpenBackup) -> BackupPlaces:
     return BackupPlaces(
         # a link that somebody keeps a configuration by stays
         config=config_file().resolve(),
@@ -251,13 +247,15 @@ def _about(backup: OpenBackup) -> list[str]:
     return [f"made {made.made_at} by memoryd {made.program}, of {names or 'no workspace'}"]
 
 
-def _lines(result: Restored) -> list[str]:
+def _changed_lines(result: Restored) -> list[str]:
     changed = [*((path, "replaced") for path in result.replaced), *((path, "new") for path in result.added)]
     shown = [f"{path}  {word}" for path, word in changed[:_SHOWN]]
     return [*shown, *[f"… and {len(changed) - _SHOWN:,} more"] * (len(changed) > _SHOWN)]
 
 
-def _show(invocation: Invocation, backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool) -> None:
+def _show_restored(
+    invocation: Invocation, backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool
+) -> None:
     reply = {
         "dryRun": is_dry,
         "madeAt": backup.manifest.made_at,
@@ -270,7 +268,9 @@ def _show(invocation: Invocation, backup: OpenBackup, result: Restored, folder: 
         "notes": result.notes,
         "kept": str(folder) if folder else None,
     }
-    invocation.show(reply, map(harmless_line, _lines(result)), _restore_notes(backup, result, folder, is_dry=is_dry))
+    invocation.show(
+        reply, map(harmless_line, _changed_lines(result)), _restore_notes(backup, result, folder, is_dry=is_dry)
+    )
 
 
 def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool) -> Iterator[str]:

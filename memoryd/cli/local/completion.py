@@ -1,7 +1,4 @@
-"""memoryctl completion: has a shell complete commands and options.
-
-memoryctl version: which memoryctl this is, and which memoryd answers.
-"""
+"""memoryctl completion and version: completing commands in a shell, and which memoryctl and memoryd these are."""
 
 import os
 from pathlib import Path
@@ -37,7 +34,10 @@ def completion_command(invocation: Invocation, shell: str, is_installing: bool) 
     script = _script(shell)
     path = _path(shell)
     if is_installing:
-        is_changed = _write(path, script)
+        # here: only this needs a room that touches files
+        from memoryd.cli.written_file import put
+
+        is_changed = put(path, script)
         told = {"shell": shell, "path": str(path), "changed": is_changed}
         line = f"{'installed' if is_changed else 'installed already'}: {harmless_line(str(path))}"
         invocation.show(told, (line,), (NEXT[shell].format(folder=path.parent), f"to take it out: rm {path}"))
@@ -71,14 +71,6 @@ def _path(shell: str) -> Path:
 def _folder(variable: str, usual: str) -> Path:
     found = Path(os.environ.get(variable, ""))
     return found if found.is_absolute() else Path.home() / usual
-
-
-def _write(path: Path, script: str) -> bool:
-    """Write the script, and tell whether that changed anything."""
-    # here: only this needs a room that touches files
-    from memoryd.cli.written_file import put
-
-    return put(path, script)
 
 
 @click.command("version", context_settings=HELP)

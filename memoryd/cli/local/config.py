@@ -1,8 +1,6 @@
-"""memoryctl config: what a file says, what is wrong with it, and what holds. Works without a daemon.
+"""memoryctl config, http and reload: what a file says and what holds, the token of the port, and reading it again.
 
-memoryctl http: the token of the loopback port.
-
-memoryctl reload: have the daemon read its configuration again.
+`config` works without a daemon.
 """
 
 import json
@@ -222,7 +220,7 @@ def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
     with invocation.client() as client:
         reply = client.reload(is_dry)
     is_well = is_dry and not reply["problems"]
-    invocation.show(reply, prospect(reply) if is_well else _lines(reply), reply["notices"])
+    invocation.show(reply, prospect(reply) if is_well else _reload_lines(reply), reply["notices"])
     return Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
 
 
@@ -236,7 +234,7 @@ def prospect(reply: ReloadReply) -> Iterator[str]:
         yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
 
 
-def _lines(reply: ReloadReply) -> Iterator[str]:
+def _reload_lines(reply: ReloadReply) -> Iterator[str]:
     if not reply["reloaded"]:
         yield "Nothing was reloaded; what held before holds on:"
         yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])

@@ -1,8 +1,6 @@
-"""memoryctl init: from nothing to a configuration that memoryd starts with. Works without a daemon.
+"""memoryctl init: from nothing to a configuration that memoryd starts with, and the commands that come next.
 
-What somebody does after `memoryctl init`: commands that fit what is there.
-
-Whether memoryd is to be started with the session, and having it so: `memoryctl service install`.
+Works without a daemon.
 """
 
 import contextlib
@@ -41,39 +39,7 @@ from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
 _PROBE_SECONDS = 2.0
-
-
-def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
-    """Return commands, each with what it does; `is_started`: with the new file, just now."""
-    steps = [] if is_started else [_start()]
-    steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
-    if shutil.which("claude") or (Path.home() / ".claude").is_dir():
-        steps.append(("memoryctl hooks install claude-code", "have Claude Code remember"))
-    steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
-    return [*steps, ("memoryctl doctor", "if something seems wrong")]
-
-
-def _start() -> tuple[str, str]:
-    if _is_running():
-        return "memoryctl reload", "memoryd runs: have it take the new file"
-    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
-
-
-def _is_running() -> bool:
-    try:
-        with Client(timeout=_PROBE_SECONDS) as client:
-            client.health()
-    except MemorydError:
-        return False
-    return True
-
-
-def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
-    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
-    if said is not None or not is_asking:
-        return bool(said)
-    name = manager_here().name
-    return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
+MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
 
 
 class ServiceOutcome(Struct, frozen=True):
@@ -86,23 +52,6 @@ class ServiceOutcome(Struct, frozen=True):
 
 NO_SERVICE: Final = ServiceOutcome()
 """Nobody wanted one."""
-
-
-def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
-    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
-
-    A failure is told and not raised: the configuration is written, and memoryd can be started without.
-    """
-    told = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
-            context.invoke(import_module("memoryd.cli.local.service").install)
-    except MemorydError as exc:
-        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
-    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)
-
-
-MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
 
 
 @click.command("init", context_settings=HELP)
@@ -159,7 +108,7 @@ def init_command(
     options = InitOptions(folders, is_whole, model, uses_openclaw, is_asking, is_agreed)
     path = config_file()
     if (path.is_symlink() or path.exists()) and not force:
-        return _left(invocation, path, options)
+        return _report_existing(invocation, path, options)
     plan = planned(options, path, _survey())
     if not is_dry and is_asking:
         _show_text(plan)
@@ -167,7 +116,7 @@ def init_command(
     wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
     service = installed_service(click.get_current_context(), invocation) if wants_service else NO_SERVICE
-    _tell(invocation, plan, kept, is_dry=is_dry, service=service)
+    _report_written(invocation, plan, kept, is_dry=is_dry, service=service)
     return Exit.ERROR if service.why_not else Exit.DONE
 
 
@@ -178,7 +127,7 @@ def _survey() -> InitSurvey:
     return init_survey
 
 
-def _left(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
+def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
     """Say what is there, and change nothing. Raises InvalidRequest if the options want something else."""
     found, here = checked(), _survey()
     if options.says_something and not is_what_is_there(options, path, here):
@@ -200,7 +149,9 @@ def _show_text(plan: FirstPlan) -> None:
     click.echo(harmless(told), nl=False, err=True)
 
 
-def _tell(invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome) -> None:
+def _report_written(
+    invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome
+) -> None:
     resolved, model = plan.loaded.config.resolved_agents(), plan.choices.model
     agents, provider = agents_told(resolved, _survey()), resolved[0].memory_search.provider
     steps = next_steps(is_started=service.is_done)
@@ -234,3 +185,50 @@ def _agent_lines(agents: Sequence[AgentTold]) -> Iterator[str]:
     for one in agents:
         files = count(one["files"], "Markdown file")
         yield f"agent {one['id']}: {files} in {harmless_line(one['workspace'])}"
+
+
+def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
+    """Return commands, each with what it does; `is_started`: with the new file, just now."""
+    steps = [] if is_started else [_start()]
+    steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
+    if shutil.which("claude") or (Path.home() / ".claude").is_dir():
+        steps.append(("memoryctl hooks install claude-code", "have Claude Code remember"))
+    steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
+    return [*steps, ("memoryctl doctor", "if something seems wrong")]
+
+
+def _start() -> tuple[str, str]:
+    if _is_running():
+        return "memoryctl reload", "memoryd runs: have it take the new file"
+    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
+
+
+def _is_running() -> bool:
+    try:
+        with Client(timeout=_PROBE_SECONDS) as client:
+            client.health()
+    except MemorydError:
+        return False
+    return True
+
+
+def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
+    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
+    if said is not None or not is_asking:
+        return bool(said)
+    name = manager_here().name
+    return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
+
+
+def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
+    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
+
+    A failure is told and not raised: the configuration is written, and memoryd can be started without.
+    """
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
+            context.invoke(import_module("memoryd.cli.local.service").install)
+    except MemorydError as exc:
+        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
+    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)

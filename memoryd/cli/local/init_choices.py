@@ -1,12 +1,7 @@
-"""What is decided before `memoryctl init` writes anything: which folders, all of them or not, which model, which file.
+"""What `memoryctl init` decides before it writes: which folders, how much of them, which model, which file.
 
-Whatever an option says is not asked; where nobody can be asked, what is safe is taken, or the option is named.
-
-What `memoryctl init` may find: a folder with notes, and a configuration of OpenClaw.
-
-What `memoryctl init` is to write, checked as a start would check it, before anything is written.
-
-The file that `memoryctl init` writes: as little as can be, so that the defaults of later versions hold.
+What an option says is not asked for. Where nobody can be asked, the safe choice is taken, or the option is named. The
+file is checked as a start would check it, and says as little as it can, so that the defaults of later versions hold.
 """
 
 import json
@@ -37,6 +32,12 @@ from memoryd.domain.embedding import (
 from memoryd.errors import ConfigError, MemorydError
 
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
+HEAD: Final = """\
+// memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
+// After a change: memoryctl config check, then memoryctl reload.
+"""
+ID_LENGTH: Final = 40
+WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
 
 
 class NotesFolder(Struct, frozen=True):
@@ -134,7 +135,7 @@ def chosen(options: InitOptions, here: FirstLook) -> InitChoices:
         raise click.UsageError("--openclaw takes that file as it is: no DIR, --workspace, --all or --model with it")
     if (linked := _openclaw(options, here)) is not None:
         return InitChoices(linked=linked)
-    folders = [here.folder_at(path) for path in options.folders] or _picked(here, options)
+    folders = [here.folder_at(path) for path in options.folders] or _pick_folders(here, options)
     once = {folder.path.resolve(): folder for folder in folders}.values()
     for folder in once:
         _require(folder, options)
@@ -158,7 +159,7 @@ def _openclaw(options: InitOptions, here: FirstLook) -> Path | None:
     warning = (
         f" The text of your notes will leave this machine, for {', '.join(map(here.host_of, sent))}." if sent else ""
     )
-    is_meant = _asked(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
+    is_meant = _confirm(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
     return found.path if is_meant else None
 
 
@@ -170,7 +171,7 @@ def _usable(found: OpenClawFile | None) -> Path:
     return found.path
 
 
-def _picked(here: FirstLook, options: InitOptions) -> list[NotesFolder]:
+def _pick_folders(here: FirstLook, options: InitOptions) -> list[NotesFolder]:
     """Return the folders that are meant of those that were found."""
     found = here.folders_found()
     if not options.is_asking:
@@ -198,7 +199,7 @@ def _require(folder: NotesFolder, options: InitOptions) -> None:
         return
     if not options.is_asking:
         raise click.UsageError(f"there is no folder {folder.path}: make it, or add --yes")
-    if not _asked(f"There is no folder {folder.path}: make it?", default=True):
+    if not _confirm(f"There is no folder {folder.path}: make it?", default=True):
         raise click.Abort
 
 
@@ -209,7 +210,7 @@ def _is_whole(folder: NotesFolder, options: InitOptions) -> bool:
     if not folder.outside or folder.kind == "claude":
         return folder.is_whole_by_default or bool(folder.outside)
     if options.is_asking:
-        return _asked(folder.question, default=folder.is_whole_by_default)
+        return _confirm(folder.question, default=folder.is_whole_by_default)
     if folder.files or options.is_agreed:
         return folder.is_whole_by_default
     raise click.UsageError(f"{folder.question} Say --all, or --no-all for MEMORY.md, memory/ and bank/ alone.")
@@ -238,10 +239,10 @@ def _asked_model(found: ModelsHere, here: FirstLook) -> FirstModel:
         if model.leaves_machine
         else ""
     )
-    return model if not sends or _asked(sends, default=False) else _asked_model(found, here)
+    return model if not sends or _confirm(sends, default=False) else _asked_model(found, here)
 
 
-def _asked(question: str, *, default: bool) -> bool:
+def _confirm(question: str, *, default: bool) -> bool:
     return click.confirm(harmless_line(question), default=default, err=True)
 
 
@@ -343,14 +344,6 @@ def agents_told(agents: Sequence[Agent], here: CountsFiles) -> list[AgentTold]:
         }
         for one in agents
     ]
-
-
-HEAD: Final = """\
-// memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
-// After a change: memoryctl config check, then memoryctl reload.
-"""
-ID_LENGTH: Final = 40
-WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
 
 
 class FirstAgent(Struct, frozen=True):

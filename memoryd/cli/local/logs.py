@@ -1,9 +1,4 @@
-"""memoryctl logs: what memoryd said, from its own file or from the journal, whichever is in use.
-
-The lines of the log of memoryd: read, chosen, and shown to a person.
-
-Where the log of memoryd lies: in files of its own, or in the journal of the system.
-"""
+"""memoryctl logs: what memoryd said, from its own file or from the journal, whichever is in use."""
 
 import json
 import os
@@ -31,6 +26,10 @@ COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 GRAVEST = ("critical", "exception")
 """Shown whatever level is asked for."""
 SHOWN_FIRST = ("timestamp", "level", "event", "exception")
+LOG_NAME = "memoryd.log"
+STEP_SECONDS = 0.25
+UNIT = "memoryd.service"
+LEVELS = ("debug", "info", "warning", "error")
 
 
 class LogLine(Struct, frozen=True):
@@ -66,47 +65,6 @@ class LogFilter(Struct, frozen=True):
         return not line.level or line.level in self.levels or line.level in GRAVEST
 
 
-def log_line(text: str) -> LogLine:
-    """Take a line apart; raises nothing."""
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        fields = {}
-    return LogLine(text, fields if isinstance(fields, dict) and "event" in fields else {})
-
-
-def since_time(text: str | None, now: datetime) -> datetime | None:
-    """Read `10m`, `2h`, `1d`, or a time of the local clock; raises ValueError."""
-    if not text:
-        return None
-    try:
-        return now - parse_duration(text.strip())
-    except ValueError:
-        # aware, as a time without a zone is one of the local clock
-        return datetime.fromisoformat(text.strip()).astimezone()
-
-
-def shown_line(line: LogLine) -> str:
-    """Return a line for a person: local time, level, event, and the rest as `name=value`."""
-    if not line.fields:
-        return harmless(line.text)
-    at = line.at.astimezone().strftime("%m-%d %H:%M:%S") if line.at else "-"
-    level = styled(f"{line.level:<7}", colour=COLOURS.get(line.level))
-    rest = {name: value for name, value in line.fields.items() if name not in SHOWN_FIRST}
-    details = " ".join(f"{name}={_value(value)}" for name, value in rest.items())
-    stack = "".join(f"\n    {harmless(one)}" for one in str(line.fields.get("exception", "")).splitlines())
-    return f"{at}  {level} {harmless_line(str(line.fields['event']))}  {harmless_line(details)}".rstrip() + stack
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) and value and " " not in value else json.dumps(value, ensure_ascii=False)
-
-
-LOG_NAME = "memoryd.log"
-STEP_SECONDS = 0.25
-UNIT = "memoryd.service"
-
-
 class LogSource(Protocol):
     """A log that is kept somewhere."""
 
@@ -115,121 +73,6 @@ class LogSource(Protocol):
 
     def following(self) -> Iterator[LogLine]:
         """Yield what is said after `last`, for ever."""
-
-
-class LogFiles:
-    """The file and those that were rotated away."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / LOG_NAME
-        self._end = 0
-        self._inode = 0
-
-    @property
-    def exist(self) -> bool:
-        """Whether there is a log."""
-        return self._path.is_file()
-
-    def required(self) -> "LogFiles":
-        """Return this; raises NotFound where there is no log."""
-        if not self.exist:
-            raise NotFound(
-                f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` tells more"
-            )
-        return self
-
-    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
-        """Return the last wanted lines, oldest first."""
-        found: deque[LogLine] = deque(maxlen=most)
-        for path in sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True):
-            with _opened(path) as file:
-                found.extend(line for line in _lines(file) if wanted.takes(line))
-        found.extend(line for line in self._new_lines() if wanted.takes(line))
-        return found
-
-    def following(self) -> Iterator[LogLine]:
-        """Yield what is said after `last`, for ever; follows the name, whatever file has it."""
-        while True:
-            yield from self._new_lines()
-            time.sleep(STEP_SECONDS)
-
-    def _new_lines(self) -> Iterator[LogLine]:
-        with _opened(self._path) as file:
-            if file is None:
-                return
-            # of what is open: the name may have gone to another one by now
-            found = os.fstat(file.fileno())
-            if found.st_ino != self._inode or found.st_size < self._end:
-                # rotated, or made anew: what was said at the end of the one before is in `.1`
-                yield from self._rest_of_rotated()
-                self._end, self._inode = 0, found.st_ino
-            file.seek(self._end)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    return
-                self._end += len(line)
-                yield _decoded(line)
-
-    def _rest_of_rotated(self) -> Iterator[LogLine]:
-        path = self._path.with_name(f"{LOG_NAME}.1")
-        with _opened(path) as file:
-            if file is not None and os.fstat(file.fileno()).st_ino == self._inode:
-                file.seek(self._end)
-                yield from _lines(file)
-
-
-class JournalLog:
-    """The journal, asked by the program that reads it for the unit of this user."""
-
-    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
-        """Return the last wanted lines, oldest first; raises MemorydError where the journal cannot be read."""
-        since = [] if wanted.since is None else ["--since", f"@{wanted.since.timestamp():.0f}"]
-        # filtered here, so more are read than are wanted
-        done = self._run([*since, "-n", str(max(most, 1) * 20)])
-        lines = (log_line(line) for line in done.splitlines())
-        return deque((line for line in lines if wanted.takes(line)), maxlen=most)
-
-    def following(self) -> Iterator[LogLine]:
-        """Yield what is said from now on, until the program ends."""
-        with subprocess.Popen(_journalctl(["-n", "0", "-f"]), stdout=subprocess.PIPE, text=True) as running:
-            try:
-                yield from (log_line(line.rstrip("\n")) for line in running.stdout or ())
-            finally:
-                running.terminate()
-
-    def _run(self, arguments: list[str]) -> str:
-        done = subprocess.run(_journalctl(arguments), capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode:
-            raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
-        return done.stdout
-
-
-def _journalctl(arguments: list[str]) -> list[str]:
-    return ["journalctl", "--user", "--unit", UNIT, "--output", "cat", "--quiet", "--no-pager", *arguments]
-
-
-def _lines(file: IO[bytes] | None) -> Iterator[LogLine]:
-    for line in file or ():
-        yield _decoded(line)
-
-
-def _decoded(line: bytes) -> LogLine:
-    return log_line(line.decode(errors="replace").rstrip("\n"))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes] | None]:
-    """Open a file to read bytes of it, None where there is none: the log is rotated while it is read."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        yield None
-        return
-    with file:
-        yield file
-
-
-LEVELS = ("debug", "info", "warning", "error")
 
 
 @click.command("logs", context_settings=HELP)
@@ -297,3 +140,151 @@ def _source(invocation: Invocation) -> LogSource:
 
 def _show(invocation: Invocation, line: LogLine) -> None:
     click.echo(line.text if invocation.is_json else shown_line(line))
+
+
+def log_line(text: str) -> LogLine:
+    """Take a line apart; raises nothing."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        fields = {}
+    return LogLine(text, fields if isinstance(fields, dict) and "event" in fields else {})
+
+
+def since_time(text: str | None, now: datetime) -> datetime | None:
+    """Read `10m`, `2h`, `1d`, or a time of the local clock; raises ValueError."""
+    if not text:
+        return None
+    try:
+        return now - parse_duration(text.strip())
+    except ValueError:
+        # aware, as a time without a zone is one of the local clock
+        return datetime.fromisoformat(text.strip()).astimezone()
+
+
+def shown_line(line: LogLine) -> str:
+    """Return a line for a person: local time, level, event, and the rest as `name=value`."""
+    if not line.fields:
+        return harmless(line.text)
+    at = line.at.astimezone().strftime("%m-%d %H:%M:%S") if line.at else "-"
+    level = styled(f"{line.level:<7}", colour=COLOURS.get(line.level))
+    rest = {name: value for name, value in line.fields.items() if name not in SHOWN_FIRST}
+    details = " ".join(f"{name}={_value(value)}" for name, value in rest.items())
+    stack = "".join(f"\n    {harmless(one)}" for one in str(line.fields.get("exception", "")).splitlines())
+    return f"{at}  {level} {harmless_line(str(line.fields['event']))}  {harmless_line(details)}".rstrip() + stack
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) and value and " " not in value else json.dumps(value, ensure_ascii=False)
+
+
+class LogFiles:
+    """The file and those that were rotated away."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG_NAME
+        self._end = 0
+        self._inode = 0
+
+    @property
+    def exist(self) -> bool:
+        """Whether there is a log."""
+        return self._path.is_file()
+
+    def required(self) -> "LogFiles":
+        """Return this; raises NotFound where there is no log."""
+        if not self.exist:
+            raise NotFound(
+                f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` tells more"
+            )
+        return self
+
+    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
+        """Return the last wanted lines, oldest first."""
+        found: deque[LogLine] = deque(maxlen=most)
+        for path in sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True):
+            with _opened(path) as file:
+                found.extend(line for line in _log_lines(file) if wanted.takes(line))
+        found.extend(line for line in self._new_lines() if wanted.takes(line))
+        return found
+
+    def following(self) -> Iterator[LogLine]:
+        """Yield what is said after `last`, for ever; follows the name, whatever file has it."""
+        while True:
+            yield from self._new_lines()
+            time.sleep(STEP_SECONDS)
+
+    def _new_lines(self) -> Iterator[LogLine]:
+        with _opened(self._path) as file:
+            if file is None:
+                return
+            # of what is open: the name may have gone to another one by now
+            found = os.fstat(file.fileno())
+            if found.st_ino != self._inode or found.st_size < self._end:
+                # rotated, or made anew: what was said at the end of the one before is in `.1`
+                yield from self._rest_of_rotated()
+                self._end, self._inode = 0, found.st_ino
+            file.seek(self._end)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._end += len(line)
+                yield _decoded(line)
+
+    def _rest_of_rotated(self) -> Iterator[LogLine]:
+        path = self._path.with_name(f"{LOG_NAME}.1")
+        with _opened(path) as file:
+            if file is not None and os.fstat(file.fileno()).st_ino == self._inode:
+                file.seek(self._end)
+                yield from _log_lines(file)
+
+
+class JournalLog:
+    """The journal, asked by the program that reads it for the unit of this user."""
+
+    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
+        """Return the last wanted lines, oldest first; raises MemorydError where the journal cannot be read."""
+        since = [] if wanted.since is None else ["--since", f"@{wanted.since.timestamp():.0f}"]
+        # filtered here, so more are read than are wanted
+        done = self._run([*since, "-n", str(max(most, 1) * 20)])
+        lines = (log_line(line) for line in done.splitlines())
+        return deque((line for line in lines if wanted.takes(line)), maxlen=most)
+
+    def following(self) -> Iterator[LogLine]:
+        """Yield what is said from now on, until the program ends."""
+        with subprocess.Popen(_journalctl(["-n", "0", "-f"]), stdout=subprocess.PIPE, text=True) as running:
+            try:
+                yield from (log_line(line.rstrip("\n")) for line in running.stdout or ())
+            finally:
+                running.terminate()
+
+    def _run(self, arguments: list[str]) -> str:
+        done = subprocess.run(_journalctl(arguments), capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
+        return done.stdout
+
+
+def _journalctl(arguments: list[str]) -> list[str]:
+    return ["journalctl", "--user", "--unit", UNIT, "--output", "cat", "--quiet", "--no-pager", *arguments]
+
+
+def _log_lines(file: IO[bytes] | None) -> Iterator[LogLine]:
+    for line in file or ():
+        yield _decoded(line)
+
+
+def _decoded(line: bytes) -> LogLine:
+    return log_line(line.decode(errors="replace").rstrip("\n"))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | None]:
+    """Open a file to read bytes of it, None where there is none: the log is rotated while it is read."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        yield None
+        return
+    with file:
+        yield file

@@ -1,9 +1,7 @@
-"""memoryctl models: the embedding models on this machine. Works without the daemon.
+"""memoryctl models and qmd: the embedding models on this machine, and the same qmd by hand.
 
-The one command that reads the configuration and uses memoryd.embed itself: a model must be fetched and tried
-before, or while, no daemon runs.
-
-memoryctl qmd: what a person needs to use the same qmd by hand.
+`models` works without a daemon and alone uses memoryd.embed itself: a model must be fetched and tried before, or while,
+no daemon runs.
 """
 
 import asyncio

@@ -1,9 +1,4 @@
-"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that.
-
-What a person is shown of the service: its steps, how it stands, and what is left of it.
-
-One invocation of memoryctl service: how the service stood before, and the steps that are done or shown.
-"""
+"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that."""
 
 import getpass
 import os
@@ -32,101 +27,10 @@ from memoryd.wire import Exit
 
 SHOWN: int = 6
 """Lines of a difference that are shown."""
-
-
-def step_lines(step: ServiceStep) -> Iterator[str]:
-    """Yield a step, and the text that it would write."""
-    yield f"{step.kind:<7} {harmless_line(step.what)}  ({step.why})"
-    if step.kind is StepKind.WRITE:
-        yield from (f"        {harmless_line(line)}".rstrip() for line in step.text.expandtabs(4).splitlines())
-
-
-def step_row(step: ServiceStep) -> dict[str, object]:
-    """Return a step as JSON has it."""
-    row: dict[str, object] = {"kind": str(step.kind), "what": step.what, "why": step.why}
-    if step.kind is StepKind.WRITE:
-        row["text"] = step.text
-    return row
-
-
-def state_row(state: ServiceState) -> dict[str, object]:
-    """Return how the service stands as JSON has it."""
-    return {
-        "manager": state.manager,
-        "isInstalled": state.is_installed,
-        "isEnabled": state.is_enabled,
-        "isRunning": state.is_running,
-        "pid": state.pid,
-        "phase": state.phase,
-        "lingers": state.lingers,
-        "files": [str(path) for path in state.files],
-        "foreign": [str(path) for path in state.foreign],
-        "reason": state.reason,
-        "hint": state.hint,
-    }
-
-
-def state_lines(state: ServiceState) -> Iterator[str]:
-    """Yield how the service stands."""
-    colour, word = ("green", "running") if state.is_running else ("red", "not running")
-    if not state.is_installed:
-        colour, word = "yellow", "not installed"
-    pid = f", process {state.pid}" if state.pid else ""
-    yield f"memoryd is {styled(word, colour=colour)}{pid}"
-    if state.is_installed and state.manager == "none":
-        yield "  its files are there, and nobody reads them now; to remove them: memoryctl service uninstall"
-        yield from (f"  {path}" for path in state.files)
-    elif state.is_installed:
-        yield f"  {state.manager}: {state.phase or 'unknown'}, {'' if state.is_enabled else 'not '}started at login"
-        yield from (f"  {path}{' (not ours)' if path in state.foreign else ''}" for path in state.files)
-    elif state.manager != "none":
-        yield "  install it: memoryctl service install"
-    if state.reason:
-        yield f"  {harmless_line(state.reason)}"
-        yield f"  {state.hint}"
-
-
-def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield which files are older than the configuration, and in what."""
-    for path, lines in changes.items():
-        said = [line for line in lines if not line[1:].startswith("#")]
-        more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
-        yield (
-            f"{path} does not fit the configuration, the environment or this version any more "
-            f"({'; '.join(said[:SHOWN])}{more}): memoryctl service install"
-        )
-
-
-def linger_note(state: ServiceState) -> Iterator[str]:
-    """Yield that it ends at logout, with the command that changes that."""
-    if state.manager == "systemd" and not state.lingers:
-        yield (
-            "it stops when you log out and does not start before you log in; to change that: "
-            f"loginctl enable-linger {shlex.quote(_user())}"
-        )
-
-
-def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
-    """Yield what an uninstall leaves, and how to remove it; `kept` is what an installation with force has kept."""
-    drop_ins = (unit_folder(os.environ) / DROP_IN).parent
-    places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}
-    places["drop-ins that are not of memoryctl"] = drop_ins
-    there = {what: path for what, path in places.items() if path.exists()}
-    yield "left as they are: your notes" + ("" if not there else ", and")
-    yield from (f"  {path}  ({what})" for what, path in there.items())
-    if there:
-        yield f"to remove these too, for good: rm -r {shlex.join(map(str, there.values()))}"
-    for copy in kept:
-        was = str(copy).partition(KEPT)[0]
-        yield f"what stood there before `install --force` lies in {harmless_line(str(copy))}; to have it back:"
-        yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(Path.home().name)
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
+force_option = click.option(
+    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
+)
 
 
 class ServiceWork(Struct, frozen=True):
@@ -204,29 +108,6 @@ class ServiceWork(Struct, frozen=True):
             raise AlreadyRunning(
                 f"a memoryd runs already, process {pid}, and not as this service", hint=f"stop it first: kill {pid}"
             )
-
-
-def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
-    """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
-    if not wanted.is_hardened:
-        return
-    if work.manager.name == "launchd":
-        yield "--hardened is systemd's; launchd has nothing like it"
-    elif reason := why_no_namespaces():
-        if not work.is_dry:
-            raise MemorydError(reason, hint="memoryctl service install --no-hardened")
-        yield reason
-
-
-def is_hardened_now(state: ServiceState) -> bool:
-    """Tell whether the drop-in of ours is there."""
-    return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)
-
-
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
-force_option = click.option(
-    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
-)
 
 
 @click.group("service", context_settings=HELP)
@@ -358,3 +239,115 @@ def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str
     except ConfigError as exc:
         return {}, [f"{exc}; so it is not known whether the unit files fit"]
     return changes, [*difference_notes(changes), *linger_note(state)]
+
+
+def step_lines(step: ServiceStep) -> Iterator[str]:
+    """Yield a step, and the text that it would write."""
+    yield f"{step.kind:<7} {harmless_line(step.what)}  ({step.why})"
+    if step.kind is StepKind.WRITE:
+        yield from (f"        {harmless_line(line)}".rstrip() for line in step.text.expandtabs(4).splitlines())
+
+
+def step_row(step: ServiceStep) -> dict[str, object]:
+    """Return a step as JSON has it."""
+    row: dict[str, object] = {"kind": str(step.kind), "what": step.what, "why": step.why}
+    if step.kind is StepKind.WRITE:
+        row["text"] = step.text
+    return row
+
+
+def state_row(state: ServiceState) -> dict[str, object]:
+    """Return how the service stands as JSON has it."""
+    return {
+        "manager": state.manager,
+        "isInstalled": state.is_installed,
+        "isEnabled": state.is_enabled,
+        "isRunning": state.is_running,
+        "pid": state.pid,
+        "phase": state.phase,
+        "lingers": state.lingers,
+        "files": [str(path) for path in state.files],
+        "foreign": [str(path) for path in state.foreign],
+        "reason": state.reason,
+        "hint": state.hint,
+    }
+
+
+def state_lines(state: ServiceState) -> Iterator[str]:
+    """Yield how the service stands."""
+    colour, word = ("green", "running") if state.is_running else ("red", "not running")
+    if not state.is_installed:
+        colour, word = "yellow", "not installed"
+    pid = f", process {state.pid}" if state.pid else ""
+    yield f"memoryd is {styled(word, colour=colour)}{pid}"
+    if state.is_installed and state.manager == "none":
+        yield "  its files are there, and nobody reads them now; to remove them: memoryctl service uninstall"
+        yield from (f"  {path}" for path in state.files)
+    elif state.is_installed:
+        yield f"  {state.manager}: {state.phase or 'unknown'}, {'' if state.is_enabled else 'not '}started at login"
+        yield from (f"  {path}{' (not ours)' if path in state.foreign else ''}" for path in state.files)
+    elif state.manager != "none":
+        yield "  install it: memoryctl service install"
+    if state.reason:
+        yield f"  {harmless_line(state.reason)}"
+        yield f"  {state.hint}"
+
+
+def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield which files are older than the configuration, and in what."""
+    for path, lines in changes.items():
+        said = [line for line in lines if not line[1:].startswith("#")]
+        more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+        yield (
+            f"{path} does not fit the configuration, the environment or this version any more "
+            f"({'; '.join(said[:SHOWN])}{more}): memoryctl service install"
+        )
+
+
+def linger_note(state: ServiceState) -> Iterator[str]:
+    """Yield that it ends at logout, with the command that changes that."""
+    if state.manager == "systemd" and not state.lingers:
+        yield (
+            "it stops when you log out and does not start before you log in; to change that: "
+            f"loginctl enable-linger {shlex.quote(_user())}"
+        )
+
+
+def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
+    """Yield what an uninstall leaves, and how to remove it; `kept` is what an installation with force has kept."""
+    drop_ins = (unit_folder(os.environ) / DROP_IN).parent
+    places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}
+    places["drop-ins that are not of memoryctl"] = drop_ins
+    there = {what: path for what, path in places.items() if path.exists()}
+    yield "left as they are: your notes" + ("" if not there else ", and")
+    yield from (f"  {path}  ({what})" for what, path in there.items())
+    if there:
+        yield f"to remove these too, for good: rm -r {shlex.join(map(str, there.values()))}"
+    for copy in kept:
+        was = str(copy).partition(KEPT)[0]
+        yield f"what stood there before `install --force` lies in {harmless_line(str(copy))}; to have it back:"
+        yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(Path.home().name)
+
+
+def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
+    """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
+    if not wanted.is_hardened:
+        return
+    if work.manager.name == "launchd":
+        yield "--hardened is systemd's; launchd has nothing like it"
+    elif reason := why_no_namespaces():
+        if not work.is_dry:
+            raise MemorydError(reason, hint="memoryctl service install --no-hardened")
+        yield reason
+
+
+def is_hardened_now(state: ServiceState) -> bool:
+    """Tell whether the drop-in of ours is there."""
+    return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)

@@ -1,9 +1,4 @@
-"""memoryctl changes: list what was written into the workspace, by whom.
-
-How changes are shown.
-
-memoryctl undo: take back what was written.
-"""
+"""memoryctl changes and undo: what was written into the workspace, by whom, and taking it back."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +11,10 @@ from memoryd.cli.terminal import count, harmless_line, styled
 from memoryd.domain.citations import is_conversation
 from memoryd.replies.memories import ChangeReply, ChangesReply, WrittenSessionReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
+
+SHOWN_HASH = 12
+SHOWN_LINES = 3
+"""Of each change, those that came and those that went."""
 
 
 @click.command("changes", context_settings=HELP)
@@ -55,11 +54,6 @@ def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
         if is_whole and is_foreign(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
     yield from map(session_line, reply["sessions"])
-
-
-SHOWN_HASH = 12
-SHOWN_LINES = 3
-"""Of each change, those that came and those that went."""
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[str]:

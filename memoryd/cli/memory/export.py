@@ -1,9 +1,4 @@
-"""memoryctl export: memories as lines of JSON.
-
-The lines of a file that is imported, a batch at a time; a line that is none is told by its number.
-
-memoryctl import: state memories that memoryctl export wrote, here.
-"""
+"""memoryctl export and import: memories as lines of JSON, out of one workspace and into another."""
 
 import json
 import shlex
@@ -29,6 +24,12 @@ from memoryd.replies.memories import ExportReply, TakenMemoryReply
 from memoryd.wire import ErrorCode, Exit
 
 PAGE = 1_000
+LINE_BYTES_MAX: Final = 256 * 1024
+BATCH: Final = 100
+BATCH_BYTES: Final = 400_000
+"""So that a request stays within its limit, however its letters are written."""
+_TOLD = 1_000
+"""Lines that are told one by one; the others are counted."""
 
 
 @click.command("export", context_settings=HELP)
@@ -90,12 +91,6 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
         raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
 
 
-LINE_BYTES_MAX: Final = 256 * 1024
-BATCH: Final = 100
-BATCH_BYTES: Final = 400_000
-"""So that a request stays within its limit, however its letters are written."""
-
-
 class ImportLine(Struct, frozen=True):
     """A line of the file: a memory as it stands there, or why it is none."""
 
@@ -115,7 +110,7 @@ def import_lines(file: IO[bytes]) -> Iterator[ImportLine]:
                 raw = file.readline(LINE_BYTES_MAX + 1)
             yield ImportLine(number, None, f"it is longer than {LINE_BYTES_MAX // 1024} kB, which no memory is")
         elif raw.strip():
-            yield _line(number, raw)
+            yield _import_line(number, raw)
 
 
 def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
@@ -144,7 +139,7 @@ def expected_changes(file: IO[bytes]) -> tuple[int, int]:
     return changes, octets
 
 
-def _line(number: int, raw: bytes) -> ImportLine:
+def _import_line(number: int, raw: bytes) -> ImportLine:
     try:
         found = json.loads(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
     except (ValueError, RecursionError) as exc:
@@ -153,10 +148,6 @@ def _line(number: int, raw: bytes) -> ImportLine:
         return ImportLine(number, None, 'it is no object, as {"text": …}')
     # where a memory stood says nothing here, and may be long
     return ImportLine(number, {key: value for key, value in found.items() if key != "sources"}, bytes=len(raw))
-
-
-_TOLD = 1_000
-"""Lines that are told one by one; the others are counted."""
 
 
 class _Tally(Struct):
@@ -195,7 +186,7 @@ def import_command(invocation: Invocation, file: str, dry_run: bool, with_secret
             for batch in batches(import_lines(source)):
                 _take(client, batch, tally, run, invocation.agent, dry_run=dry_run, with_secrets=with_secrets)
                 told(tally.counted.total(), None)
-    _show(invocation, tally, run, is_dry=dry_run)
+    _show_import(invocation, tally, run, is_dry=dry_run)
     return Exit.ERROR if tally.counted["refused"] else Exit.DONE
 
 
@@ -278,7 +269,7 @@ def _import_source(file: str) -> Iterator[IO[bytes]]:
         raise InvalidRequest(f"{file} cannot be read: {exc.strerror}") from exc
 
 
-def _show(invocation: Invocation, tally: _Tally, run: str, *, is_dry: bool) -> None:
+def _show_import(invocation: Invocation, tally: _Tally, run: str, *, is_dry: bool) -> None:
     counted = {name: tally.counted[name] for name in ("added", "known", "refused")}
     reply = {
         **counted,
@@ -293,11 +284,11 @@ def _show(invocation: Invocation, tally: _Tally, run: str, *, is_dry: bool) -> N
     would = "would be added" if is_dry else "added"
     line = f"{count(counted['added'], 'memory', 'memories')} {would}, {counted['known']:,} known, "
     invocation.show(
-        reply, [f"{line}{counted['refused']:,} refused"], _notes(tally, run, invocation.agent, is_dry=is_dry)
+        reply, [f"{line}{counted['refused']:,} refused"], _import_notes(tally, run, invocation.agent, is_dry=is_dry)
     )
 
 
-def _notes(tally: _Tally, run: str, agent: str | None, *, is_dry: bool) -> Iterator[str]:
+def _import_notes(tally: _Tally, run: str, agent: str | None, *, is_dry: bool) -> Iterator[str]:
     for number, outcome, reason in sorted(tally.told):
         yield harmless_line(f"line {number}: {outcome}: {reason}")
     if len(tally.told) == _TOLD:

@@ -1,7 +1,4 @@
-"""memoryctl forget: take a memory out of everything, after showing what goes.
-
-memoryctl verify: whether a citation still stands.
-"""
+"""memoryctl forget and verify: take a memory out of everything, after showing what goes; and check a citation."""
 
 import sys
 from collections.abc import Iterator
@@ -98,18 +95,18 @@ def verify_command(invocation: Invocation, citation: str, session_key: str | Non
     """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
     with invocation.client() as client:
         reply = client.verify(citation, session_key=session_key, agent=invocation.agent)
-    invocation.show(reply, _lines(reply), _notes(reply))
+    invocation.show(reply, _verify_lines(reply), _verify_notes(reply))
     return Exit.DONE if reply["state"] in ("verified", "moved") else Exit.NOTHING_FOUND
 
 
-def _lines(reply: VerifyReply) -> Iterator[str]:
+def _verify_lines(reply: VerifyReply) -> Iterator[str]:
     now = f", now {reply['now']}" if reply["now"] and reply["now"] != reply["citation"] else ""
     yield harmless_line(f"{reply['citation']}: {reply['state']}{now}")
     if reply["content"]:
         yield f"  {harmless(reply['content'])}"
 
 
-def _notes(reply: VerifyReply) -> Iterator[str]:
+def _verify_notes(reply: VerifyReply) -> Iterator[str]:
     for newer in reply["supersededBy"]:
         yield f"there is a newer version: {newer[:SHORT_ID]}"
     if reply["note"]:

@@ -1,9 +1,4 @@
-"""memoryctl index: give every note its words and its vector now; or say first what that would send, and to whom.
-
-memoryctl reindex: read all files again, and if asked compute all vectors again.
-
-memoryctl sync: wait until what is on disk now can be found.
-"""
+"""memoryctl index, reindex and sync: have the index hold what is on disk, and wait for it."""
 
 from importlib import import_module
 from typing import TypedDict, get_args

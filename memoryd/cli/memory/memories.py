@@ -1,7 +1,4 @@
-"""memoryctl memories: memories one by one, by their ids.
-
-How memories are shown one by one.
-"""
+"""memoryctl memories: memories one by one, by their ids."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -41,6 +38,9 @@ scope_option = click.option(
     "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
 )
 kind_option = click.option("--kind", metavar="KIND", help="Only memories of this network or kind, such as preference.")
+SHOWN = 120
+"""Characters of a memory on one line."""
+SHOWN_PAIRS = 10
 
 
 @click.group("memories", context_settings=HELP)
@@ -241,11 +241,6 @@ def _deleted_notes(reply: MemoryDeleteReply) -> Iterator[str]:
         yield "nothing was written"
     elif not reply["searchable"]:
         yield "it is taken out, and the index has not followed yet: memoryctl status says why"
-
-
-SHOWN = 120
-"""Characters of a memory on one line."""
-SHOWN_PAIRS = 10
 
 
 def memory_line(one: MemoryDocumentReply) -> str:

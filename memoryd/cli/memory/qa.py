@@ -1,11 +1,4 @@
-"""memoryctl qa: the questions and answers of conversations.
-
-What a person gives to name turns and to say what is in them.
-
-memoryctl qa show, context, topics, stats: what is kept of turns.
-
-How turns of conversations and what is known of their sessions are shown.
-"""
+"""memoryctl qa: the questions and answers of conversations."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -34,6 +27,8 @@ key_option = click.option(
     help="The session key of the session, such as agent:main:discord:direct:peter.",
 )
 limit_option = click.option("--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most.")
+SHOWN_PLACES = 3
+"""Addresses of a topic."""
 
 
 def given_text(given: str) -> str:
@@ -258,10 +253,6 @@ def _added_notes(reply: QaAddReply, *, is_answered: bool) -> Iterator[str]:
 
 for one in (add, show, context, mark, topics, stats):
     qa_command.add_command(one)
-
-
-SHOWN_PLACES = 3
-"""Addresses of a topic."""
 
 
 def turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:

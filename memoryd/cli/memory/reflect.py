@@ -1,7 +1,4 @@
-"""memoryctl reflect: bring the pages of bank/ and opinions up to date, and make proposals.
-
-memoryctl proposals: changes that wait for a decision.
-"""
+"""memoryctl reflect and proposals: bring pages of bank/ and opinions up to date, and decide on what it proposes."""
 
 import contextlib
 import sys
@@ -21,6 +18,7 @@ from memoryd.wire import Event, Exit
 SHOWN = 10
 """Pages that are named."""
 _STEPS = {"planning": "reading {} memories", "pages": "looking at {} pages", "proposals": "looking at {} notes"}
+STATES = ("open", "accepted", "rejected", "outdated", "all")
 
 
 class _Progress(threading.Thread):
@@ -64,7 +62,8 @@ def _print(reply: ReflectReply) -> None:
     click.echo(f"{would} {count(len(reply['pages']), 'page')} of {memories}")
     for page in reply["pages"][:SHOWN]:
         click.echo(f"  {harmless_line(page)}")
-    _print_rest(len(reply["pages"]))
+    if (more := len(reply["pages"]) - SHOWN) > 0:
+        click.echo(f"  … and {more} more")
     if reply["steps"]:
         click.echo(f"{count(reply['steps'], 'piece')} of evidence counted for or against opinions")
     if reply["proposals"]:
@@ -79,14 +78,6 @@ def _print(reply: ReflectReply) -> None:
         note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
     for refusal in reply["refusals"]:
         note(f"{refusal['path']} was left as it is: {refusal['why']}")
-
-
-def _print_rest(total: int) -> None:
-    if total > SHOWN:
-        click.echo(f"  … and {total - SHOWN} more")
-
-
-STATES = ("open", "accepted", "rejected", "outdated", "all")
 
 
 @click.group("proposals", context_settings=HELP)
@@ -104,7 +95,7 @@ def listing(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first; exit 3 if there are none."""
     with invocation.client() as client:
         reply = client.proposals(None if state == "all" else state, agent=invocation.agent)
-    invocation.show(reply, map(_line, reply["proposals"]), _rest_notes(reply, state))
+    invocation.show(reply, map(_proposal_line, reply["proposals"]), _rest_notes(reply, state))
     return Exit.DONE if reply["proposals"] else Exit.NOTHING_FOUND
 
 
@@ -116,7 +107,7 @@ def show(invocation: Invocation, proposal: str) -> Exit:
     """Show what a proposal changes, and why."""
     with invocation.client() as client:
         reply = client.proposal(proposal, agent=invocation.agent)
-    invocation.show(reply, _lines(reply))
+    invocation.show(reply, _proposal_lines(reply))
     return Exit.DONE
 
 
@@ -142,7 +133,7 @@ def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     return Exit.DONE
 
 
-def _line(one: ProposalReply) -> str:
+def _proposal_line(one: ProposalReply) -> str:
     mark = "" if one["state"] == "open" else f"{one['state']}  "
     return f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}"
 
@@ -154,7 +145,7 @@ def _rest_notes(reply: ProposalsReply, state: str) -> Iterator[str]:
         yield "no proposals" if state == "all" else f"no {state} proposals"
 
 
-def _lines(reply: ProposalReply) -> Iterator[str]:
+def _proposal_lines(reply: ProposalReply) -> Iterator[str]:
     state = "" if reply["state"] == "open" else f" ({reply['state']})"
     yield f"{reply['id']}{state}: {harmless_line(reply['why'])}"
     yield harmless(reply["diff"]).removesuffix("\n")

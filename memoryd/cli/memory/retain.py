@@ -1,11 +1,4 @@
-"""memoryctl retain: state a memory in today's log.
-
-memoryctl capture: what of a message becomes a memory, and why or why not.
-
-What the commands that state memories share: their options, and how what came of it is shown.
-
-memoryctl remember: note something that is to be remembered.
-"""
+"""memoryctl retain, remember and capture: state a memory in today's log, or see what of a message becomes one."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -29,35 +22,6 @@ from memoryd.replies.conversations import CaptureReply
 from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import Exit
 
-
-@click.command("capture", context_settings=HELP)
-@click.argument("text", cls=Argument, help="What is said to the agent; - reads standard input.")
-@click.option("--dry-run", is_flag=True, help="Say only what would be kept, by which form, and why not the rest.")
-@click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
-@shared
-@click.pass_obj
-def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: str | None) -> Exit:
-    """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
-    with invocation.client() as memory:
-        reply = memory.capture(given_text(text), answer=answer, dry_run=dry_run, agent=invocation.agent)
-    is_unmarked = not reply["gate"] and not reply["dropped"]
-    invocation.show(reply, _lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
-    return Exit.DONE if reply["kept"] else Exit.NOTHING_FOUND
-
-
-def _lines(reply: CaptureReply) -> Iterator[str]:
-    word = "would keep" if reply["dryRun"] else "kept"
-    for item in reply["kept"]:
-        pinned = ", pinned" if item["pinned"] else ""
-        told = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
-        yield harmless_line(f"{word} ({told}): {item['text']}")
-    for citation in reply["citations"]:
-        yield f"  {harmless_line(citation)}"
-    for one in reply["dropped"]:
-        form = f" (form {one['form']!r})" if one["form"] else ""
-        yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")
-
-
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
 
@@ -75,19 +39,6 @@ def statement_options(command: AnyFunction) -> AnyFunction:
     ):
         command = add(command)
     return command
-
-
-def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
-    """Print where memories stand, and to stderr what is to be known of them."""
-    unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
-    notes = [*undo_notes([reply["change"]]), *unsearchable, *reply["notes"]]
-    invocation.show(reply, map(_line, reply["memories"]), notes)
-    return Exit.DONE
-
-
-def _line(one: RetainedReply) -> str:
-    told = "retained" if one["created"] else "stands there already"
-    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
 
 
 @click.command("retain", cls=BulletCommand, context_settings=HELP)
@@ -150,3 +101,44 @@ def remember_command(
             agent=invocation.agent,
         )
     return print_retained(invocation, reply)
+
+
+def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
+    """Print where memories stand, and to stderr what is to be known of them."""
+    unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
+    notes = [*undo_notes([reply["change"]]), *unsearchable, *reply["notes"]]
+    invocation.show(reply, map(_retained_line, reply["memories"]), notes)
+    return Exit.DONE
+
+
+def _retained_line(one: RetainedReply) -> str:
+    told = "retained" if one["created"] else "stands there already"
+    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
+
+
+@click.command("capture", context_settings=HELP)
+@click.argument("text", cls=Argument, help="What is said to the agent; - reads standard input.")
+@click.option("--dry-run", is_flag=True, help="Say only what would be kept, by which form, and why not the rest.")
+@click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
+@shared
+@click.pass_obj
+def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: str | None) -> Exit:
+    """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
+    with invocation.client() as memory:
+        reply = memory.capture(given_text(text), answer=answer, dry_run=dry_run, agent=invocation.agent)
+    is_unmarked = not reply["gate"] and not reply["dropped"]
+    invocation.show(reply, _capture_lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
+    return Exit.DONE if reply["kept"] else Exit.NOTHING_FOUND
+
+
+def _capture_lines(reply: CaptureReply) -> Iterator[str]:
+    word = "would keep" if reply["dryRun"] else "kept"
+    for item in reply["kept"]:
+        pinned = ", pinned" if item["pinned"] else ""
+        told = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
+        yield harmless_line(f"{word} ({told}): {item['text']}")
+    for citation in reply["citations"]:
+        yield f"  {harmless_line(citation)}"
+    for one in reply["dropped"]:
+        form = f" (form {one['form']!r})" if one["form"] else ""
+        yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")

@@ -1,9 +1,4 @@
-"""memoryctl search: cited hits for a question.
-
-memoryctl get: the text of a document or of cited lines, these among their neighbours.
-
-Hits as a person sees them: cited, with the lines marked that answer best.
-"""
+"""memoryctl search and get: cited hits for a question, and the text of a document or of cited lines."""
 
 import shlex
 import sys
@@ -22,6 +17,9 @@ from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesRep
 from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
 
 NEAR_MISSES = "beyond --max-results or below --min-score:"
+NEIGHBOURS = 3
+"""Lines before and after those of a citation, on a terminal."""
+INDENT = "   "
 
 
 @click.command("search", context_settings=HELP)
@@ -155,10 +153,6 @@ def _health_notes(reply: SearchReply, health: SearchHealth) -> Iterator[str]:
     yield from lacking(health)
 
 
-NEIGHBOURS = 3
-"""Lines before and after those of a citation, on a terminal."""
-
-
 @click.command("get", context_settings=HELP)
 @click.argument(
     "path",
@@ -280,9 +274,6 @@ def _note_rest(reply: FileReply, start: int, asked: int | None) -> None:
         following = reply.get("nextFrom")
         more = f"; go on with --from {following}" if following else ""
         note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")
-
-
-INDENT = "   "
 
 
 def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:

@@ -1,13 +1,4 @@
-"""Rows of the status about conversations: turns, what is held of them, transcripts.
-
-A row of the status: a name, and what is told of it.
-
-Rows of the status about the index: what it holds, who else answers, what lies outside, what is wrong.
-
-Rows of the status about models: who embeds and reranks, and what leaves the machine.
-
-The whole status in rows: all that the daemon tells of itself and of each agent.
-"""
+"""The whole status in rows, each a name and a text: what the daemon says of itself and of each agent."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -35,6 +26,74 @@ from memoryd.replies.status import (
 
 StatusRow = tuple[str, Text]
 """A name and what is told of it; a row without a name goes on with the one before."""
+STATE_STYLES = {"ready": "green", "warming": "yellow", "downloading": "yellow", "failed": "red"}
+
+
+def whole_view(status: StatusReply, now: datetime) -> RenderableType:
+    """Return all rows."""
+    parts: list[RenderableType] = [_grid(_daemon_rows(status))]
+    for agent in status["agents"]:
+        parts += [Text(), Text(f"agent {harmless_line(agent['id'])}", style="bold"), _grid(_agent_rows(agent, now))]
+    return Group(*parts)
+
+
+def _grid(rows: Iterator[StatusRow]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(f"  {name}", value)
+    return table
+
+
+def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
+    up = f"up {duration(status['uptimeSeconds'])}"
+    yield "memoryd", row_text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
+    yield "socket", row_text(status["socket"])
+    yield "config", row_text(status["config"]["source"] or "defaults, there is no file")
+    connections = status.get("connections")
+    if connections:
+        refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]
+        more = f"refused {'; '.join(refused)}" if refused else ""
+        yield "connections", row_text(f"{connections['open']} open", more, style=warning(bool(refused)))
+    if port := status.get("http"):
+        yield (
+            "http",
+            row_text(
+                port["address"],
+                "" if port["open"] else "not open",
+                port["reason"] or "",
+                f"token in {port['tokenFile']}",
+                style=warning(bool(port["reason"])),
+            ),
+        )
+    for notice in status["config"]["notices"]:
+        yield "", row_text(notice, style="yellow")
+    for problem in status["config"].get("problems", ()):
+        yield "", row_text(f"the last reload took nothing: {problem}", style="red")
+    if owed := status["config"].get("needsRestart"):
+        yield "", row_text(f"held back until memoryd is started again: {', '.join(owed)}", style="yellow")
+
+
+def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
+    yield "workspace", row_text(agent["workspace"])
+    yield "backend", row_text(agent["backend"])
+    yield from qmd_rows(agent.get("qmd"), now)
+    yield from provider_rows(agent.get("embedding"))
+    yield from embedder_rows(agent, agent["embedder"], now)
+    yield from reranker_rows(agent.get("reranker"), now)
+    yield from text_model_rows(agent.get("llm"), now)
+    yield from index_rows(agent)
+    watcher = agent["watcher"]
+    state = "" if watcher["ok"] else "not working"
+    yield "watcher", row_text(watcher["mode"], state, watcher.get("reason") or "", style=warning(not watcher["ok"]))
+    yield "last scan", row_text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
+    yield "database", row_text(size(agent["database"]["bytes"]), agent["database"]["path"])
+    yield from turn_rows(agent.get("qa"))
+    yield from ledger_rows(agent.get("ledger"))
+    yield from conversation_rows(agent.get("sessions"), agent.get("embedding"), now)
+    yield from outside_rows(agent)
+    yield from trouble_rows(agent, now)
 
 
 def row_text(*parts: str, style: str = "") -> Text:
@@ -196,9 +255,6 @@ def trouble_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
         yield "", row_text(skipped["path"], skipped["reason"])
 
 
-STATE_STYLES = {"ready": "green", "warming": "yellow", "downloading": "yellow", "failed": "red"}
-
-
 def provider_rows(embedding: EmbeddingReply | None) -> Iterator[StatusRow]:
     """Yield who embeds and why, and what leaves the machine."""
     if embedding is None:
@@ -263,70 +319,3 @@ def _worker_rows(worker: WorkerReply | None) -> Iterator[StatusRow]:
     process = f"pid {worker['pid']}, {size(worker['rssBytes'])}" if worker["pid"] else ""
     restarts = count(worker["restarts"], "restart") if worker["restarts"] else ""
     yield "worker", row_text(worker["phase"], process, restarts, worker["lastError"] or "")
-
-
-def whole_view(status: StatusReply, now: datetime) -> RenderableType:
-    """Return all rows."""
-    parts: list[RenderableType] = [_grid(_daemon_rows(status))]
-    for agent in status["agents"]:
-        parts += [Text(), Text(f"agent {harmless_line(agent['id'])}", style="bold"), _grid(_agent_rows(agent, now))]
-    return Group(*parts)
-
-
-def _grid(rows: Iterator[StatusRow]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(f"  {name}", value)
-    return table
-
-
-def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
-    up = f"up {duration(status['uptimeSeconds'])}"
-    yield "memoryd", row_text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
-    yield "socket", row_text(status["socket"])
-    yield "config", row_text(status["config"]["source"] or "defaults, there is no file")
-    connections = status.get("connections")
-    if connections:
-        refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]
-        more = f"refused {'; '.join(refused)}" if refused else ""
-        yield "connections", row_text(f"{connections['open']} open", more, style=warning(bool(refused)))
-    if port := status.get("http"):
-        yield (
-            "http",
-            row_text(
-                port["address"],
-                "" if port["open"] else "not open",
-                port["reason"] or "",
-                f"token in {port['tokenFile']}",
-                style=warning(bool(port["reason"])),
-            ),
-        )
-    for notice in status["config"]["notices"]:
-        yield "", row_text(notice, style="yellow")
-    for problem in status["config"].get("problems", ()):
-        yield "", row_text(f"the last reload took nothing: {problem}", style="red")
-    if owed := status["config"].get("needsRestart"):
-        yield "", row_text(f"held back until memoryd is started again: {', '.join(owed)}", style="yellow")
-
-
-def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
-    yield "workspace", row_text(agent["workspace"])
-    yield "backend", row_text(agent["backend"])
-    yield from qmd_rows(agent.get("qmd"), now)
-    yield from provider_rows(agent.get("embedding"))
-    yield from embedder_rows(agent, agent["embedder"], now)
-    yield from reranker_rows(agent.get("reranker"), now)
-    yield from text_model_rows(agent.get("llm"), now)
-    yield from index_rows(agent)
-    watcher = agent["watcher"]
-    state = "" if watcher["ok"] else "not working"
-    yield "watcher", row_text(watcher["mode"], state, watcher.get("reason") or "", style=warning(not watcher["ok"]))
-    yield "last scan", row_text(ago(agent["lastScanAt"], now), f"last change {ago(agent['lastSyncAt'], now)}")
-    yield "database", row_text(size(agent["database"]["bytes"]), agent["database"]["path"])
-    yield from turn_rows(agent.get("qa"))
-    yield from ledger_rows(agent.get("ledger"))
-    yield from conversation_rows(agent.get("sessions"), agent.get("embedding"), now)
-    yield from outside_rows(agent)
-    yield from trouble_rows(agent, now)

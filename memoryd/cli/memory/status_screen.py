@@ -1,11 +1,4 @@
-"""The status on one screen: a headline, and a line for each part with its mark.
-
-What stands on the one screen of the status: each part with a mark, what there is to say, and what to do next.
-
-The parts of an agent's memory on the screen of the status.
-
-The parts of the daemon on the screen of the status.
-"""
+"""The status on one screen: a headline, a line with a mark for each part of the daemon and its agents, next steps."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -31,6 +24,11 @@ NEXT: Final = {
 }
 """By part; of any other the doctor knows more."""
 DOCTOR: Final = "memoryctl doctor"
+NAME_WIDTH: Final = 16
+ON_THE_WAY: Final = frozenset({"warming", "downloading"})
+"""States of a model that pass by themselves."""
+TOLD_BY_NAME: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
+"""Parts with a line of their own, which tells what is wrong with them, too."""
 
 
 class Level(IntEnum):
@@ -64,46 +62,6 @@ class StatusPart(Struct, frozen=True):
     name: str
     told: str
     next_step: str = ""
-
-
-def joined(*parts: str) -> str:
-    """Join what is not empty."""
-    return " · ".join(part for part in parts if part)
-
-
-def next_step(part: str) -> str:
-    """Return what to do about a part that is wrong."""
-    return NEXT.get(part, DOCTOR)
-
-
-def worst(parts: Iterable[StatusPart]) -> Level:
-    """Return how the worst of them does."""
-    return max((part.level for part in parts), default=Level.OK)
-
-
-def headline(version: str, parts: Iterable[StatusPart]) -> tuple[Level, str]:
-    """Return how all of it does, in a sentence."""
-    found = list(parts)
-    wrong, busy = (sum(part.level is level for part in found) for level in (Level.WRONG, Level.BUSY))
-    if wrong:
-        things = "1 thing is" if wrong == 1 else f"{wrong} things are"
-        return Level.WRONG, f"memoryd {version} runs, and {things} wrong"
-    if busy:
-        return Level.BUSY, f"memoryd {version} is well, and at work"
-    return Level.OK, f"memoryd {version} is well"
-
-
-def of_agent_as_one(name: str, parts: Iterable[StatusPart]) -> StatusPart:
-    """Return all parts of an agent as one line: the worst of them, or the first where all is well."""
-    found = list(parts)
-    level = worst(found)
-    shown = [part for part in found if part.level is level] if level >= Level.BUSY else found[:2]
-    more = f"and {len(shown) - 1} more" if level >= Level.BUSY and len(shown) > 1 else ""
-    told = [f"{part.name}: {part.told}" for part in shown[:1]] if level >= Level.BUSY else [it.told for it in shown]
-    return StatusPart(level, name, joined(*told, more), shown[0].next_step if shown else "")
-
-
-NAME_WIDTH: Final = 16
 
 
 def is_degraded(status: StatusReply) -> bool:
@@ -156,10 +114,41 @@ def _cut(name: str) -> str:
     return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1 - half]}…{name[-half:]}"
 
 
-ON_THE_WAY: Final = frozenset({"warming", "downloading"})
-"""States of a model that pass by themselves."""
-TOLD_BY_NAME: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
-"""Parts with a line of their own, which tells what is wrong with them, too."""
+def joined(*parts: str) -> str:
+    """Join what is not empty."""
+    return " · ".join(part for part in parts if part)
+
+
+def next_step(part: str) -> str:
+    """Return what to do about a part that is wrong."""
+    return NEXT.get(part, DOCTOR)
+
+
+def worst(parts: Iterable[StatusPart]) -> Level:
+    """Return how the worst of them does."""
+    return max((part.level for part in parts), default=Level.OK)
+
+
+def headline(version: str, parts: Iterable[StatusPart]) -> tuple[Level, str]:
+    """Return how all of it does, in a sentence."""
+    found = list(parts)
+    wrong, busy = (sum(part.level is level for part in found) for level in (Level.WRONG, Level.BUSY))
+    if wrong:
+        things = "1 thing is" if wrong == 1 else f"{wrong} things are"
+        return Level.WRONG, f"memoryd {version} runs, and {things} wrong"
+    if busy:
+        return Level.BUSY, f"memoryd {version} is well, and at work"
+    return Level.OK, f"memoryd {version} is well"
+
+
+def of_agent_as_one(name: str, parts: Iterable[StatusPart]) -> StatusPart:
+    """Return all parts of an agent as one line: the worst of them, or the first where all is well."""
+    found = list(parts)
+    level = worst(found)
+    shown = [part for part in found if part.level is level] if level >= Level.BUSY else found[:2]
+    more = f"and {len(shown) - 1} more" if level >= Level.BUSY and len(shown) > 1 else ""
+    told = [f"{part.name}: {part.told}" for part in shown[:1]] if level >= Level.BUSY else [it.told for it in shown]
+    return StatusPart(level, name, joined(*told, more), shown[0].next_step if shown else "")
 
 
 def agent_parts(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
@@ -176,7 +165,7 @@ def agent_parts(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
             folder, _, path = part.partition(" ") if part.startswith("root ") else (part, "", "")
             name = "folder" if path else folder
             yield StatusPart(Level.WRONG, name, joined(path, reason), next_step(name))
-    yield from _notes(agent, now)
+    yield from _remarks(agent, now)
 
 
 def _index(agent: AgentStatus) -> StatusPart:
@@ -185,7 +174,7 @@ def _index(agent: AgentStatus) -> StatusPart:
     stated = f"{memories['memories']:,} memories" if memories and memories["memories"] else ""
     if not agent["pendingFiles"]:
         return StatusPart(Level.OK, "index", joined(held, stated))
-    left = f"{count(agent['pendingFiles'], 'file')} to read{_left(agent.get('readingSecondsLeft'))}"
+    left = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
     return StatusPart(Level.BUSY, "index", joined(left, held))
 
 
@@ -202,11 +191,13 @@ def _embedding(agent: AgentStatus, reasons: dict[str, str]) -> StatusPart:
         return StatusPart(Level.OFF, "meaning", joined("words only", embedder["reason"] or ""))
     share = f"{agent['embedded']:,} of {count(passages, 'passage')} ({percent(agent['embedded'], passages)})"
     if agent["pendingEmbeddings"]:
-        return StatusPart(Level.BUSY, "meaning", joined(f"{share}{_left(agent.get('embeddingSecondsLeft'))}", model))
+        return StatusPart(
+            Level.BUSY, "meaning", joined(f"{share}{_time_left(agent.get('embeddingSecondsLeft'))}", model)
+        )
     return StatusPart(Level.OK, "meaning", joined(share, model))
 
 
-def _left(seconds: float | None) -> str:
+def _time_left(seconds: float | None) -> str:
     return f", about {duration(max(1, seconds))} left" if seconds else ""
 
 
@@ -250,7 +241,7 @@ def _sent(agent: AgentStatus) -> Iterator[StatusPart]:
         yield StatusPart(Level.NOTE, "sends to", joined(llm["destination"], "memory text"))
 
 
-def _notes(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
+def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
     """Say what is left out or odd; details are told with the rest."""
     removal, outside = agent.get("massRemoval"), agent.get("outside")
     if removal:
