@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy, lock_path
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, lock_path
 from memoryd.cli.terminal import count, size
 from memoryd.config.paths import cache_dir, state_dir
 from memoryd.domain.documents import printable_name
@@ -33,6 +33,12 @@ AHEAD_SECONDS: Final = 120.0
 _ZONES: Final = Path("/usr/share/zoneinfo")
 
 
+@check(
+    "clock.sane",
+    "clock",
+    looks_at="the clock against the newest notes and the last scan, and the time zone that days are counted in",
+    advice="set the clock (`timedatectl set-ntp true`); `touch` files that are dated in the future",
+)
 def sane(examination: Examination) -> Iterator[Finding]:
     """Hold the clock against what is dated, and look at the zone."""
     now = datetime.now(UTC)
@@ -64,9 +70,6 @@ def zone_finding(named: str, now: datetime) -> Finding:
     return Finding("clock", "ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
 
 
-CLOCK_LOOKS: Looks = {"clock.sane": sane}
-
-
 FULL_BYTES: Final = 16 * 2**20
 """Less than this, and an index cannot be brought up to date."""
 TIGHT_BYTES: Final = 512 * 2**20
@@ -74,6 +77,12 @@ TIGHT_FILES: Final = 1000
 _HINT: Final = "make room there; memoryctl models list shows models that can be fetched again"
 
 
+@check(
+    "disk.space",
+    "disk",
+    looks_at="free bytes and inodes below state folder, cache and workspaces",
+    advice="make room: `memoryctl models list` shows models that can be fetched again",
+)
 def space(examination: Examination) -> Iterator[Finding]:
     """Look at each disk once, by what of ours lies on it."""
     config = examination.config
@@ -104,9 +113,6 @@ def space_finding(where: str, found: os.statvfs_result) -> Finding:
     return Finding("disk", "ok", f"{size(free)} free on the disk of the {where}")
 
 
-DISK_LOOKS: Looks = {"disk.space": space}
-
-
 EVENTS_PART: Final = "file events"
 _WATCHES: Final = "max_user_watches"
 _INSTANCES: Final = "max_user_instances"
@@ -114,6 +120,12 @@ ROOM: Final = 0.8
 """Other programs of the user share the limit: an editor may take thousands."""
 
 
+@check(
+    "inotify.watches",
+    "file events",
+    looks_at="`fs.inotify.max_user_watches` against the number of folders that are watched (Linux)",
+    advice="`sudo sysctl -w fs.inotify.max_user_watches=…`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
+)
 def watches(examination: Examination) -> Iterator[Finding]:
     """Compare the limit of watches with the folders that have to be watched."""
     limit = _limit(examination.proc, _WATCHES)
@@ -130,6 +142,12 @@ def watches(examination: Examination) -> Iterator[Finding]:
         yield Finding(EVENTS_PART, "ok", found)
 
 
+@check(
+    "inotify.instances",
+    "file events",
+    looks_at="`fs.inotify.max_user_instances` against those that your processes have (Linux)",
+    advice="`sudo sysctl -w fs.inotify.max_user_instances=512`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
+)
 def instances(examination: Examination) -> Iterator[Finding]:
     """Compare the limit of instances with those that processes of the same user have open."""
     limit = _limit(examination.proc, _INSTANCES)
@@ -188,13 +206,17 @@ def _sysctl(name: str, value: int) -> str:
     return f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
 
 
-INOTIFY_LOOKS: Looks = {"inotify.watches": watches, "inotify.instances": instances}
-
-
 PERMISSIONS_PART: Final = "permissions"
 _OTHERS: Final = 0o077
 
 
+@check(
+    "permissions.ours",
+    "permissions",
+    looks_at="whether other users can read the state folder with its indexes and ledgers, or the configuration",
+    advice="take the rights away: `--fix` does, as `chmod go-rwx`",
+    needs_config=False,
+)
 def ours(examination: Examination) -> Iterator[Finding]:
     """Look at what is ours alone: the state folder, and indexes and ledgers that lie elsewhere."""
     state = state_dir()
@@ -208,6 +230,12 @@ def ours(examination: Examination) -> Iterator[Finding]:
         yield Finding(PERMISSIONS_PART, "ok", f"{state} is yours alone")
 
 
+@check(
+    "permissions.workspace",
+    "permissions",
+    looks_at="whether other users of the machine can read the notes",
+    advice="`chmod go-rwx` the workspace, unless others are meant to read it",
+)
 def workspace(examination: Examination) -> Iterator[Finding]:
     """Tell whether others reach the notes, through all folders above them."""
     for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
@@ -216,6 +244,12 @@ def workspace(examination: Examination) -> Iterator[Finding]:
             yield Finding(PERMISSIONS_PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
 
 
+@check(
+    "permissions.writable",
+    "permissions",
+    looks_at="whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`",
+    advice="give the folder back to its owner (`chown`, `chmod u+rwx`), or mount the disk for writing",
+)
 def writable(examination: Examination) -> Iterator[Finding]:
     """Tell where we cannot write though memoryd has to."""
     config = examination.config
@@ -287,10 +321,3 @@ def _is_open(path: Path) -> bool:
 def _close(path: Path) -> str:
     path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
     return f"{path} is yours alone"
-
-
-PERMISSIONS_LOOKS: Looks = {
-    "permissions.ours": ours,
-    "permissions.workspace": workspace,
-    "permissions.writable": writable,
-}

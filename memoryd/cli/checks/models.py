@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.config.agents import Agent
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
@@ -58,6 +58,16 @@ SLOW_MS: Final = 1500.0
 """Half of the time that a question's vector has."""
 
 
+@check(
+    "embedder.provider",
+    "embeddings",
+    looks_at=(
+        "who makes vectors, and whether that works: of a local model its file, of a provider its answers to sentences "
+        "of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some tokens"
+    ),
+    advice="fetch the model (`memoryctl models pull`), or correct `memorySearch.remote` and the key",
+    seconds=90,
+)
 def provider(examination: Examination) -> Iterator[Finding]:
     """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
     seen = set()
@@ -68,6 +78,15 @@ def provider(examination: Examination) -> Iterator[Finding]:
             yield from _of_plan(plan, examination, store)
 
 
+@check(
+    "embedder.file",
+    "model",
+    looks_at=(
+        "the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its hash, "
+        "and whether it tells texts apart"
+    ),
+    advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
+)
 def model_files(examination: Examination) -> Iterator[Finding]:
     """Look at the files of local models, equal ones once; `--deep` has each read whole and tried."""
     local = {
@@ -145,10 +164,10 @@ def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
 
 def _tried(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
-    from memoryd.cli.local.model_check import check
+    from memoryd.cli.local.model_check import check as check_model
 
     local = examination.config.resolved_agents()[0].memory_search.local
-    verification = check(path, local)
+    verification = check_model(path, local)
     hint = "" if verification.ok else "choose another model: docs/how-to/models.md"
     return Finding("model sense", "ok" if verification.ok else "wrong", verification.reason, hint)
 
@@ -226,12 +245,15 @@ def _advice(settings: RemoteSettings) -> str:
     return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
 
 
-EMBEDDER_LOOKS: Looks = {"embedder.provider": provider, "embedder.file": model_files}
-
-
 TEXT_MODEL_PART: Final = "text model"
 
 
+@check(
+    "llm.access",
+    "text model",
+    looks_at="the file of the text model, or the key of its endpoint, which is not asked",
+    advice="correct `memory.llm`; all else goes on without",
+)
 def text_model(examination: Examination) -> Iterator[Finding]:
     """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
     llm = examination.config.memory.llm
@@ -267,9 +289,6 @@ def _endpoint(llm: LlmSection, config: Config) -> Finding:
     )
 
 
-LLM_LOOKS: Looks = {"llm.access": text_model}
-
-
 Inspected = TypeVar("Inspected")
 
 
@@ -293,6 +312,13 @@ def model_finding(
 SECONDS = 30.0
 
 
+@check(
+    "qmd.usable",
+    "qmd",
+    looks_at="where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database",
+    advice="`npm install -g @tobilu/qmd`, with the Node that runs it; meanwhile the builtin index answers",
+    seconds=90,
+)
 def qmd(examination: Examination) -> Sequence[Finding]:
     """Look at the configured qmd; with the builtin backend there is nothing to look at."""
     config = examination.config
@@ -323,12 +349,15 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     return [found, Finding("qmd database", "ok", "can be made and opened")]
 
 
-QMD_LOOKS: Looks = {"qmd.usable": qmd}
-
-
 RERANKER_PART: Final = "reranker"
 
 
+@check(
+    "reranker.file",
+    "reranker",
+    looks_at="the file of the reranker that `query.rerank.modelPath` names",
+    advice="correct the key, or fetch the model: `memoryctl models pull`",
+)
 def reranker(examination: Examination) -> Iterator[Finding]:
     """Look at the file of every reranker that is configured; equal ones once."""
     wanted = {
@@ -350,6 +379,3 @@ def _reranker_finding(source: str, agent: Agent) -> Finding:
 
 def _describe_reranker(found: Reranker) -> str:
     return f"{found.name} ({found.family}), {found.context} tokens"
-
-
-RERANKER_LOOKS: Looks = {"reranker.file": reranker}

@@ -7,7 +7,7 @@ What `memoryctl doctor` prints: what is well in a line for each section, all els
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from importlib import import_module
 from threading import Thread
@@ -17,36 +17,37 @@ import click
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from memoryd.cli.checks.finding import Examination, Finding, FindingState, Looks, Remedy
-from memoryd.cli.checks.table import DoctorCheck
+from memoryd.cli.checks.finding import REGISTERED, DoctorCheck, Examination, Finding, FindingState, Remedy
 from memoryd.cli.terminal import count, harmless_line, is_terminal, styled
 from memoryd.errors import MemorydError
 
-MODULES = {
-    "clock": "machine",
+DEEP_SECONDS: Final = 600.0
+"""What a check may take that looks at everything."""
+SECTIONS: Final[Mapping[str, str]] = {
     "config": "config",
-    "daemon": "daemon",
-    "disk": "machine",
-    "embedder": "models",
-    "hooks": "service",
-    "http": "daemon",
-    "index": "index",
-    "inotify": "machine",
-    "ledger": "index",
-    "llm": "models",
-    "log": "config",
-    "memories": "notes",
-    "notes": "notes",
-    "permissions": "machine",
-    "qmd": "models",
-    "queue": "daemon",
-    "replaced": "index",
-    "reranker": "models",
-    "service": "service",
     "socket": "daemon",
+    "daemon": "daemon",
+    "permissions": "machine",
+    "disk": "machine",
+    "inotify": "machine",
     "watcher": "daemon",
+    "notes": "notes",
+    "index": "index",
+    "ledger": "index",
+    "replaced": "index",
+    "memories": "notes",
+    "queue": "daemon",
+    "embedder": "models",
+    "reranker": "models",
+    "llm": "models",
+    "qmd": "models",
+    "http": "daemon",
+    "clock": "machine",
+    "service": "service",
+    "log": "config",
+    "hooks": "service",
 }
-"""Where each section stands."""
+"""The module of each section, in the order in which they are shown."""
 
 
 class _Started(Struct, frozen=True):
@@ -56,12 +57,23 @@ class _Started(Struct, frozen=True):
     found: Future[list[Finding]]
 
 
-def look_of(check: DoctorCheck) -> Callable[[Examination], Iterable[Finding]]:
-    """Import what does a check: `<SECTION>_LOOKS` of its module, which other commands do without."""
-    looks: Looks = getattr(
-        import_module(f"memoryd.cli.checks.{MODULES[check.section]}"), f"{check.section.upper()}_LOOKS"
-    )
-    return looks[check.id]
+def checks(sections: Collection[str] = SECTIONS) -> list[DoctorCheck]:
+    """Import the checks of some sections, and return them as they are shown."""
+    return [check for section in SECTIONS if section in sections for check in _of_section(section)]
+
+
+def _of_section(section: str) -> list[DoctorCheck]:
+    """Return its checks; where a package does not load that they need, one that says so."""
+    try:
+        import_module(f"memoryd.cli.checks.{SECTIONS[section]}")
+    except ImportError as exc:
+        error = exc
+
+        def fails(_examination: Examination) -> list[Finding]:
+            raise error
+
+        return [DoctorCheck(f"{section}.imports", section, "", "", needs_config=False, seconds=1.0, look=fails)]
+    return [check for check in REGISTERED if check.section == section]
 
 
 def examined(
@@ -76,12 +88,12 @@ def examined(
 
 
 def _started(check: DoctorCheck, examination: Examination, seconds: float | None) -> _Started:
-    limit = seconds or (check.deep_seconds if examination.extent.is_deep else check.seconds)
+    limit = seconds or (DEEP_SECONDS if examination.extent.is_deep else check.seconds)
     found: Future[list[Finding]] = Future()
 
     def work() -> None:
         try:
-            found.set_result(list(look_of(check)(examination)))
+            found.set_result(list(check.look(examination)))
         except BaseException as exc:
             found.set_exception(exc)
 
