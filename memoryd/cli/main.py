@@ -13,8 +13,8 @@ import click
 from memoryd import __version__
 from memoryd.cli import terminal
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.errors import MemorydError
-from memoryd.wire import ErrorCode, Exit
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.wire import Exit
 
 
 class Command(NamedTuple):
@@ -164,8 +164,7 @@ def _report(error: MemorydError, invocation: Invocation) -> int:
 
 def _report_usage(error: click.UsageError, invocation: Invocation) -> int:
     if invocation.is_json:
-        message = error.format_message()
-        invocation.print_json({"error": {"code": str(ErrorCode.INVALID_REQUEST), "message": message, "hint": ""}})
+        _report(InvalidRequest(error.format_message()), invocation)
     else:
         error.show()
     return Exit.USAGE

@@ -235,8 +235,8 @@ def access(examination: Examination) -> Iterator[Finding]:
             yield Finding(SOCKET_PART, "wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
         elif stat.S_IMODE(found.st_mode) & 0o077:
             message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
-            remedy = Remedy(f"chmod {wanted:o} {one}", partial(_closed, one, wanted))
-            yield Finding(SOCKET_PART, "wrong", message, f"chmod {wanted:o} {one}", remedy)
+            hint = f"chmod {wanted:o} {one}"
+            yield Finding(SOCKET_PART, "wrong", message, hint, Remedy(hint, partial(_closed, one, wanted)))
 
 
 @check(
@@ -305,12 +305,10 @@ def _path(examination: Examination) -> Path:
 def _lstat(path: Path) -> os.stat_result | None:
     try:
         return path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
     except OSError as exc:
-        if exc.errno == errno.ENAMETOOLONG:
-            return None
-        raise
+        if exc.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise
+        return None
 
 
 def _in_the_way(path: Path, found: os.stat_result) -> Finding | None:

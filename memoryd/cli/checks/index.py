@@ -245,18 +245,17 @@ def ledger(examination: Examination) -> Iterator[Finding]:
 
 
 def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:
+    advice = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
     try:
         state = ledger_state(path, is_used=is_used)
     except ForeignDatabase as exc:
         yield Finding(part, "wrong", str(exc), exc.hint)
         return
     except StoreError as exc:
-        hint = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
-        yield Finding(part, "wrong", f"{path}: {exc}", hint)
+        yield Finding(part, "wrong", f"{path}: {exc}", advice)
         return
     if state.problems:
-        hint = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
-        yield Finding(part, "wrong", f"{path} is damaged: {'; '.join(state.problems)}", hint)
+        yield Finding(part, "wrong", f"{path} is damaged: {'; '.join(state.problems)}", advice)
     elif state.version > state.newest:
         message = f"{path} is of a newer memoryd (version {state.version}; this one knows {state.newest})"
         yield Finding(part, "wrong", message, "run the memoryd that wrote it, or a newer one; nothing was changed")
@@ -289,14 +288,10 @@ def kept(_examination: Examination) -> Iterator[Finding]:
         yield Finding("replaced", "off", "no restore has left anything behind")
         return
     oldest = duration(max(0.0, time.time() - min(one.stat().st_mtime for one in copies)))
+    octets = sum((Path(here) / name).lstat().st_size for here, _, names in os.walk(folder) for name in names)
     message = (
-        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(_bytes(folder))}, "
+        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(octets)}, "
         f"the oldest {oldest} old; text that was forgotten since may be in them"
     )
     hint = f"memoryctl restore --undo takes the last one back; if all is well: rm -r {shlex.quote(str(folder))}"
     yield Finding("replaced", "look", message, hint)
-
-
-def _bytes(folder: Path) -> int:
-    inside = (Path(here) / name for here, _, names in os.walk(folder) for name in names)
-    return sum(path.lstat().st_size for path in inside)

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, lock_path
+from memoryd.cli.checks.finding import Examination, Finding, FindingState, Remedy, check, lock_path
 from memoryd.cli.terminal import count, size
 from memoryd.config.paths import cache_dir, state_dir
 from memoryd.domain.documents import printable_name
@@ -92,11 +92,16 @@ def space(examination: Examination) -> Iterator[Finding]:
         places.setdefault(agent.workspace, "workspace")
     seen: dict[int, str] = {}
     for path, what in places.items():
-        there = next((one for one in (path, *path.parents) if one.exists()), Path("/"))
+        there = _nearest(path)
         device = there.stat().st_dev
         if device not in seen:
             seen[device] = what
             yield space_finding(f"{what} {there}", os.statvfs(there))
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or what of it there is."""
+    return next((one for one in (path, *path.parents) if one.exists()), Path("/"))
 
 
 def space_finding(where: str, found: os.statvfs_result) -> Finding:
@@ -134,12 +139,8 @@ def watches(examination: Examination) -> Iterator[Finding]:
         return
     needed = _folders(examination)
     found = f"{count(needed, 'folder')} to watch, of {limit:,} that the system allows"
-    if needed > limit:
-        yield Finding(EVENTS_PART, "wrong", found, _sysctl(_WATCHES, max(524_288, 2 * needed)))
-    elif needed > ROOM * limit:
-        yield Finding(EVENTS_PART, "look", found, _sysctl(_WATCHES, max(524_288, 2 * needed)))
-    else:
-        yield Finding(EVENTS_PART, "ok", found)
+    state: FindingState = "wrong" if needed > limit else "look" if needed > ROOM * limit else "ok"
+    yield _events_finding(state, found, _WATCHES, max(524_288, 2 * needed))
 
 
 @check(
@@ -153,14 +154,10 @@ def instances(examination: Examination) -> Iterator[Finding]:
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
         return
-    used = _instances_in_use(examination.proc)
+    used = sum(_instances_of(process) for process in examination.proc.iterdir() if process.name.isdecimal())
     found = f"{count(used, 'instance')} in use, of {limit:,} that the system allows"
-    if used >= limit:
-        yield Finding(EVENTS_PART, "wrong", found, _sysctl(_INSTANCES, 2 * limit))
-    elif used > ROOM * limit:
-        yield Finding(EVENTS_PART, "look", found, _sysctl(_INSTANCES, 2 * limit))
-    else:
-        yield Finding(EVENTS_PART, "ok", found)
+    state: FindingState = "wrong" if used >= limit else "look" if used > ROOM * limit else "ok"
+    yield _events_finding(state, found, _INSTANCES, 2 * limit)
 
 
 def _limit(proc: Path, name: str) -> int | None:
@@ -180,10 +177,6 @@ def _folders(examination: Examination) -> int:
     return len(folders)
 
 
-def _instances_in_use(proc: Path) -> int:
-    return sum(_instances_of(process) for process in proc.iterdir() if process.name.isdecimal())
-
-
 def _instances_of(process: Path) -> int:
     try:
         if process.stat().st_uid != os.geteuid():
@@ -201,9 +194,11 @@ def _leads_to(link: Path) -> str:
         return ""
 
 
-def _sysctl(name: str, value: int) -> str:
+def _events_finding(state: FindingState, found: str, name: str, value: int) -> Finding:
+    """Return the finding, with how to raise a limit that is not well."""
     line = f"fs.inotify.{name}={value}"
-    return f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
+    hint = f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
+    return Finding(EVENTS_PART, state, found, "" if state == "ok" else hint)
 
 
 PERMISSIONS_PART: Final = "permissions"
@@ -259,7 +254,7 @@ def writable(examination: Examination) -> Iterator[Finding]:
         if not agent.memory.read_only:
             wanted.setdefault(agent.workspace, "workspace")
     for path, what in wanted.items():
-        there = next((one for one in (path, *path.parents) if one.exists()), path)
+        there = _nearest(path)
         if not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             hint = f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {there}" if whose else ""

@@ -25,7 +25,6 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
-from memoryd.config.agents import Agent
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
@@ -114,19 +113,16 @@ def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) ->
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
             is_asked = examination.extent.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
-            yield from asyncio.run(_of_remote(part, settings, keys)) if is_asked else _unasked(part, settings, keys)
+            yield from asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(part, settings, keys)]
 
 
-def _unasked(part: str, settings: RemoteSettings, keys: KeySources) -> Iterator[Finding]:
-    name = f"{settings.provider} at {settings.destination}"
+def _unasked(part: str, settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        hint = exc.hint if isinstance(exc, MemorydError) else ""
-        yield Finding(part, "wrong", f"{name}: {exc}", hint or _advice(settings))
-        return
+        return _refused(part, settings, exc)
     hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
-    yield Finding(part, "off", f"{name}: not asked, since it is not on this machine", hint)
+    return Finding(part, "off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
 
 
 def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Iterator[Finding]:
@@ -200,16 +196,14 @@ async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> l
     # httpx takes 70 ms to import, and a local model needs none
     from memoryd.embed.remote.endpoint import open_remote
 
-    name = f"{settings.provider} at {settings.destination}"
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointGate())
     except (MemorydError, OSError) as exc:
-        advice = exc.hint if isinstance(exc, MemorydError) else ""
-        return [Finding(part, "wrong", f"{name}: {exc}", advice or _advice(settings))]
+        return [_refused(part, settings, exc)]
     try:
-        return [await _speed(part, name, embedder), await _sense(part, name, embedder)]
+        return [await _speed(part, _name(settings), embedder), await _sense(part, _name(settings), embedder)]
     except MemorydError as exc:
-        return [Finding(part, "wrong", f"{name}: {exc}", exc.hint or _advice(settings))]
+        return [_refused(part, settings, exc)]
     finally:
         await embedder.aclose()
 
@@ -239,10 +233,17 @@ async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
     )
 
 
-def _advice(settings: RemoteSettings) -> str:
+def _name(settings: RemoteSettings) -> str:
+    return f"{settings.provider} at {settings.destination}"
+
+
+def _refused(part: str, settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+    hint = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
     if settings.provider == "ollama":
-        return f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
-    return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
+        hint = f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
+    if isinstance(error, MemorydError) and error.hint:
+        hint = error.hint
+    return Finding(part, "wrong", f"{_name(settings)}: {error}", hint)
 
 
 TEXT_MODEL_PART: Final = "text model"
@@ -268,7 +269,6 @@ def _local(llm: LlmSection, config: Config) -> Finding:
     # all agents share it: the folder of the first one's models holds it
     local = config.resolved_agents()[0].memory_search.local
     store = ModelStore.configured(local, os.environ, use=WRITING)
-
     return model_finding(TEXT_MODEL_PART, store, llm.model or "", inspect_chat_model, _describe_chat_model)
 
 
@@ -368,13 +368,8 @@ def reranker(examination: Examination) -> Iterator[Finding]:
     if not wanted:
         yield Finding(RERANKER_PART, "off", "query.rerank.modelPath names no model")
     for source, agent in wanted.items():
-        yield _reranker_finding(str(source), agent)
-
-
-def _reranker_finding(source: str, agent: Agent) -> Finding:
-    store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
-
-    return model_finding(RERANKER_PART, store, source, inspect_reranker, _describe_reranker)
+        store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
+        yield model_finding(RERANKER_PART, store, str(source), inspect_reranker, _describe_reranker)
 
 
 def _describe_reranker(found: Reranker) -> str:

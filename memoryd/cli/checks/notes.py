@@ -18,7 +18,6 @@ from memoryd.files.ignore import why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
-from memoryd.replies.status import StatusReply
 
 
 @check(
@@ -30,26 +29,18 @@ from memoryd.replies.status import StatusReply
 def notes(examination: Examination) -> Iterator[Finding]:
     """Take the daemon's word, which may have been started with --all; without one look at the disk."""
     if examination.status is not None:
-        yield from _told(examination.status)
+        for told in examination.status["agents"]:
+            found = told.get("outside")
+            outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
+            yield _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
     for agent in examination.config.resolved_agents():
-        yield _looked_at(agent, examination.config)
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        seen = scan(roots, rules)
+        yield _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _told(status: StatusReply) -> Iterator[Finding]:
-    for agent in status["agents"]:
-        found = agent.get("outside")
-        outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
-        yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
-
-
-def _looked_at(agent: Agent, config: Config) -> Finding:
-    roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
-    seen = scan(roots, rules)
-    return _check(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
-
-
-def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
+def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
     part = f"notes of {agent}"
     if not workspace.is_dir():
         return Finding(

@@ -107,25 +107,17 @@ def _found(one: _Started) -> list[Finding]:
     try:
         return one.found.result(max(0.0, one.ends_at - began))
     except MemorydError as exc:
-        return [_failed(one.check, str(exc), exc.hint or one.check.advice)]
+        message, hint = str(exc), exc.hint
     except TimeoutError:
-        if one.found.done():
-            return [_failed(one.check, "it ran into a time-out of its own", one.check.advice)]
-        return [
-            _failed(
-                one.check,
-                f"did not answer in {one.limit:g} s",
-                "see whether a disk or a network hangs; --seconds waits longer",
-            )
-        ]
+        message, hint = "it ran into a time-out of its own", ""
+        if not one.found.done():
+            message = f"did not answer in {one.limit:g} s"
+            hint = "see whether a disk or a network hangs; --seconds waits longer"
     except OSError as exc:
-        return [_failed(one.check, str(exc), one.check.advice)]
+        message, hint = str(exc), ""
     except Exception as exc:
-        return [_failed(one.check, f"the check itself failed: {type(exc).__name__}: {exc}", "please report it")]
-
-
-def _failed(check: DoctorCheck, message: str, hint: str) -> Finding:
-    return Finding(check.title, "wrong", message, hint)
+        message, hint = f"the check itself failed: {type(exc).__name__}: {exc}", "please report it"
+    return [Finding(one.check.title, "wrong", message, hint)]
 
 
 _WOULD: Final = "would "
@@ -176,12 +168,12 @@ def _act(remedy: Remedy, *, is_dry_run: bool, agreed: Agreed) -> tuple[bool, str
         return False, f"{remedy.does}: {exc}"
 
 
-MARKS: Final[Mapping[FindingState, tuple[str, str]]] = {
-    "ok": ("green", "ok"),
-    "off": ("white", "off"),
-    "open": ("yellow", "open"),
-    "look": ("yellow", "look"),
-    "wrong": ("red", "wrong"),
+COLOURS: Final[Mapping[FindingState, str]] = {
+    "ok": "green",
+    "off": "white",
+    "open": "yellow",
+    "look": "yellow",
+    "wrong": "red",
 }
 
 
@@ -211,10 +203,8 @@ def unused_line(sections: Sequence[str]) -> str:
 def summary(found: Sequence[Finding]) -> str:
     """Return how many are how, and whether something can be mended."""
     numbers = counts(found)
-    told = [f"{numbers['wrong']} wrong"] if numbers["wrong"] else []
-    told += [f"{numbers['open']} open to others"] if numbers["open"] else []
-    told += [f"{numbers['look']} to look at"] if numbers["look"] else []
-    told += [f"{numbers['ok']} well"]
+    words = {"wrong": "wrong", "open": "open to others", "look": "to look at", "ok": "well"}
+    told = [f"{numbers[state]} {word}" for state, word in words.items() if numbers[state] or state == "ok"]
     mendable = sum(one.remedy is not None for one in found)
     hint = f"; memoryctl doctor --fix mends {mendable} of them" if mendable else ""
     return f"{', '.join(told)}{hint}"
@@ -222,7 +212,7 @@ def summary(found: Sequence[Finding]) -> str:
 
 def counts(found: Sequence[Finding]) -> dict[str, int]:
     """Return how many findings are in each state."""
-    return {state: sum(one.state == state for one in found) for state in MARKS}
+    return {state: sum(one.state == state for one in found) for state in COLOURS}
 
 
 def finding_json(one: Finding) -> dict[str, object]:
@@ -244,5 +234,4 @@ def _lines(one: Finding, *, with_hint: bool = True) -> Iterator[str]:
 
 
 def _line(state: FindingState, part: str, message: str) -> str:
-    colour, word = MARKS[state]
-    return f"{styled(f'{word:<5}', colour=colour)}  {part}: {harmless_line(message)}"
+    return f"{styled(f'{state:<5}', colour=COLOURS[state])}  {part}: {harmless_line(message)}"

@@ -217,14 +217,10 @@ def _entries() -> Iterator[tuple[Path, str]]:
         path = Path(name).expanduser()
         if path.is_file():
             for entry in _servers(_read(path)):
-                words = _words(entry)
+                given = entry.get("args")
+                words = [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
                 if words[0] and any(Path(word).name.startswith(_OURS) for word in words):
                     yield path, shlex.join(words)
-
-
-def _words(entry: Mapping[str, object]) -> list[str]:
-    given = entry.get("args")
-    return [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
 
 
 def _read(path: Path) -> object:

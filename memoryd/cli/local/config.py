@@ -127,13 +127,8 @@ def _check_lines(found: Checked) -> Iterator[str]:
         return
     if found.source is None:
         yield f"there is no file {harmless_line(str(config_file()))}: the defaults hold"
-    yield styled("ok", colour="green") + ": memoryd would take it" + _agents_told(found)
-
-
-def _agents_told(found: Checked) -> str:
-    agents = found.loaded.config.resolved_agents() if found.loaded else []
-    named = [f"agent {agent.id} on {agent.workspace}" for agent in agents]
-    return f", with {harmless_line(', '.join(named))}"
+    agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in found.loaded.config.resolved_agents())
+    yield f"{styled('ok', colour='green')}: memoryd would take it, with {harmless_line(agents)}"
 
 
 def _setting_lines(found: Iterable[Setting]) -> Iterator[str]:
