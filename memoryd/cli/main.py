@@ -6,103 +6,82 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 import click
 
 from memoryd import __version__
 from memoryd.cli import terminal
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.errors import MemorydError
-from memoryd.wire import ErrorCode, Exit
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.wire import Exit
 
-COMMANDS = (
-    "status",
-    "top",
-    "search",
-    "get",
-    "recall",
-    "capture",
-    "retain",
-    "remember",
-    "memories",
-    "core",
-    "changes",
-    "undo",
-    "sync",
-    "reindex",
-    "index",
-    "forget",
-    "verify",
-    "opinions",
-    "entities",
-    "qa",
-    "sessions",
-    "reflect",
-    "proposals",
-    "mcp",
-    "hooks",
-    "models",
-    "qmd",
-    "http",
-    "init",
-    "config",
-    "reload",
-    "service",
-    "logs",
-    "doctor",
-    "completion",
-    "backup",
-    "restore",
-    "export",
-    "import",
-    "workspace",
-    "version",
+
+class Command(NamedTuple):
+    """A command: its function stands at `place`, as `module:function` below `memoryd.cli`.
+
+    Only a module whose commands all do without a running daemon imports rooms of the daemon.
+    """
+
+    name: str
+    place: str
+    needs_daemon: bool = True
+
+    @property
+    def module(self) -> str:
+        """The module that holds it."""
+        return f"memoryd.cli.{self.place.partition(':')[0]}"
+
+    def load(self) -> click.Command:
+        """Import it."""
+        command: click.Command = getattr(import_module(self.module), self.place.partition(":")[2])
+        return command
+
+
+COMMANDS: Final = (
+    Command("status", "memory.status:status_command"),
+    Command("top", "memory.top:top_command"),
+    Command("search", "memory.search:search_command"),
+    Command("get", "memory.search:get_command"),
+    Command("recall", "memory.recall:recall_command"),
+    Command("capture", "memory.retain:capture_command"),
+    Command("retain", "memory.retain:retain_command"),
+    Command("remember", "memory.retain:remember_command"),
+    Command("memories", "memory.memories:memories_command"),
+    Command("core", "memory.core:core_command"),
+    Command("changes", "memory.changes:changes_command"),
+    Command("undo", "memory.changes:undo_command"),
+    Command("sync", "memory.index:sync_command"),
+    Command("reindex", "memory.index:reindex_command"),
+    Command("index", "memory.index:index_command"),
+    Command("forget", "memory.forget:forget_command"),
+    Command("verify", "memory.forget:verify_command"),
+    Command("opinions", "memory.opinions:opinions_command"),
+    Command("entities", "memory.entities:entities_command"),
+    Command("qa", "memory.qa:qa_command"),
+    Command("sessions", "memory.sessions:sessions_command"),
+    Command("reflect", "memory.reflect:reflect_command"),
+    Command("proposals", "memory.reflect:proposals_command"),
+    Command("mcp", "local.mcp:mcp_command", needs_daemon=False),
+    Command("hooks", "local.hooks:hooks_command", needs_daemon=False),
+    Command("models", "local.models:models_command", needs_daemon=False),
+    Command("qmd", "local.models:qmd_command", needs_daemon=False),
+    Command("http", "local.config:http_command", needs_daemon=False),
+    Command("init", "local.init:init_command", needs_daemon=False),
+    Command("config", "local.config:config_command", needs_daemon=False),
+    Command("reload", "memory.reload:reload_command"),
+    Command("service", "local.service:service_command", needs_daemon=False),
+    Command("logs", "local.logs:logs_command", needs_daemon=False),
+    Command("doctor", "local.doctor:doctor_command", needs_daemon=False),
+    Command("completion", "local.completion:completion_command", needs_daemon=False),
+    Command("backup", "local.backup:backup_command", needs_daemon=False),
+    Command("restore", "local.backup:restore_command", needs_daemon=False),
+    Command("export", "memory.export:export_command"),
+    Command("import", "memory.export:import_command"),
+    Command("workspace", "local.workspace:workspace_command", needs_daemon=False),
+    Command("version", "local.completion:version_command", needs_daemon=False),
 )
-MODULES = {
-    "status": "memory.status",
-    "top": "memory.top",
-    "search": "memory.search",
-    "get": "memory.search",
-    "recall": "memory.recall",
-    "capture": "memory.retain",
-    "retain": "memory.retain",
-    "remember": "memory.retain",
-    "memories": "memory.memories",
-    "core": "memory.core",
-    "changes": "memory.changes",
-    "undo": "memory.changes",
-    "sync": "memory.index",
-    "reindex": "memory.index",
-    "index": "memory.index",
-    "forget": "memory.forget",
-    "verify": "memory.forget",
-    "opinions": "memory.opinions",
-    "entities": "memory.entities",
-    "qa": "memory.qa",
-    "sessions": "memory.sessions",
-    "reflect": "memory.reflect",
-    "proposals": "memory.reflect",
-    "mcp": "local.mcp",
-    "hooks": "local.hooks",
-    "models": "local.models",
-    "qmd": "local.models",
-    "http": "local.config",
-    "init": "local.init",
-    "config": "local.config",
-    "reload": "local.config",
-    "service": "local.service",
-    "logs": "local.logs",
-    "doctor": "local.doctor",
-    "completion": "local.completion",
-    "backup": "local.backup",
-    "restore": "local.backup",
-    "export": "memory.export",
-    "import": "memory.export",
-    "workspace": "local.workspace",
-    "version": "local.completion",
-}
-"""Where the function `<name>_command` of each stands."""
+"""In the order in which help lists them."""
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -111,13 +90,10 @@ class LazyGroup(click.Group):
     """Imports a command's module when the command is asked for: `search` must not pay for rich."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [command.name for command in COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"memoryd.cli.{MODULES[cmd_name]}"), f"{cmd_name}_command")
-        return command
+        return next((command.load() for command in COMMANDS if command.name == cmd_name), None)
 
 
 @click.command(cls=LazyGroup, context_settings=HELP)
@@ -188,8 +164,7 @@ def _report(error: MemorydError, invocation: Invocation) -> int:
 
 def _report_usage(error: click.UsageError, invocation: Invocation) -> int:
     if invocation.is_json:
-        message = error.format_message()
-        invocation.print_json({"error": {"code": str(ErrorCode.INVALID_REQUEST), "message": message, "hint": ""}})
+        _report(InvalidRequest(error.format_message()), invocation)
     else:
         error.show()
     return Exit.USAGE

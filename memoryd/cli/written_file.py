@@ -1,12 +1,15 @@
 """Files that commands write for their user: whole or not at all, and what was there before kept on request."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
-from memoryd.errors import MemorydError, NotNow
+from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets
-from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.files.writing import FileChangedError, replace_file, streamed_file
 
 _MAX_BYTES = 4 * 1024 * 1024
 _FOLDER_MODE = 0o700
@@ -82,6 +85,18 @@ def replace_kept(path: Path, text: str, now: datetime) -> Path:
     except (OSError, NotReadableError, TornReadError) as exc:
         raise _unwritten(path, exc) from exc
     return copy
+
+
+@contextmanager
+def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
+    """Write a file part by part; it is there when all is written. Raises InvalidRequest, StoreUnavailable."""
+    try:
+        with streamed_file(path, replaces=replaces) as out:
+            yield out
+    except FileChangedError as exc:
+        raise InvalidRequest(str(exc), hint="name another file, or give --force") from exc
+    except OSError as exc:
+        raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
 
 
 def _copied(path: Path, data: bytes, now: datetime) -> Path:

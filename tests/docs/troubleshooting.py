@@ -1,6 +1,6 @@
-"""`reference/troubleshooting.md`: what `memoryctl doctor` looks at, from its table of checks."""
+"""`reference/troubleshooting.md`: what `memoryctl doctor` looks at, from what its checks say of themselves."""
 
-from memoryd.cli.checks.table import CHECKS, DEEP_SECONDS, SECTIONS
+from memoryd.cli.checks.running import DEEP_SECONDS, SECTIONS, checks
 from tests.docs.tables import table
 
 HEAD = """# What doctor looks at
@@ -29,10 +29,6 @@ def page() -> str:
     """Return the page."""
     parts = [HEAD.format(deep=DEEP_SECONDS)]
     for section in SECTIONS:
-        rows = [
-            (f"`{check.id}`", check.looks_at, check.advice, f"{check.seconds:.0f}")
-            for check in CHECKS
-            if check.section == section
-        ]
+        rows = [(f"`{check.id}`", check.looks_at, check.advice, f"{check.seconds:.0f}") for check in checks([section])]
         parts.append(f"## {section}\n\n" + table(("check", "looks at", "what to do", "time"), rows))
     return "\n".join(parts)

@@ -7,6 +7,7 @@ import os
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,10 +23,9 @@ from memoryd.cli.checks import daemon as queue
 from memoryd.cli.checks import daemon as watcher
 from memoryd.cli.checks import index, machine, service
 from memoryd.cli.checks.daemon import unreachable
-from memoryd.cli.checks.finding import Examination, Extent, Finding
+from memoryd.cli.checks.finding import DoctorCheck, Examination, Extent, Finding
 from memoryd.cli.checks.machine import may_be_listed
-from memoryd.cli.checks.running import examined, look_of
-from memoryd.cli.checks.table import CHECKS, DoctorCheck
+from memoryd.cli.checks.running import checks, examined
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
 from memoryd.config.paths import state_dir, workspace_state_dir
@@ -109,10 +109,12 @@ def flip(path: Path, at: int) -> None:
         file.write(bytes([before[0] ^ 0x20]))
 
 
-def test_every_check_has_what_does_it() -> None:
-    assert len({check.id for check in CHECKS}) == len(CHECKS)
-    assert [check.id for check in CHECKS if not callable(look_of(check))] == []
-    assert [check.id for check in CHECKS if not check.advice or not check.looks_at] == []
+def test_module_that_does_not_load_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "memoryd.cli.checks.notes", None)
+    found = {one.check: one for one in examined(checks(["notes", "disk"]), examination)}
+    assert found["disk.space"].state == "ok"
+    assert found["notes.imports"].state == "wrong"
+    assert "ModuleNotFoundError" in found["notes.imports"].message
 
 
 def test_all_is_well_and_folded(indexed: Path, capsys: Captured) -> None:
@@ -461,7 +463,7 @@ def test_limits_of_file_events_are_held_against_the_folders(examination: Examina
     assert "3 instances in use" in wrong.message
 
 
-def test_check_that_hangs_or_fails_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_that_hangs_or_fails_is_one_finding(examination: Examination) -> None:
     def hangs(_examination: Examination) -> Iterator[Finding]:
         time.sleep(30)
         yield Finding("never", "ok", "never")
@@ -469,10 +471,12 @@ def test_check_that_hangs_or_fails_is_one_finding(examination: Examination, monk
     def fails(_examination: Examination) -> Iterator[Finding]:
         raise KeyError("status")
 
-    monkeypatch.setattr(machine, "DISK_LOOKS", {"disk.hangs": hangs, "disk.fails": fails, "disk.space": machine.space})
-    checks = [DoctorCheck(f"disk.{name}", name, "", "") for name in ("hangs", "fails", "space")]
-    checks[0] = DoctorCheck("disk.hangs", "hangs", "", "", seconds=0.05)
-    found = {one.check: one for one in examined(checks, examination)}
+    looks = [
+        DoctorCheck("disk.hangs", "hangs", "", "", True, 0.05, hangs),
+        DoctorCheck("disk.fails", "fails", "", "", True, 30, fails),
+        DoctorCheck("disk.space", "space", "", "", True, 30, machine.space),
+    ]
+    found = {one.check: one for one in examined(looks, examination)}
     assert "did not answer in 0.05 s" in found["disk.hangs"].message
     assert "KeyError" in found["disk.fails"].message
     assert found["disk.space"].state == "ok"
@@ -516,14 +520,12 @@ def test_scan_that_is_late_or_of_the_future_is_told() -> None:
     assert watcher.scan_finding(body, 30, now - timedelta(minutes=5)).state == "look"
 
 
-def test_what_is_wrong_always_says_what_to_do(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_always_says_what_to_do(examination: Examination) -> None:
     def speechless(_examination: Examination) -> Iterator[Finding]:
         yield Finding("disk", "wrong", "it is broken")
 
-    monkeypatch.setattr(machine, "DISK_LOOKS", {"disk.space": speechless})
-    (check,) = (one for one in CHECKS if one.id == "disk.space")
-    (found,) = examined([check], examination)
-    assert found.hint == check.advice
+    (found,) = examined([DoctorCheck("disk.space", "disk", "", "make room", True, 30, speechless)], examination)
+    assert found.hint == "make room"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from graphlib import CycleError, TopologicalSorter
 
+from memoryd.cli.main import COMMANDS
 from tests.package_trees import TREES
 
 ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "moving", "sidecar", "models", "embed"]
@@ -15,27 +16,24 @@ OTHER_SIDE = {"client", "replies", "mcp", "hooks", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}
 """An exception carries its wire code."""
-REACHES_MODELS = {
+IN_REACH_OF_COMMANDS = {"files", "log"}
+"""What the module of a command that works without a daemon may import, too."""
+REACHES_FURTHER = {
     "cli/checks/daemon.py": {"files"},
     "cli/checks/index.py": {"files", "store"},
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
-    "cli/local/backup.py": {"daemon", "files", "moving", "store"},
-    "cli/local/config.py": {"files"},
-    "cli/local/doctor.py": {"log"},
-    "cli/local/hooks.py": {"files"},
+    "cli/local/backup.py": {"daemon", "moving", "store"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
     "cli/local/init_survey.py": {"embed", "files", "models"},
-    "cli/local/model_check.py": {"embed", "models"},
-    "cli/local/models.py": {"embed", "log", "models"},
-    "cli/local/service.py": {"files"},
-    "cli/local/workspace.py": {"daemon", "files", "moving"},
-    "cli/memory/export.py": {"files"},
+    "cli/local/model_check.py": {"embed"},
+    "cli/local/models.py": {"models"},
+    "cli/local/workspace.py": {"daemon", "moving"},
     "cli/written_file.py": {"files"},
 }
-"""Commands that work without a daemon; nothing else of the command line loads these."""
+"""What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""
 MAKES_TASKS = {"cli/local/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 FACES = {"fastapi", "pydantic", "starlette", "uvicorn"}
@@ -118,18 +116,25 @@ def may_import(importer: str, wanted: str) -> bool:
     return importer in ORDER and wanted in ORDER[: ORDER.index(importer)]
 
 
+def reached(module: str) -> set[str]:
+    """Return the parts that a module imports though they do not stand above it."""
+    return {wanted for wanted in parts_imported(TREES[module]) if not may_import(part_of(module), wanted)}
+
+
 def test_modules_import_only_what_stands_above_them() -> None:
-    wrong = [
-        f"{module} imports {wanted}"
-        for module, tree in TREES.items()
-        for wanted in parts_imported(tree) - REACHES_MODELS.get(module, set())
-        if not may_import(part_of(module), wanted)
-    ]
-    assert not wrong
+    alone = {command.module for command in COMMANDS if not command.needs_daemon}
+    found = {file: reached(file) - (IN_REACH_OF_COMMANDS if module_of(file) in alone else set()) for file in TREES}
+    assert {file: parts for file, parts in found.items() if parts} == REACHES_FURTHER
 
 
-def test_what_reaches_the_models_is_imported_by_nobody_at_the_top() -> None:
-    modules = {f"memoryd.{module.removesuffix('.py').replace('/', '.')}" for module in REACHES_MODELS}
+def test_command_that_needs_a_daemon_imports_no_room_of_it() -> None:
+    asking = {command.module for command in COMMANDS if command.needs_daemon}
+    assert asking
+    assert [file for file in TREES if module_of(file) in asking and reached(file)] == []
+
+
+def test_what_reaches_rooms_of_the_daemon_is_imported_by_nobody_at_the_top() -> None:
+    modules = {module_of(file) for file in TREES if reached(file)}
     importers = {
         module
         for module, tree in TREES.items()

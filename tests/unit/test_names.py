@@ -35,7 +35,7 @@ REPLACED_TYPES = {
     "Gate": "only the one that decides access is the Gate",
 }
 """Types that meant several things."""
-TWICE: Mapping[str, str] = {}
+TWICE: Mapping[str, str] = {"Command": "a row of memoryctl, and what the embedding worker is told"}
 """Public types that stand twice, and why; those of `replies` mirror the API's."""
 NO_IMPERATIVE = re.compile(
     r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One|Every|All|Another|As)\b"

@@ -16,13 +16,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from memoryd.cli.main import COMMANDS, MODULES
+from memoryd.cli.main import COMMANDS
 
 OFTEN = (
     "memoryd.daemon.app",
     "memoryd.daemon.main",
     "memoryd.hooks",
-    *(f"memoryd.cli.{MODULES.get(name, name)}" for name in COMMANDS),
+    *(command.module for command in COMMANDS),
 )
 """What programs of ours import."""
 SIZE = 1 << 17

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
@@ -23,6 +23,13 @@ _STARTING_SECONDS: Final = 1.0
 """Between reading the file and what counts as the start."""
 
 
+@check(
+    "config.valid",
+    "configuration",
+    looks_at="the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once",
+    advice="correct each key that is named: `memoryctl config check` has the line of each",
+    needs_config=False,
+)
 def valid(examination: Examination) -> Iterator[Finding]:
     """Tell all problems of the file, or where it lies."""
     if examination.loaded is not None:
@@ -31,6 +38,12 @@ def valid(examination: Examination) -> Iterator[Finding]:
         yield Finding(PART, "wrong", problem, "correct it; memoryctl config check names the line")
 
 
+@check(
+    "config.notices",
+    "configuration",
+    looks_at="keys that are understood and do not do what they seem to: without effect here, or read in another way",
+    advice="take the key out, or write it as the notice says",
+)
 def notices(examination: Examination) -> Iterator[Finding]:
     """Tell what the file says in vain, or otherwise than it seems."""
     loaded = examination.loaded
@@ -41,6 +54,13 @@ def notices(examination: Examination) -> Iterator[Finding]:
                 yield Finding(PART, "look", notice, "docs/reference/configuration.md says what each key does")
 
 
+@check(
+    "config.masked",
+    "configuration",
+    looks_at="places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there",
+    advice="write the key, or a reference to it, in its stead, then `memoryctl reload`",
+    needs_config=False,
+)
 def masked(examination: Examination) -> Iterator[Finding]:
     """Tell where a key is missing that a backup has left out."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
@@ -54,6 +74,12 @@ def masked(examination: Examination) -> Iterator[Finding]:
             yield Finding(PART, "wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
 
 
+@check(
+    "config.exposure",
+    "privacy",
+    looks_at="keys in files that other users can read, and notes that go to a provider unencrypted",
+    advice="close the file (`chmod 600`), use `https://`",
+)
 def exposure(examination: Examination) -> Iterator[Finding]:
     """Tell what others can read."""
     loaded = examination.loaded
@@ -74,6 +100,14 @@ def _closed(source: Path | None, hint: str) -> Remedy | None:
     return Remedy(f"chmod 600 {source}", act)
 
 
+@check(
+    "config.loaded",
+    "configuration",
+    looks_at=(
+        "whether the running daemon has read this very file, as it is now, and what of it holds only after a restart"
+    ),
+    advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
+)
 def loaded(examination: Examination) -> Iterator[Finding]:
     """Compare the file with the one that the daemon has read, and tell what of it holds only after a restart."""
     status = examination.status
@@ -106,19 +140,17 @@ def _loaded_at(status: StatusReply) -> float:
     return datetime.fromisoformat(told).timestamp() if told else time.time() - status["uptimeSeconds"]
 
 
-CONFIG_LOOKS: Looks = {
-    "config.valid": valid,
-    "config.notices": notices,
-    "config.masked": masked,
-    "config.exposure": exposure,
-    "config.loaded": loaded,
-}
-
-
 MOST_BYTES: Final = 21 * 10**6
 """What memoryd keeps there, and a line that may come before the next one is rotated."""
 
 
+@check(
+    "log.size",
+    "log",
+    looks_at="how much the log below the state folder takes",
+    advice="delete old files there; memoryd makes new ones",
+    needs_config=False,
+)
 def log_size(_examination: Examination) -> Iterator[Finding]:
     """Add up what lies there."""
     folder = state_dir() / "log"
@@ -131,6 +163,3 @@ def log_size(_examination: Examination) -> Iterator[Finding]:
         yield Finding("log", "look", found, "delete what memoryd did not put there, or all of it while it is stopped")
     else:
         yield Finding("log", "ok", found)
-
-
-LOG_LOOKS: Looks = {"log.size": log_size}

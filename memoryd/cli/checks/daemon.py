@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy, lock_holder, lock_path
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, lock_holder, lock_path
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.config.paths import SOCKET_PATH_MAX, socket_path
 from memoryd.config.root import Config
@@ -32,6 +32,13 @@ from memoryd.replies.status import AgentStatus
 _NOTE_BYTES: Final = 512
 
 
+@check(
+    "daemon.lock",
+    "lock",
+    looks_at="who holds the lock of the state folder, and whether that is who answers on the socket",
+    advice="stop the other daemon, or ask it at its socket; a lock file that nobody holds does no harm",
+    needs_config=False,
+)
 def lock(examination: Examination) -> Iterator[Finding]:
     """Compare who holds the lock with who answers: a lock that nobody holds is none, whatever its file says."""
     path = lock_path()
@@ -52,6 +59,13 @@ def lock(examination: Examination) -> Iterator[Finding]:
         yield Finding("lock", "ok", f"{path} is held by pid {holder or noted}")
 
 
+@check(
+    "daemon.heartbeats",
+    "heartbeats",
+    looks_at="whether event loop, writers and watcher of the daemon get on, by its own word",
+    advice="a part that is stuck has the daemon restarted, or end itself; `memoryctl service restart` does it now",
+    needs_config=False,
+)
 def heartbeats(examination: Examination) -> Iterator[Finding]:
     """Tell which parts of the process are stuck, as it says itself."""
     process = examination.status.get("daemon") if examination.status else None
@@ -74,12 +88,15 @@ def _note(path: Path) -> tuple[str, str]:
     return pid or "unknown", socket
 
 
-DAEMON_LOOKS: Looks = {"daemon.lock": lock, "daemon.heartbeats": heartbeats}
-
-
 LOOPBACK_PART: Final = "loopback port"
 
 
+@check(
+    "http.token",
+    "loopback port",
+    looks_at="where `http.enabled`: whether its token file can be trusted",
+    advice="`chmod 600` the file, or delete it: memoryd makes one",
+)
 def port(examination: Examination) -> Iterator[Finding]:
     """Look at the token file of a port that is on. Tells no token."""
     if examination.config.http.enabled:
@@ -100,13 +117,16 @@ def _look(config: Config) -> Finding:
     return Finding(LOOPBACK_PART, "ok", f"{where}, token in {file.path}")
 
 
-HTTP_LOOKS: Looks = {"http.token": port}
-
-
 PAUSE_SECONDS: Final = 3.0
 """Between the two looks. A small one: what is slow is no fault, and said to be slow."""
 
 
+@check(
+    "queue.moving",
+    "queue",
+    looks_at="files to read and passages to embed that are waiting, and whether they become fewer",
+    advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
+)
 def moving(examination: Examination) -> Iterator[Finding]:
     """Look twice, if anything waits."""
     before = examination.status
@@ -156,13 +176,19 @@ def _told(agent: AgentStatus) -> str:
     return ", ".join(count(number, noun) for number, noun in waits if number)
 
 
-QUEUE_LOOKS: Looks = {"queue.moving": moving}
-
-
 SOCKET_PART: Final = "socket"
 _PROBE_SECONDS: Final = 2.0
 
 
+@check(
+    "socket.answers",
+    "daemon",
+    looks_at="whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it",
+    advice=(
+        "start memoryd; a dead socket of ours is removed by `--fix`; one of somebody else has to be moved away by hand"
+    ),
+    needs_config=False,
+)
 def answers(examination: Examination) -> Iterator[Finding]:
     """Tell who answers; where nobody does, what lies in the way."""
     status, path = examination.status, _path(examination)
@@ -189,6 +215,13 @@ def answers(examination: Examination) -> Iterator[Finding]:
         yield Finding("daemon", "wrong", message, hint or "see its log, then restart it")
 
 
+@check(
+    "socket.access",
+    "socket",
+    looks_at="owner and mode of the socket (0600) and of its folder (0700)",
+    advice="`chmod 600` the socket, `chmod 700` its folder, or name another one in `MEMORYD_SOCKET`",
+    needs_config=False,
+)
 def access(examination: Examination) -> Iterator[Finding]:
     """Look at owner and mode of the socket, and of the folder that it lies in."""
     path = _path(examination)
@@ -202,10 +235,17 @@ def access(examination: Examination) -> Iterator[Finding]:
             yield Finding(SOCKET_PART, "wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
         elif stat.S_IMODE(found.st_mode) & 0o077:
             message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
-            remedy = Remedy(f"chmod {wanted:o} {one}", partial(_closed, one, wanted))
-            yield Finding(SOCKET_PART, "wrong", message, f"chmod {wanted:o} {one}", remedy)
+            hint = f"chmod {wanted:o} {one}"
+            yield Finding(SOCKET_PART, "wrong", message, hint, Remedy(hint, partial(_closed, one, wanted)))
 
 
+@check(
+    "socket.path",
+    "socket",
+    looks_at="whether the path of the socket is longer than the system allows",
+    advice="name a shorter one in `MEMORYD_SOCKET`, for the daemon and for all who ask it",
+    needs_config=False,
+)
 def length(examination: Examination) -> Iterator[Finding]:
     """Tell a path that does not fit, or that another one stands in for."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
@@ -217,6 +257,13 @@ def length(examination: Examination) -> Iterator[Finding]:
         yield Finding(SOCKET_PART, "look", message, "name a shorter one, if another program looks for it there")
 
 
+@check(
+    "socket.version",
+    "daemon",
+    looks_at="whether daemon and `memoryctl` are of one version",
+    advice="restart the daemon after an update, or update the older of the two",
+    needs_config=False,
+)
 def version(examination: Examination) -> Iterator[Finding]:
     """Compare the version that answers with the one that asks."""
     if examination.status is not None and examination.status["version"] != __version__:
@@ -224,6 +271,13 @@ def version(examination: Examination) -> Iterator[Finding]:
         yield Finding("daemon", "look", message, "restart memoryd after an update; else update the older of the two")
 
 
+@check(
+    "socket.unreachable",
+    "socket",
+    looks_at="sockets of the daemon, those of single agents too, whose paths do not lead to it",
+    advice="look at what lies at the path, and restart the daemon",
+    needs_config=False,
+)
 def unreachable(examination: Examination) -> Iterator[Finding]:
     """Tell which sockets of the daemon lead elsewhere, as it says itself."""
     for one in examination.status.get("unreachable", ()) if examination.status else ():
@@ -251,12 +305,10 @@ def _path(examination: Examination) -> Path:
 def _lstat(path: Path) -> os.stat_result | None:
     try:
         return path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
     except OSError as exc:
-        if exc.errno == errno.ENAMETOOLONG:
-            return None
-        raise
+        if exc.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise
+        return None
 
 
 def _in_the_way(path: Path, found: os.stat_result) -> Finding | None:
@@ -284,20 +336,17 @@ def _closed(path: Path, mode: int) -> str:
     return f"{path} has the mode {mode:04o}"
 
 
-SOCKET_LOOKS: Looks = {
-    "socket.answers": answers,
-    "socket.access": access,
-    "socket.path": length,
-    "socket.version": version,
-    "socket.unreachable": unreachable,
-}
-
-
 LATE: Final = 4
 """So many times its interval, and half a minute, a scan may take to come: a large workspace takes long."""
 _GRACE_SECONDS: Final = 30.0
 
 
+@check(
+    "watcher.alive",
+    "watcher",
+    looks_at="whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s",
+    advice="follow the reason that is given; until then the folder is only scanned",
+)
 def alive(examination: Examination) -> Iterator[Finding]:
     """Tell whether the daemon hears of changes."""
     for agent in examination.status["agents"] if examination.status else ():
@@ -311,6 +360,12 @@ def alive(examination: Examination) -> Iterator[Finding]:
             yield Finding(part, "wrong", watcher.get("reason") or "it hears nothing", hint)
 
 
+@check(
+    "watcher.scan",
+    "scanner",
+    looks_at="when each workspace was compared with its index last, against `sync.reconcileSeconds`",
+    advice="ask for a look: `memoryctl sync`; if that does not end, restart the daemon",
+)
 def scanned(examination: Examination) -> Iterator[Finding]:
     """Hold the time of the last scan against how often there is one."""
     if examination.status is None:
@@ -333,6 +388,3 @@ def scan_finding(agent: AgentStatus, every_seconds: float, now: datetime) -> Fin
     if every_seconds and age > LATE * every_seconds + _GRACE_SECONDS:
         return Finding(part, "wrong", f"{told}, though there is to be one every {every_seconds:g} s", hint)
     return Finding(part, "ok", told)
-
-
-WATCHER_LOOKS: Looks = {"watcher.alive": alive, "watcher.scan": scanned}

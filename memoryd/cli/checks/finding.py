@@ -1,4 +1,4 @@
-"""What a check of `memoryctl doctor` has found, and what may be done about it.
+"""A check of `memoryctl doctor`, what it has found, and what may be done about it.
 
 What all checks of `memoryctl doctor` start from: the configuration, the daemon's word, and how far to go.
 
@@ -6,9 +6,9 @@ The lock of the state folder, seen from outside: who holds it, without trying it
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, TypeVar
 
 from msgspec import Struct
 
@@ -120,8 +120,42 @@ class Finding(Struct, frozen=True):
         return self.state in ("ok", "off")
 
 
-Looks = Mapping[str, Callable[[Examination], Iterable[Finding]]]
-"""What does the checks of a section, by their ids: each looks at one thing, blocks, may raise, and may never return."""
+CheckFunction = Callable[[Examination], Iterable[Finding]]
+"""What does a check: looks at one thing, blocks, may raise, and may never return."""
+AnyCheck = TypeVar("AnyCheck", bound=CheckFunction)
+
+
+class DoctorCheck(Struct, frozen=True):
+    """One check. `id` is `<section>.<what>` and stays; a person reads `title`; its limit is in seconds."""
+
+    id: str
+    title: str
+    looks_at: str
+    advice: str
+    needs_config: bool
+    seconds: float
+    look: CheckFunction
+
+    @property
+    def section(self) -> str:
+        """The section that it stands in."""
+        return self.id.partition(".")[0]
+
+
+REGISTERED: Final[list[DoctorCheck]] = []
+"""The checks of all modules that were imported; those of a section in their order."""
+
+
+def check(
+    id: str, title: str, *, looks_at: str, advice: str, needs_config: bool = True, seconds: float = 30.0
+) -> Callable[[AnyCheck], AnyCheck]:
+    """Make a function a check of doctor: it says what it looks at, and what to do where that is not well."""
+
+    def register(look: AnyCheck) -> AnyCheck:
+        REGISTERED.append(DoctorCheck(id, title, looks_at, advice, needs_config, seconds, look))
+        return look
+
+    return register
 
 
 _LOCK_NAME: Final = "memoryd.lock"

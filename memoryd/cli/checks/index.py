@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
@@ -52,12 +52,29 @@ class Differences(Struct, frozen=True):
         return "; ".join(f"{what}: {_named(paths)}" for what, paths in named if paths)
 
 
+@check(
+    "index.sound",
+    "index",
+    looks_at=(
+        "pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index of "
+        "every table too"
+    ),
+    advice="nothing in it is lost: `--fix` has it set aside and made anew from the notes",
+    seconds=120,
+)
 def sound(examination: Examination) -> Iterator[Finding]:
     """Look into the index of notes and that of conversations of each agent, equal ones once."""
     for path, part in _files(examination).items():
         yield from _of_file(path, part, examination)
 
 
+@check(
+    "index.disk",
+    "index and disk",
+    looks_at="whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all",
+    advice="`memoryctl sync` catches up, `memoryctl reindex --force` reads all notes again; `--fix` asks for that",
+    seconds=60,
+)
 def on_disk(examination: Examination) -> Iterator[Finding]:
     """Compare the index of each agent with its notes."""
     for agent in examination.config.resolved_agents():
@@ -201,13 +218,17 @@ def _named(paths: tuple[str, ...]) -> str:
     return shown + (f" and {len(paths) - MOST_SHOWN:,} more" if len(paths) > MOST_SHOWN else "")
 
 
-INDEX_LOOKS: Looks = {"index.sound": sound, "index.disk": on_disk}
-
-
 LARGE_BYTES = 256 * 2**20
 """What is held has bounds of its own; so much is never needed."""
 
 
+@check(
+    "ledger.sound",
+    "ledger",
+    looks_at="pages and version of the ledger, and damaged ones beside it",
+    advice="a damaged one is set aside by the daemon when it starts; one of a newer memoryd needs that memoryd",
+    seconds=60,
+)
 def ledger(examination: Examination) -> Iterator[Finding]:
     """Look at the ledger of each agent, shared ones once."""
     for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
@@ -224,18 +245,17 @@ def ledger(examination: Examination) -> Iterator[Finding]:
 
 
 def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:
+    advice = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
     try:
         state = ledger_state(path, is_used=is_used)
     except ForeignDatabase as exc:
         yield Finding(part, "wrong", str(exc), exc.hint)
         return
     except StoreError as exc:
-        hint = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
-        yield Finding(part, "wrong", f"{path}: {exc}", hint)
+        yield Finding(part, "wrong", f"{path}: {exc}", advice)
         return
     if state.problems:
-        hint = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
-        yield Finding(part, "wrong", f"{path} is damaged: {'; '.join(state.problems)}", hint)
+        yield Finding(part, "wrong", f"{path} is damaged: {'; '.join(state.problems)}", advice)
     elif state.version > state.newest:
         message = f"{path} is of a newer memoryd (version {state.version}; this one knows {state.newest})"
         yield Finding(part, "wrong", message, "run the memoryd that wrote it, or a newer one; nothing was changed")
@@ -250,9 +270,16 @@ def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:
         yield Finding(part, "look", f"a damaged ledger lies at {old}", "look at it, then delete it")
 
 
-LEDGER_LOOKS: Looks = {"ledger.sound": ledger}
-
-
+@check(
+    "replaced.kept",
+    "replaced",
+    looks_at="what a restore replaced and kept: how much, since when",
+    advice=(
+        "`memoryctl restore --undo` takes the last one back; when all is well, remove the folder `replaced` "
+        "of the state folder"
+    ),
+    needs_config=False,
+)
 def kept(_examination: Examination) -> Iterator[Finding]:
     """Tell how much lies there, since when, and how it is removed."""
     folder = replaced_dir()
@@ -261,17 +288,10 @@ def kept(_examination: Examination) -> Iterator[Finding]:
         yield Finding("replaced", "off", "no restore has left anything behind")
         return
     oldest = duration(max(0.0, time.time() - min(one.stat().st_mtime for one in copies)))
+    octets = sum((Path(here) / name).lstat().st_size for here, _, names in os.walk(folder) for name in names)
     message = (
-        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(_bytes(folder))}, "
+        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(octets)}, "
         f"the oldest {oldest} old; text that was forgotten since may be in them"
     )
     hint = f"memoryctl restore --undo takes the last one back; if all is well: rm -r {shlex.quote(str(folder))}"
     yield Finding("replaced", "look", message, hint)
-
-
-def _bytes(folder: Path) -> int:
-    inside = (Path(here) / name for here, _, names in os.walk(folder) for name in names)
-    return sum(path.lstat().st_size for path in inside)
-
-
-REPLACED_LOOKS: Looks = {"replaced.kept": kept}

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy, lock_path
+from memoryd.cli.checks.finding import Examination, Finding, FindingState, Remedy, check, lock_path
 from memoryd.cli.terminal import count, size
 from memoryd.config.paths import cache_dir, state_dir
 from memoryd.domain.documents import printable_name
@@ -33,6 +33,12 @@ AHEAD_SECONDS: Final = 120.0
 _ZONES: Final = Path("/usr/share/zoneinfo")
 
 
+@check(
+    "clock.sane",
+    "clock",
+    looks_at="the clock against the newest notes and the last scan, and the time zone that days are counted in",
+    advice="set the clock (`timedatectl set-ntp true`); `touch` files that are dated in the future",
+)
 def sane(examination: Examination) -> Iterator[Finding]:
     """Hold the clock against what is dated, and look at the zone."""
     now = datetime.now(UTC)
@@ -64,9 +70,6 @@ def zone_finding(named: str, now: datetime) -> Finding:
     return Finding("clock", "ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
 
 
-CLOCK_LOOKS: Looks = {"clock.sane": sane}
-
-
 FULL_BYTES: Final = 16 * 2**20
 """Less than this, and an index cannot be brought up to date."""
 TIGHT_BYTES: Final = 512 * 2**20
@@ -74,6 +77,12 @@ TIGHT_FILES: Final = 1000
 _HINT: Final = "make room there; memoryctl models list shows models that can be fetched again"
 
 
+@check(
+    "disk.space",
+    "disk",
+    looks_at="free bytes and inodes below state folder, cache and workspaces",
+    advice="make room: `memoryctl models list` shows models that can be fetched again",
+)
 def space(examination: Examination) -> Iterator[Finding]:
     """Look at each disk once, by what of ours lies on it."""
     config = examination.config
@@ -83,11 +92,16 @@ def space(examination: Examination) -> Iterator[Finding]:
         places.setdefault(agent.workspace, "workspace")
     seen: dict[int, str] = {}
     for path, what in places.items():
-        there = next((one for one in (path, *path.parents) if one.exists()), Path("/"))
+        there = _nearest(path)
         device = there.stat().st_dev
         if device not in seen:
             seen[device] = what
             yield space_finding(f"{what} {there}", os.statvfs(there))
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or what of it there is."""
+    return next((one for one in (path, *path.parents) if one.exists()), Path("/"))
 
 
 def space_finding(where: str, found: os.statvfs_result) -> Finding:
@@ -104,9 +118,6 @@ def space_finding(where: str, found: os.statvfs_result) -> Finding:
     return Finding("disk", "ok", f"{size(free)} free on the disk of the {where}")
 
 
-DISK_LOOKS: Looks = {"disk.space": space}
-
-
 EVENTS_PART: Final = "file events"
 _WATCHES: Final = "max_user_watches"
 _INSTANCES: Final = "max_user_instances"
@@ -114,6 +125,12 @@ ROOM: Final = 0.8
 """Other programs of the user share the limit: an editor may take thousands."""
 
 
+@check(
+    "inotify.watches",
+    "file events",
+    looks_at="`fs.inotify.max_user_watches` against the number of folders that are watched (Linux)",
+    advice="`sudo sysctl -w fs.inotify.max_user_watches=…`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
+)
 def watches(examination: Examination) -> Iterator[Finding]:
     """Compare the limit of watches with the folders that have to be watched."""
     limit = _limit(examination.proc, _WATCHES)
@@ -122,27 +139,25 @@ def watches(examination: Examination) -> Iterator[Finding]:
         return
     needed = _folders(examination)
     found = f"{count(needed, 'folder')} to watch, of {limit:,} that the system allows"
-    if needed > limit:
-        yield Finding(EVENTS_PART, "wrong", found, _sysctl(_WATCHES, max(524_288, 2 * needed)))
-    elif needed > ROOM * limit:
-        yield Finding(EVENTS_PART, "look", found, _sysctl(_WATCHES, max(524_288, 2 * needed)))
-    else:
-        yield Finding(EVENTS_PART, "ok", found)
+    state: FindingState = "wrong" if needed > limit else "look" if needed > ROOM * limit else "ok"
+    yield _events_finding(state, found, _WATCHES, max(524_288, 2 * needed))
 
 
+@check(
+    "inotify.instances",
+    "file events",
+    looks_at="`fs.inotify.max_user_instances` against those that your processes have (Linux)",
+    advice="`sudo sysctl -w fs.inotify.max_user_instances=512`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
+)
 def instances(examination: Examination) -> Iterator[Finding]:
     """Compare the limit of instances with those that processes of the same user have open."""
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
         return
-    used = _instances_in_use(examination.proc)
+    used = sum(_instances_of(process) for process in examination.proc.iterdir() if process.name.isdecimal())
     found = f"{count(used, 'instance')} in use, of {limit:,} that the system allows"
-    if used >= limit:
-        yield Finding(EVENTS_PART, "wrong", found, _sysctl(_INSTANCES, 2 * limit))
-    elif used > ROOM * limit:
-        yield Finding(EVENTS_PART, "look", found, _sysctl(_INSTANCES, 2 * limit))
-    else:
-        yield Finding(EVENTS_PART, "ok", found)
+    state: FindingState = "wrong" if used >= limit else "look" if used > ROOM * limit else "ok"
+    yield _events_finding(state, found, _INSTANCES, 2 * limit)
 
 
 def _limit(proc: Path, name: str) -> int | None:
@@ -162,10 +177,6 @@ def _folders(examination: Examination) -> int:
     return len(folders)
 
 
-def _instances_in_use(proc: Path) -> int:
-    return sum(_instances_of(process) for process in proc.iterdir() if process.name.isdecimal())
-
-
 def _instances_of(process: Path) -> int:
     try:
         if process.stat().st_uid != os.geteuid():
@@ -183,18 +194,24 @@ def _leads_to(link: Path) -> str:
         return ""
 
 
-def _sysctl(name: str, value: int) -> str:
+def _events_finding(state: FindingState, found: str, name: str, value: int) -> Finding:
+    """Return the finding, with how to raise a limit that is not well."""
     line = f"fs.inotify.{name}={value}"
-    return f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
-
-
-INOTIFY_LOOKS: Looks = {"inotify.watches": watches, "inotify.instances": instances}
+    hint = f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
+    return Finding(EVENTS_PART, state, found, "" if state == "ok" else hint)
 
 
 PERMISSIONS_PART: Final = "permissions"
 _OTHERS: Final = 0o077
 
 
+@check(
+    "permissions.ours",
+    "permissions",
+    looks_at="whether other users can read the state folder with its indexes and ledgers, or the configuration",
+    advice="take the rights away: `--fix` does, as `chmod go-rwx`",
+    needs_config=False,
+)
 def ours(examination: Examination) -> Iterator[Finding]:
     """Look at what is ours alone: the state folder, and indexes and ledgers that lie elsewhere."""
     state = state_dir()
@@ -208,6 +225,12 @@ def ours(examination: Examination) -> Iterator[Finding]:
         yield Finding(PERMISSIONS_PART, "ok", f"{state} is yours alone")
 
 
+@check(
+    "permissions.workspace",
+    "permissions",
+    looks_at="whether other users of the machine can read the notes",
+    advice="`chmod go-rwx` the workspace, unless others are meant to read it",
+)
 def workspace(examination: Examination) -> Iterator[Finding]:
     """Tell whether others reach the notes, through all folders above them."""
     for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
@@ -216,6 +239,12 @@ def workspace(examination: Examination) -> Iterator[Finding]:
             yield Finding(PERMISSIONS_PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
 
 
+@check(
+    "permissions.writable",
+    "permissions",
+    looks_at="whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`",
+    advice="give the folder back to its owner (`chown`, `chmod u+rwx`), or mount the disk for writing",
+)
 def writable(examination: Examination) -> Iterator[Finding]:
     """Tell where we cannot write though memoryd has to."""
     config = examination.config
@@ -225,7 +254,7 @@ def writable(examination: Examination) -> Iterator[Finding]:
         if not agent.memory.read_only:
             wanted.setdefault(agent.workspace, "workspace")
     for path, what in wanted.items():
-        there = next((one for one in (path, *path.parents) if one.exists()), path)
+        there = _nearest(path)
         if not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             hint = f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {there}" if whose else ""
@@ -287,10 +316,3 @@ def _is_open(path: Path) -> bool:
 def _close(path: Path) -> str:
     path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
     return f"{path} is yours alone"
-
-
-PERMISSIONS_LOOKS: Looks = {
-    "permissions.ours": ours,
-    "permissions.workspace": workspace,
-    "permissions.writable": writable,
-}

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
-from memoryd.config.agents import Agent
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
@@ -58,6 +57,16 @@ SLOW_MS: Final = 1500.0
 """Half of the time that a question's vector has."""
 
 
+@check(
+    "embedder.provider",
+    "embeddings",
+    looks_at=(
+        "who makes vectors, and whether that works: of a local model its file, of a provider its answers to sentences "
+        "of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some tokens"
+    ),
+    advice="fetch the model (`memoryctl models pull`), or correct `memorySearch.remote` and the key",
+    seconds=90,
+)
 def provider(examination: Examination) -> Iterator[Finding]:
     """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
     seen = set()
@@ -68,6 +77,15 @@ def provider(examination: Examination) -> Iterator[Finding]:
             yield from _of_plan(plan, examination, store)
 
 
+@check(
+    "embedder.file",
+    "model",
+    looks_at=(
+        "the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its hash, "
+        "and whether it tells texts apart"
+    ),
+    advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
+)
 def model_files(examination: Examination) -> Iterator[Finding]:
     """Look at the files of local models, equal ones once; `--deep` has each read whole and tried."""
     local = {
@@ -95,19 +113,16 @@ def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) ->
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
             is_asked = examination.extent.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
-            yield from asyncio.run(_of_remote(part, settings, keys)) if is_asked else _unasked(part, settings, keys)
+            yield from asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(part, settings, keys)]
 
 
-def _unasked(part: str, settings: RemoteSettings, keys: KeySources) -> Iterator[Finding]:
-    name = f"{settings.provider} at {settings.destination}"
+def _unasked(part: str, settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        hint = exc.hint if isinstance(exc, MemorydError) else ""
-        yield Finding(part, "wrong", f"{name}: {exc}", hint or _advice(settings))
-        return
+        return _refused(part, settings, exc)
     hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
-    yield Finding(part, "off", f"{name}: not asked, since it is not on this machine", hint)
+    return Finding(part, "off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
 
 
 def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Iterator[Finding]:
@@ -145,10 +160,10 @@ def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
 
 def _tried(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
-    from memoryd.cli.local.model_check import check
+    from memoryd.cli.local.model_check import check as check_model
 
     local = examination.config.resolved_agents()[0].memory_search.local
-    verification = check(path, local)
+    verification = check_model(path, local)
     hint = "" if verification.ok else "choose another model: docs/how-to/models.md"
     return Finding("model sense", "ok" if verification.ok else "wrong", verification.reason, hint)
 
@@ -181,16 +196,14 @@ async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> l
     # httpx takes 70 ms to import, and a local model needs none
     from memoryd.embed.remote.endpoint import open_remote
 
-    name = f"{settings.provider} at {settings.destination}"
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointGate())
     except (MemorydError, OSError) as exc:
-        advice = exc.hint if isinstance(exc, MemorydError) else ""
-        return [Finding(part, "wrong", f"{name}: {exc}", advice or _advice(settings))]
+        return [_refused(part, settings, exc)]
     try:
-        return [await _speed(part, name, embedder), await _sense(part, name, embedder)]
+        return [await _speed(part, _name(settings), embedder), await _sense(part, _name(settings), embedder)]
     except MemorydError as exc:
-        return [Finding(part, "wrong", f"{name}: {exc}", exc.hint or _advice(settings))]
+        return [_refused(part, settings, exc)]
     finally:
         await embedder.aclose()
 
@@ -220,18 +233,28 @@ async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
     )
 
 
-def _advice(settings: RemoteSettings) -> str:
+def _name(settings: RemoteSettings) -> str:
+    return f"{settings.provider} at {settings.destination}"
+
+
+def _refused(part: str, settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+    hint = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
     if settings.provider == "ollama":
-        return f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
-    return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
-
-
-EMBEDDER_LOOKS: Looks = {"embedder.provider": provider, "embedder.file": model_files}
+        hint = f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
+    if isinstance(error, MemorydError) and error.hint:
+        hint = error.hint
+    return Finding(part, "wrong", f"{_name(settings)}: {error}", hint)
 
 
 TEXT_MODEL_PART: Final = "text model"
 
 
+@check(
+    "llm.access",
+    "text model",
+    looks_at="the file of the text model, or the key of its endpoint, which is not asked",
+    advice="correct `memory.llm`; all else goes on without",
+)
 def text_model(examination: Examination) -> Iterator[Finding]:
     """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
     llm = examination.config.memory.llm
@@ -246,7 +269,6 @@ def _local(llm: LlmSection, config: Config) -> Finding:
     # all agents share it: the folder of the first one's models holds it
     local = config.resolved_agents()[0].memory_search.local
     store = ModelStore.configured(local, os.environ, use=WRITING)
-
     return model_finding(TEXT_MODEL_PART, store, llm.model or "", inspect_chat_model, _describe_chat_model)
 
 
@@ -265,9 +287,6 @@ def _endpoint(llm: LlmSection, config: Config) -> Finding:
     return Finding(
         TEXT_MODEL_PART, "ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there"
     )
-
-
-LLM_LOOKS: Looks = {"llm.access": text_model}
 
 
 Inspected = TypeVar("Inspected")
@@ -293,6 +312,13 @@ def model_finding(
 SECONDS = 30.0
 
 
+@check(
+    "qmd.usable",
+    "qmd",
+    looks_at="where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database",
+    advice="`npm install -g @tobilu/qmd`, with the Node that runs it; meanwhile the builtin index answers",
+    seconds=90,
+)
 def qmd(examination: Examination) -> Sequence[Finding]:
     """Look at the configured qmd; with the builtin backend there is nothing to look at."""
     config = examination.config
@@ -323,12 +349,15 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     return [found, Finding("qmd database", "ok", "can be made and opened")]
 
 
-QMD_LOOKS: Looks = {"qmd.usable": qmd}
-
-
 RERANKER_PART: Final = "reranker"
 
 
+@check(
+    "reranker.file",
+    "reranker",
+    looks_at="the file of the reranker that `query.rerank.modelPath` names",
+    advice="correct the key, or fetch the model: `memoryctl models pull`",
+)
 def reranker(examination: Examination) -> Iterator[Finding]:
     """Look at the file of every reranker that is configured; equal ones once."""
     wanted = {
@@ -339,17 +368,9 @@ def reranker(examination: Examination) -> Iterator[Finding]:
     if not wanted:
         yield Finding(RERANKER_PART, "off", "query.rerank.modelPath names no model")
     for source, agent in wanted.items():
-        yield _reranker_finding(str(source), agent)
-
-
-def _reranker_finding(source: str, agent: Agent) -> Finding:
-    store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
-
-    return model_finding(RERANKER_PART, store, source, inspect_reranker, _describe_reranker)
+        store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
+        yield model_finding(RERANKER_PART, store, str(source), inspect_reranker, _describe_reranker)
 
 
 def _describe_reranker(found: Reranker) -> str:
     return f"{found.name} ({found.family}), {found.context} tokens"
-
-
-RERANKER_LOOKS: Looks = {"reranker.file": reranker}

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks
+from memoryd.cli.checks.finding import Examination, Finding, check
 from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
@@ -18,32 +18,29 @@ from memoryd.files.ignore import why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
-from memoryd.replies.status import StatusReply
 
 
+@check(
+    "notes.indexed",
+    "notes",
+    looks_at="whether there is a workspace, and whether notes lie in it that nobody looks at",
+    advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
+)
 def notes(examination: Examination) -> Iterator[Finding]:
     """Take the daemon's word, which may have been started with --all; without one look at the disk."""
     if examination.status is not None:
-        yield from _told(examination.status)
+        for told in examination.status["agents"]:
+            found = told.get("outside")
+            outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
+            yield _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
     for agent in examination.config.resolved_agents():
-        yield _looked_at(agent, examination.config)
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        seen = scan(roots, rules)
+        yield _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _told(status: StatusReply) -> Iterator[Finding]:
-    for agent in status["agents"]:
-        found = agent.get("outside")
-        outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
-        yield _check(agent["id"], Path(agent["workspace"]), agent["files"], outside)
-
-
-def _looked_at(agent: Agent, config: Config) -> Finding:
-    roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
-    seen = scan(roots, rules)
-    return _check(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
-
-
-def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
+def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
     part = f"notes of {agent}"
     if not workspace.is_dir():
         return Finding(
@@ -55,14 +52,17 @@ def _check(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Fi
     return Finding(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
 
 
-NOTES_LOOKS: Looks = {"notes.indexed": notes}
-
-
 MOST_SHOWN: Final = 10
 """Of one agent: who mends these asks again."""
 _HINT: Final = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
 
 
+@check(
+    "memories.written",
+    "memories",
+    looks_at="retained lines and pages, for lines that look like a memory and are none",
+    advice="correct the line: `docs/how-to/memories.md` says how a memory is written",
+)
 def memories(examination: Examination) -> Iterator[Finding]:
     """Read the logs and pages of every agent as they are on disk. Asks nobody, and changes nothing."""
     for agent in examination.config.resolved_agents():
@@ -104,6 +104,3 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
 def _said(path: RelativePath, placed: PlacedMiss) -> str:
     shown = f": {placed.miss.text}" if placed.miss.text else ""
     return f"{printable_name(path)}#L{placed.line}: {placed.miss.reason}{shown}"
-
-
-MEMORIES_LOOKS: Looks = {"memories.written": memories}

@@ -7,7 +7,7 @@ What `memoryctl doctor` prints: what is well in a line for each section, all els
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from importlib import import_module
 from threading import Thread
@@ -17,36 +17,37 @@ import click
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from memoryd.cli.checks.finding import Examination, Finding, FindingState, Looks, Remedy
-from memoryd.cli.checks.table import DoctorCheck
+from memoryd.cli.checks.finding import REGISTERED, DoctorCheck, Examination, Finding, FindingState, Remedy
 from memoryd.cli.terminal import count, harmless_line, is_terminal, styled
 from memoryd.errors import MemorydError
 
-MODULES = {
-    "clock": "machine",
+DEEP_SECONDS: Final = 600.0
+"""What a check may take that looks at everything."""
+SECTIONS: Final[Mapping[str, str]] = {
     "config": "config",
-    "daemon": "daemon",
-    "disk": "machine",
-    "embedder": "models",
-    "hooks": "service",
-    "http": "daemon",
-    "index": "index",
-    "inotify": "machine",
-    "ledger": "index",
-    "llm": "models",
-    "log": "config",
-    "memories": "notes",
-    "notes": "notes",
-    "permissions": "machine",
-    "qmd": "models",
-    "queue": "daemon",
-    "replaced": "index",
-    "reranker": "models",
-    "service": "service",
     "socket": "daemon",
+    "daemon": "daemon",
+    "permissions": "machine",
+    "disk": "machine",
+    "inotify": "machine",
     "watcher": "daemon",
+    "notes": "notes",
+    "index": "index",
+    "ledger": "index",
+    "replaced": "index",
+    "memories": "notes",
+    "queue": "daemon",
+    "embedder": "models",
+    "reranker": "models",
+    "llm": "models",
+    "qmd": "models",
+    "http": "daemon",
+    "clock": "machine",
+    "service": "service",
+    "log": "config",
+    "hooks": "service",
 }
-"""Where each section stands."""
+"""The module of each section, in the order in which they are shown."""
 
 
 class _Started(Struct, frozen=True):
@@ -56,12 +57,23 @@ class _Started(Struct, frozen=True):
     found: Future[list[Finding]]
 
 
-def look_of(check: DoctorCheck) -> Callable[[Examination], Iterable[Finding]]:
-    """Import what does a check: `<SECTION>_LOOKS` of its module, which other commands do without."""
-    looks: Looks = getattr(
-        import_module(f"memoryd.cli.checks.{MODULES[check.section]}"), f"{check.section.upper()}_LOOKS"
-    )
-    return looks[check.id]
+def checks(sections: Collection[str] = SECTIONS) -> list[DoctorCheck]:
+    """Import the checks of some sections, and return them as they are shown."""
+    return [check for section in SECTIONS if section in sections for check in _of_section(section)]
+
+
+def _of_section(section: str) -> list[DoctorCheck]:
+    """Return its checks; where a package does not load that they need, one that says so."""
+    try:
+        import_module(f"memoryd.cli.checks.{SECTIONS[section]}")
+    except ImportError as exc:
+        error = exc
+
+        def fails(_examination: Examination) -> list[Finding]:
+            raise error
+
+        return [DoctorCheck(f"{section}.imports", section, "", "", needs_config=False, seconds=1.0, look=fails)]
+    return [check for check in REGISTERED if check.section == section]
 
 
 def examined(
@@ -76,12 +88,12 @@ def examined(
 
 
 def _started(check: DoctorCheck, examination: Examination, seconds: float | None) -> _Started:
-    limit = seconds or (check.deep_seconds if examination.extent.is_deep else check.seconds)
+    limit = seconds or (DEEP_SECONDS if examination.extent.is_deep else check.seconds)
     found: Future[list[Finding]] = Future()
 
     def work() -> None:
         try:
-            found.set_result(list(look_of(check)(examination)))
+            found.set_result(list(check.look(examination)))
         except BaseException as exc:
             found.set_exception(exc)
 
@@ -95,25 +107,17 @@ def _found(one: _Started) -> list[Finding]:
     try:
         return one.found.result(max(0.0, one.ends_at - began))
     except MemorydError as exc:
-        return [_failed(one.check, str(exc), exc.hint or one.check.advice)]
+        message, hint = str(exc), exc.hint
     except TimeoutError:
-        if one.found.done():
-            return [_failed(one.check, "it ran into a time-out of its own", one.check.advice)]
-        return [
-            _failed(
-                one.check,
-                f"did not answer in {one.limit:g} s",
-                "see whether a disk or a network hangs; --seconds waits longer",
-            )
-        ]
+        message, hint = "it ran into a time-out of its own", ""
+        if not one.found.done():
+            message = f"did not answer in {one.limit:g} s"
+            hint = "see whether a disk or a network hangs; --seconds waits longer"
     except OSError as exc:
-        return [_failed(one.check, str(exc), one.check.advice)]
+        message, hint = str(exc), ""
     except Exception as exc:
-        return [_failed(one.check, f"the check itself failed: {type(exc).__name__}: {exc}", "please report it")]
-
-
-def _failed(check: DoctorCheck, message: str, hint: str) -> Finding:
-    return Finding(check.title, "wrong", message, hint)
+        message, hint = f"the check itself failed: {type(exc).__name__}: {exc}", "please report it"
+    return [Finding(one.check.title, "wrong", message, hint)]
 
 
 _WOULD: Final = "would "
@@ -164,12 +168,12 @@ def _act(remedy: Remedy, *, is_dry_run: bool, agreed: Agreed) -> tuple[bool, str
         return False, f"{remedy.does}: {exc}"
 
 
-MARKS: Final[Mapping[FindingState, tuple[str, str]]] = {
-    "ok": ("green", "ok"),
-    "off": ("white", "off"),
-    "open": ("yellow", "open"),
-    "look": ("yellow", "look"),
-    "wrong": ("red", "wrong"),
+COLOURS: Final[Mapping[FindingState, str]] = {
+    "ok": "green",
+    "off": "white",
+    "open": "yellow",
+    "look": "yellow",
+    "wrong": "red",
 }
 
 
@@ -199,10 +203,8 @@ def unused_line(sections: Sequence[str]) -> str:
 def summary(found: Sequence[Finding]) -> str:
     """Return how many are how, and whether something can be mended."""
     numbers = counts(found)
-    told = [f"{numbers['wrong']} wrong"] if numbers["wrong"] else []
-    told += [f"{numbers['open']} open to others"] if numbers["open"] else []
-    told += [f"{numbers['look']} to look at"] if numbers["look"] else []
-    told += [f"{numbers['ok']} well"]
+    words = {"wrong": "wrong", "open": "open to others", "look": "to look at", "ok": "well"}
+    told = [f"{numbers[state]} {word}" for state, word in words.items() if numbers[state] or state == "ok"]
     mendable = sum(one.remedy is not None for one in found)
     hint = f"; memoryctl doctor --fix mends {mendable} of them" if mendable else ""
     return f"{', '.join(told)}{hint}"
@@ -210,7 +212,7 @@ def summary(found: Sequence[Finding]) -> str:
 
 def counts(found: Sequence[Finding]) -> dict[str, int]:
     """Return how many findings are in each state."""
-    return {state: sum(one.state == state for one in found) for state in MARKS}
+    return {state: sum(one.state == state for one in found) for state in COLOURS}
 
 
 def finding_json(one: Finding) -> dict[str, object]:
@@ -232,5 +234,4 @@ def _lines(one: Finding, *, with_hint: bool = True) -> Iterator[str]:
 
 
 def _line(state: FindingState, part: str, message: str) -> str:
-    colour, word = MARKS[state]
-    return f"{styled(f'{word:<5}', colour=colour)}  {part}: {harmless_line(message)}"
+    return f"{styled(f'{state:<5}', colour=COLOURS[state])}  {part}: {harmless_line(message)}"

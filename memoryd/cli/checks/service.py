@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Looks, Remedy
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.domain.claude_settings import EVENTS
@@ -37,6 +37,19 @@ _INSTALL: Final = "memoryctl service install"
 _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
 
 
+@check(
+    "service.units",
+    "service",
+    looks_at=(
+        "what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after "
+        "logout, its files as the configuration wants them"
+    ),
+    advice=(
+        "`memoryctl service install` writes the files anew, which `--fix` does too; `loginctl enable-linger` lets it "
+        "go on after logout"
+    ),
+    needs_config=False,
+)
 def units(examination: Examination) -> Iterator[Finding]:
     """Ask the manager how memoryd stands, and hold its units against what is there."""
     manager = manager_here()
@@ -112,9 +125,6 @@ def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles
     return Remedy("write the files of the service anew (memoryctl service install)", act)
 
 
-SERVICE_LOOKS: Looks = {"service.units": units}
-
-
 INSTALL: Final = "memoryctl hooks install claude-code"
 CLIENTS: Final = (
     "~/.claude.json",
@@ -130,6 +140,13 @@ _KEYS: Final = ("mcpServers", "mcp_servers")
 _OURS: Final = ("memoryctl", "memoryd")
 
 
+@check(
+    "hooks.programs",
+    "hooks",
+    looks_at="whether the hooks of ours in the settings of Claude Code run programs that are there",
+    advice="install them again: `memoryctl hooks install claude-code`; `--fix` does",
+    needs_config=False,
+)
 def programs(_examination: Examination) -> Iterator[Finding]:
     """Look at the hooks in the settings of Claude Code."""
     # here, since it reaches the room that touches files
@@ -150,6 +167,13 @@ def programs(_examination: Examination) -> Iterator[Finding]:
         yield Finding("hooks", "ok", f"installed in {settings.path}")
 
 
+@check(
+    "hooks.mcp",
+    "MCP",
+    looks_at="whether entries for memoryd in the settings of MCP clients run programs that are there",
+    advice="correct the command in that file: `docs/how-to/mcp.md`",
+    needs_config=False,
+)
 def mcp_servers(_examination: Examination) -> Iterator[Finding]:
     """Look at entries for memoryd in the settings of MCP clients."""
     found = list(_entries())
@@ -193,14 +217,10 @@ def _entries() -> Iterator[tuple[Path, str]]:
         path = Path(name).expanduser()
         if path.is_file():
             for entry in _servers(_read(path)):
-                words = _words(entry)
+                given = entry.get("args")
+                words = [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
                 if words[0] and any(Path(word).name.startswith(_OURS) for word in words):
                     yield path, shlex.join(words)
-
-
-def _words(entry: Mapping[str, object]) -> list[str]:
-    given = entry.get("args")
-    return [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
 
 
 def _read(path: Path) -> object:
@@ -221,6 +241,3 @@ def _servers(settings: object) -> Iterator[Mapping[str, object]]:
         for entry in servers.values() if isinstance(servers, dict) else ():
             if isinstance(entry, dict):
                 yield entry
-
-
-HOOKS_LOOKS: Looks = {"hooks.programs": programs, "hooks.mcp": mcp_servers}

@@ -1,6 +1,6 @@
-"""memoryctl config, http and reload: what a file says and what holds, the token of the port, and reading it again.
+"""memoryctl config and http: what a file says, what is wrong with it, what holds, and the token of the port.
 
-`config` works without a daemon.
+Both work without a daemon.
 """
 
 import json
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from memoryd.cli import terminal
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.memory.reload import prospect, prospective_reload
 from memoryd.cli.terminal import count, encoded, harmless_line, note, styled
 from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
 from memoryd.config.loading.load import Checked, Remark, checked, load
@@ -18,10 +18,7 @@ from memoryd.config.paths import config_file
 from memoryd.config.root import json_schema
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.files.token_file import TokenFile
-from memoryd.replies.search import ReloadReply
 from memoryd.wire import Exit
-
-_PROBE_SECONDS = 5.0
 
 
 @click.group("config", context_settings=HELP)
@@ -53,23 +50,11 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
         "problems": [_remark_json(one) for one in found.problems],
         "notices": [_remark_json(one) for one in found.notices],
     }
-    prospective = _prospective(invocation, found.source) if file is None and found.loaded else None
+    prospective = prospective_reload(invocation, found.source) if file is None and found.loaded else None
     lines = prospect(prospective) if prospective is not None else ()
     told |= {"reload": prospective and {key: prospective[key] for key in ("changed", "needsRestart", "problems")}}
     invocation.show(told, (*_check_lines(found), *lines))
     return Exit.DONE if found.loaded is not None else Exit.ERROR
-
-
-def _prospective(invocation: Invocation, source: Path | None) -> ReloadReply | None:
-    """Ask the running daemon what a reload would do; None if there is none, or it cannot say, or has another file."""
-    try:
-        with invocation.client(_PROBE_SECONDS) as client:
-            if client.status()["config"]["source"] != (str(source) if source else None):
-                return None
-            reply = client.reload(is_dry=True)
-    except MemorydError:
-        return None
-    return None if reply["problems"] else reply
 
 
 @config_command.command("show", context_settings=HELP)
@@ -142,13 +127,8 @@ def _check_lines(found: Checked) -> Iterator[str]:
         return
     if found.source is None:
         yield f"there is no file {harmless_line(str(config_file()))}: the defaults hold"
-    yield styled("ok", colour="green") + ": memoryd would take it" + _agents_told(found)
-
-
-def _agents_told(found: Checked) -> str:
-    agents = found.loaded.config.resolved_agents() if found.loaded else []
-    named = [f"agent {agent.id} on {agent.workspace}" for agent in agents]
-    return f", with {harmless_line(', '.join(named))}"
+    agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in found.loaded.config.resolved_agents())
+    yield f"{styled('ok', colour='green')}: memoryd would take it, with {harmless_line(agents)}"
 
 
 def _setting_lines(found: Iterable[Setting]) -> Iterator[str]:
@@ -206,47 +186,3 @@ def token(invocation: Invocation, is_rotating: bool) -> Exit:
     else:
         click.echo(f"{file.path}\n{secret}")
     return Exit.DONE
-
-
-@click.command("reload", context_settings=HELP)
-@click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
-@shared
-@click.pass_obj
-def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
-    """Read the configuration again, without an end to anything that runs.
-
-    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
-    """
-    with invocation.client() as client:
-        reply = client.reload(is_dry)
-    is_well = is_dry and not reply["problems"]
-    invocation.show(reply, prospect(reply) if is_well else _reload_lines(reply), reply["notices"])
-    return Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
-
-
-def prospect(reply: ReloadReply) -> Iterator[str]:
-    """Yield what a reload would change, as a daemon says that was asked for no more."""
-    changed, owed = reply["changed"], reply["needsRestart"]
-    yield "A reload would change:" if changed else "A reload would change nothing."
-    late = set(owed)
-    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in late else ''}" for key in changed)
-    if waiting := [key for key in owed if key not in changed]:
-        yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
-
-
-def _reload_lines(reply: ReloadReply) -> Iterator[str]:
-    if not reply["reloaded"]:
-        yield "Nothing was reloaded; what held before holds on:"
-        yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])
-        yield "Mend this, and run `memoryctl reload` again."
-        return
-    changed, owed = reply["changed"], reply["needsRestart"]
-    now = [key for key in changed if key not in owed]
-    if now:
-        yield "Reloaded. These keys hold from now on:"
-        yield from (f"  {terminal.harmless(key)}" for key in now)
-    else:
-        yield "Reloaded. Nothing changed." if not owed else "Reloaded."
-    if owed:
-        yield "These take effect when memoryd is started again:"
-        yield from (f"  {terminal.harmless(key)}" for key in owed)

@@ -1,6 +1,6 @@
 """memoryctl doctor: looks at what memoryd needs, says what is wrong and what to do about it, and mends what is safe.
 
-Works with a daemon and without. What there is to look at stands in `memoryd.cli.checks.table`.
+Works with a daemon and without. What there is to look at stands in `memoryd/cli/checks`.
 """
 
 from collections.abc import Sequence
@@ -10,10 +10,12 @@ import click
 from msgspec import Struct
 
 from memoryd import log
-from memoryd.cli.checks.finding import Examination, Extent, Finding
+from memoryd.cli.checks.finding import DoctorCheck, Examination, Extent, Finding
 from memoryd.cli.checks.running import (
+    SECTIONS,
     Remedied,
     agreed_by_person,
+    checks,
     counts,
     examined,
     finding_json,
@@ -23,7 +25,6 @@ from memoryd.cli.checks.running import (
     summary,
     unused_line,
 )
-from memoryd.cli.checks.table import CHECKS, SECTIONS, DoctorCheck
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.wire import Exit
 
@@ -38,7 +39,7 @@ from memoryd.wire import Exit
     "--section",
     "sections",
     multiple=True,
-    type=click.Choice(SECTIONS),
+    type=click.Choice(tuple(SECTIONS)),
     help="Look at this part alone; may be repeated.",
 )
 @click.option("--seconds", type=click.FloatRange(0.01, 86_400), help="How long a check may take (else its own limit).")
@@ -64,7 +65,7 @@ def doctor_command(
         raise click.UsageError("--dry-run says what --fix would do: give both")
     log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
     visit = Visit(invocation, Extent(deep, ask_providers), seconds, verbose)
-    wanted = [check for check in CHECKS if not sections or check.section in sections]
+    wanted = checks(sections or SECTIONS)
     found, fixes = visit.found(wanted), list[Remedied]()
     if fix:
         agreed = (lambda _remedy: True) if yes else agreed_by_person
@@ -75,8 +76,8 @@ def doctor_command(
             again = {one.check for one in fixes if one.done}
             found = [one for one in found if one.check not in again] + visit.found([c for c in wanted if c.id in again])
     if invocation.is_json:
-        checks, done = [finding_json(one) for one in found], [one.as_json() for one in fixes]
-        invocation.print_json({"summary": counts(found), "checks": checks, "fixes": done})
+        looks, done = [finding_json(one) for one in found], [one.as_json() for one in fixes]
+        invocation.print_json({"summary": counts(found), "checks": looks, "fixes": done})
     visit.tell("", summary(found))
     return Exit.ERROR if any(one.state == "wrong" for one in found) else Exit.DONE
 

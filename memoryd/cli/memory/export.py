@@ -18,8 +18,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, sh
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.client import Client
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
-from memoryd.errors import InvalidRequest, RequestError, StoreUnavailable
-from memoryd.files.writing import FileChangedError, streamed_file
+from memoryd.errors import InvalidRequest, RequestError
 from memoryd.replies.memories import ExportReply, TakenMemoryReply
 from memoryd.wire import ErrorCode, Exit
 
@@ -80,15 +79,13 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
     if file == "-":
         yield sys.stdout.buffer
         return
+    # here: only this needs a room that touches files
+    from memoryd.cli.written_file import streamed
+
     path = Path(file)
     require_place(path, is_forced=force)
-    try:
-        with streamed_file(path, replaces=force) as out:
-            yield out
-    except FileChangedError as exc:
-        raise InvalidRequest(str(exc), hint="name another file, or give --force") from exc
-    except OSError as exc:
-        raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
+    with streamed(path, replaces=force) as out:
+        yield out
 
 
 class ImportLine(Struct, frozen=True):

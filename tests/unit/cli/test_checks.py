@@ -1,0 +1,39 @@
+"""Every check of doctor stands in a section that is listed, and help and page have exactly these."""
+
+import re
+from importlib import import_module
+
+import click
+
+from memoryd.cli.checks.finding import REGISTERED
+from memoryd.cli.checks.running import SECTIONS, checks
+from memoryd.cli.local.doctor import doctor_command
+from tests.docs.troubleshooting import page
+from tests.package_trees import TREES
+
+IDS = [check.id for check in checks()]
+
+
+def test_every_check_is_shown_once() -> None:
+    for file in TREES:
+        if file.startswith("cli/checks/"):
+            import_module(f"memoryd.{file.removesuffix('.py').replace('/', '.')}")
+    assert sorted(check.id for check in REGISTERED) == sorted(IDS)
+    assert len(set(IDS)) == len(IDS)
+    assert [check.id for check in REGISTERED if not (check.title and check.looks_at and check.advice)] == []
+
+
+def test_sections_are_those_of_the_checks() -> None:
+    assert list(dict.fromkeys(check.section for check in checks())) == list(SECTIONS)
+    for check in checks():
+        assert check.look.__module__ == f"memoryd.cli.checks.{SECTIONS[check.section]}"
+    assert [check.section for check in checks(["hooks", "disk"])] == ["disk", "hooks", "hooks"]
+    (choice,) = (one.type for one in doctor_command.params if one.name == "sections")
+    assert isinstance(choice, click.Choice)
+    assert list(choice.choices) == list(SECTIONS)
+
+
+def test_page_has_exactly_the_checks() -> None:
+    told = page()
+    assert re.findall(r"^## (\w+)$", told, re.MULTILINE) == list(SECTIONS)
+    assert re.findall(r"^\| `(\w+\.\w+)` \|", told, re.MULTILINE) == IDS

@@ -1,0 +1,49 @@
+"""What is made of the table of commands has its rows, and no command stands outside of it."""
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+
+import click
+from click.shell_completion import ShellComplete
+
+from memoryd.cli.main import COMMANDS, memoryctl
+from tests.docs.commands import page
+from tests.package_trees import TREES
+
+NAMES = [command.name for command in COMMANDS]
+
+
+def with_those_below(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from with_those_below(below)
+
+
+def test_help_completion_and_reference_have_the_rows_in_their_order() -> None:
+    context = click.Context(memoryctl, **memoryctl.context_settings)
+    assert memoryctl.list_commands(context) == NAMES
+    described = memoryctl.get_help(context).partition("Commands:")[2]
+    assert re.findall(r"^  (\w+)", described, re.MULTILINE) == NAMES
+    completed = ShellComplete(memoryctl, {}, "memoryctl", "_MEMORYCTL_COMPLETE").get_completions([], "")
+    assert [one.value for one in completed] == NAMES
+    assert re.findall(r"^## memoryctl (\w+)$", page(), re.MULTILINE) == NAMES
+
+
+def test_row_leads_to_the_command_of_its_name() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert [command.load().name for command in COMMANDS] == NAMES
+    assert memoryctl.get_command(click.Context(memoryctl), "nonsense") is None
+
+
+def test_no_command_stands_outside_of_the_table() -> None:
+    known = {id(one) for row in COMMANDS for one in with_those_below(row.load())}
+    modules = [f"memoryd.{file.removesuffix('.py').replace('/', '.')}" for file in TREES if file.startswith("cli/")]
+    outside = [
+        f"{module}:{name}"
+        for module in modules
+        for name, one in vars(import_module(module)).items()
+        if isinstance(one, click.Command) and one is not memoryctl and id(one) not in known
+    ]
+    assert outside == []
