@@ -238,10 +238,10 @@ class RemoteSettings(Struct, frozen=True):
     model: str = ""
     access: EndpointAccess = EndpointAccess()
     dimensions: int | None = None
-    query: PromptOverride = field(default_factory=PromptOverride)
-    document: PromptOverride = field(default_factory=PromptOverride)
+    query: PromptOverride = PromptOverride()
+    document: PromptOverride = PromptOverride()
     concurrency: int | None = None
-    timeouts: CallTimeouts = field(default_factory=CallTimeouts)
+    timeouts: CallTimeouts = CallTimeouts()
     tokens_per_day: int | None = None
     batch: BatchSection | None = None
     """How the provider's batch interface is used; None: not at all."""
