@@ -33,6 +33,7 @@ from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of
 from memoryd.embed.verify import verify
 from memoryd.errors import ConfigError, MemorydError, SidecarError
@@ -221,9 +222,7 @@ async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
 
 
 def _advice(settings: RemoteSettings) -> str:
-    if settings.provider == "ollama":
-        return f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
-    return "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
+    return PROVIDERS[settings.provider].advice.format(model=settings.model_name)
 
 
 EMBEDDER_LOOKS: Looks = {"embedder.provider": provider, "embedder.file": model_files}

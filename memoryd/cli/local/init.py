@@ -33,13 +33,13 @@ from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.client import Client
 from memoryd.config.loading.load import checked
 from memoryd.config.paths import config_file
-from memoryd.domain.embedding import BY_KEY, LOCAL, NONE
+from memoryd.domain.embedding import LOCAL, NONE, REMOTE
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
 _PROBE_SECONDS = 2.0
-MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
+MODELS = (LOCAL, NONE, *REMOTE)
 
 
 class ServiceOutcome(Struct, frozen=True):
