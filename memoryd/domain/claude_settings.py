@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 
-EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 _OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
 _TIMEOUT_SECONDS: Final = 5
 _EMPTY: Final = "{}\n"

@@ -4,7 +4,7 @@ Text leaves the machine only for a provider that is named, or under `auto`, whic
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal, get_args
 
 import numpy as np
 from msgspec import Struct, field
@@ -67,7 +67,7 @@ class FirstModel(Struct, frozen=True):
     @property
     def leaves_machine(self) -> bool:
         """Whether the text of notes would be sent to somebody."""
-        return self.provider in REMOTE and self.provider != "ollama"
+        return self.provider in BY_KEY
 
 
 def proposed_model(here: ModelsHere) -> FirstModel:
@@ -81,7 +81,7 @@ def named_model(provider: str, here: ModelsHere) -> FirstModel:
         return local_model(here)
     if provider == NONE:
         return FirstModel(NONE, reason="search is by words only")
-    if provider == "ollama" or provider in here.keys:
+    if provider in KEYLESS or provider in here.keys:
         return FirstModel(provider)
     return FirstModel(provider, reason="its key is not in the environment: give it in memorySearch.remote.apiKey")
 
@@ -110,10 +110,18 @@ def _words_only(here: ModelsHere) -> FirstModel:
 LOCAL: Final = "local"
 NONE: Final = "none"
 AUTO: Final = "auto"
-BY_KEY: Final = ("openai", "gemini", "voyage", "mistral")
-"""The order in which `auto` looks for a key. Ollama needs none, so that finding none says nothing: it must be named."""
-REMOTE: Final = frozenset({*BY_KEY, "ollama"})
-INPUT_TYPES: Final = frozenset({"openai", "gemini", "voyage"})
+RemoteName = Literal["openai", "gemini", "voyage", "mistral", "ollama"]
+"""Each has a row in `embed/remote/providers.py`; what stands here the configuration must know, too."""
+REMOTE: Final[tuple[str, ...]] = get_args(RemoteName)
+KEYLESS: Final = frozenset({"ollama"})
+"""They run on this machine and need no key, so that finding none says nothing: they must be named."""
+BY_KEY: Final = tuple(name for name in REMOTE if name not in KEYLESS)
+"""The order in which `auto` looks for a key."""
+CONFIG_NAMES: Final[Mapping[str, tuple[str, ...]]] = {name: (name,) for name in REMOTE} | {
+    "gemini": ("google", "gemini")
+}
+"""Names under `models.providers` and in profiles of keys."""
+INPUT_TYPES: Final = frozenset(REMOTE) - {"mistral", "ollama"}
 """Those whose requests say of what kind a text is; at the others an input type has no place."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.endpoint import open_remote
 from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import Credentials, EndpointAccess, RemoteSettings
 
 DIMENSIONS = 8
@@ -90,6 +91,13 @@ class Dialect:
     error: Callable[[int, str], object]
     key_header: str
     paths: tuple[str, ...]
+    too_many: tuple[int, str] = (413, "")
+    """Status and text for a request with more than the provider takes."""
+    model: str = ""
+    """One that wants no prompt; the provider's default model unless that wants one."""
+
+    def __post_init__(self) -> None:
+        self.model = self.model or PROVIDERS[self.provider].model
 
 
 def _data(rows: Sequence[Sequence[object]]) -> object:
@@ -106,9 +114,23 @@ def _input(body: Any) -> list[str]:
 
 
 DIALECTS: Mapping[str, Dialect] = {
-    "openai": Dialect("openai", _input, _data, _openai_error, "authorization", ("/v1/embeddings",)),
+    "openai": Dialect(
+        "openai",
+        _input,
+        _data,
+        _openai_error,
+        "authorization",
+        ("/v1/embeddings",),
+        (400, "Requested 416735 tokens, max 300000 tokens per request"),
+    ),
     "voyage": Dialect(
-        "voyage", _input, _data, lambda _, message: {"detail": message}, "authorization", ("/v1/embeddings",)
+        "voyage",
+        _input,
+        _data,
+        lambda _, message: {"detail": message},
+        "authorization",
+        ("/v1/embeddings",),
+        (400, "The max allowed tokens per submitted batch is 120000. Your batch has 130000 tokens."),
     ),
     "mistral": Dialect(
         "mistral",
@@ -117,6 +139,7 @@ DIALECTS: Mapping[str, Dialect] = {
         lambda _, message: {"object": "error", "message": message, "type": "invalid_request_error", "code": "3210"},
         "authorization",
         ("/v1/embeddings",),
+        (400, "Too many inputs in request, split into more batches."),
     ),
     "gemini": Dialect(
         "gemini",
@@ -128,6 +151,7 @@ DIALECTS: Mapping[str, Dialect] = {
             "/v1/models/gemini-embedding-001:batchEmbedContents",
             "/v1/models/gemini-embedding-2-preview:batchEmbedContents",
         ),
+        (400, "* BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch"),
     ),
     "ollama": Dialect(
         "ollama",
@@ -136,6 +160,7 @@ DIALECTS: Mapping[str, Dialect] = {
         lambda _, message: {"error": message},
         "authorization",
         ("/api/embed",),
+        model="all-minilm",
     ),
 }
 
@@ -167,7 +192,7 @@ class EmbeddingServer:
 
     @property
     def url(self) -> str:
-        return self.origin if self.dialect.provider == "ollama" else f"{self.origin}/v1"
+        return f"{self.origin}/v1" if self.dialect.paths[0].startswith("/v1/") else self.origin
 
     @property
     def texts(self) -> list[str]:

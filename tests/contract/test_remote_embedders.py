@@ -18,11 +18,12 @@ from msgspec.structs import replace
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.embedding import Vector
+from memoryd.domain.embedding import BY_KEY, INPUT_TYPES, REMOTE, Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.api import PromptOverride
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import (
     AddressOwner,
     CallTimeouts,
@@ -36,13 +37,6 @@ from memoryd.retry import Retry
 from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
 
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
-MODELS = {
-    "openai": "text-embedding-3-small",
-    "gemini": "gemini-embedding-001",
-    "voyage": "voyage-4-large",
-    "mistral": "mistral-embed",
-    "ollama": "all-minilm",
-}
 QUICK = CallTimeouts(
     query=timedelta(seconds=1), bulk=timedelta(seconds=1), connect=timedelta(seconds=1), hold=timedelta(seconds=2)
 )
@@ -64,8 +58,13 @@ async def serving(provider: str) -> AsyncIterator[EmbeddingServer]:
 
 
 def settings_for(server: EmbeddingServer, **changes: Any) -> dict[str, Any]:
-    provider = server.dialect.provider
-    fields: dict[str, Any] = {"provider": provider, "model": MODELS[provider], "base_url": server.url, "api_key": KEY}
+    dialect = server.dialect
+    fields: dict[str, Any] = {
+        "provider": dialect.provider,
+        "model": dialect.model,
+        "base_url": server.url,
+        "api_key": KEY,
+    }
     rule = changes.pop("rule", RULE)
     for purpose in ("query", "document"):
         words = (changes.pop(f"{purpose}_instruction", None), changes.pop(f"{purpose}_input_type", None))
@@ -121,7 +120,7 @@ async def test_question_to_a_provider_that_was_closed_meanwhile_costs_its_arm_on
 async def test_identity_names_model_and_place_and_no_secret(server: EmbeddingServer) -> None:
     async with opened(server, headers={"X-Team": "geheim-4711"}) as embedder:
         identity = embedder.identity
-    assert (identity.provider, identity.model) == (server.dialect.provider, MODELS[server.dialect.provider])
+    assert (identity.provider, identity.model) == (server.dialect.provider, server.dialect.model)
     assert (identity.endpoint, identity.dimensions) == (server.url, DIMENSIONS)
     assert KEY not in repr(identity)
     assert "geheim" not in repr(identity)
@@ -366,17 +365,8 @@ async def test_refusal_of_everything_is_not_blamed_on_the_texts(server: Embeddin
     assert len(server.asked) <= 2
 
 
-TOO_MANY = {
-    "openai": (400, "Requested 416735 tokens, max 300000 tokens per request"),
-    "gemini": (400, "* BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch"),
-    "voyage": (400, "The max allowed tokens per submitted batch is 120000. Your batch has 130000 tokens."),
-    "mistral": (400, "Too many inputs in request, split into more batches."),
-    "ollama": (413, ""),
-}
-
-
 async def test_too_large_request_is_split_and_the_size_remembered(server: EmbeddingServer) -> None:
-    refusal = server.refusal(*TOO_MANY[server.dialect.provider])
+    refusal = server.refusal(*server.dialect.too_many)
     passages = [Passage(f"note {number}") for number in range(16)]
     async with opened(server) as embedder:
         server.behaviour = lambda asked: refusal if len(server.dialect.texts(asked.body)) > 4 else None
@@ -539,18 +529,14 @@ async def test_open_models_get_their_prompts_unless_overridden() -> None:
         assert embedder.identity.fingerprint != by_family.fingerprint
 
 
-HEADED = {
-    "openai": "Home > Boiler\nThe boiler was mended.",
-    "mistral": "Home > Boiler\nThe boiler was mended.",
-    "voyage": "Home > Boiler\nThe boiler was mended.",
-    "ollama": "Home > Boiler\nThe boiler was mended.",
-    "gemini": "The boiler was mended.",
-}
-"""What stands for a passage below a heading; at Gemini the title has a field of its own."""
+def is_headed(provider: str) -> bool:
+    """Whether a heading is put before the text, and not into a field of its own."""
+    wire, model = PROVIDERS[provider].wire, DIALECTS[provider].model
+    return not wire.takes_title(model, wire.own_prompts(model).document)
 
 
 async def test_heading_is_embedded_before_the_text(server: EmbeddingServer) -> None:
-    wanted = HEADED[server.dialect.provider]
+    wanted = f"Home > Boiler\n{NOTES[0]}" if is_headed(server.dialect.provider) else NOTES[0]
     async with opened(server) as embedder:
         got = await embedder.embed_documents([Passage(NOTES[0], " Home > Boiler "), Passage(NOTES[1])])
         question = await embedder.embed_query("boiler")
@@ -563,8 +549,7 @@ async def test_vectors_made_without_headings_are_of_another_space(server: Embedd
     async with opened(server) as embedder:
         identity = embedder.identity
     without = replace(identity, document_prompt=identity.document_prompt.replace("{title_line}", ""))
-    is_headed = server.dialect.provider != "gemini"
-    assert (without.fingerprint != identity.fingerprint) is is_headed
+    assert (without.fingerprint != identity.fingerprint) is is_headed(server.dialect.provider)
 
 
 @pytest.mark.parametrize(
@@ -587,7 +572,7 @@ async def test_heading_stands_where_the_prompt_has_a_place_for_it(
     assert server.texts == [sent]
 
 
-@pytest.mark.parametrize("provider", ["mistral", "ollama"])
+@pytest.mark.parametrize("provider", sorted({*REMOTE} - INPUT_TYPES))
 async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: str) -> None:
     types = {"query_input_type": "search", "document_input_type": "note", "model": "nomic-embed-text"}
     async with serving(provider) as server:
@@ -598,7 +583,7 @@ async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: st
             await embedder.embed_query("boiler")
             assert embedder.identity.fingerprint == with_types
             assert server.texts == texts
-    assert texts == (["search_query: boiler"] if provider == "ollama" else ["boiler"])
+    assert texts == [PROVIDERS[provider].wire.own_prompts("nomic-embed-text").query.apply("boiler")]
 
 
 async def test_full_address_of_the_embeddings_call_is_understood() -> None:
@@ -746,7 +731,7 @@ async def test_ollama_needs_no_key() -> None:
     assert "authorization" not in server.asked[-1].headers
 
 
-@pytest.mark.parametrize("provider", ["openai", "gemini", "voyage", "mistral"])
+@pytest.mark.parametrize("provider", BY_KEY)
 async def test_no_key_is_said_before_anybody_is_asked(provider: str) -> None:
     with pytest.raises(EmbedderUnavailable, match="no API key") as caught:
         await opened_at(provider)

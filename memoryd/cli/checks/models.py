@@ -32,6 +32,7 @@ from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of
 from memoryd.embed.verify import verify
 from memoryd.errors import ConfigError, MemorydError, SidecarError
@@ -238,12 +239,9 @@ def _name(settings: RemoteSettings) -> str:
 
 
 def _refused(part: str, settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
-    hint = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
-    if settings.provider == "ollama":
-        hint = f"start it (ollama serve), and fetch the model (ollama pull {settings.model_name})"
-    if isinstance(error, MemorydError) and error.hint:
-        hint = error.hint
-    return Finding(part, "wrong", f"{_name(settings)}: {error}", hint)
+    hint = error.hint if isinstance(error, MemorydError) else ""
+    advice = PROVIDERS[settings.provider].advice.format(model=settings.model_name)
+    return Finding(part, "wrong", f"{_name(settings)}: {error}", hint or advice)
 
 
 TEXT_MODEL_PART: Final = "text model"

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
-from memoryd.domain.claude_settings import EVENTS
 from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError
 from memoryd.files.writing import replace_file
+from memoryd.hooks.hosts import HOSTS, Host
 from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.steps import ServiceState, ServiceStep, carry_out
@@ -125,7 +125,6 @@ def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles
     return Remedy("write the files of the service anew (memoryctl service install)", act)
 
 
-INSTALL: Final = "memoryctl hooks install claude-code"
 CLIENTS: Final = (
     "~/.claude.json",
     "~/.cursor/mcp.json",
@@ -148,21 +147,27 @@ _OURS: Final = ("memoryctl", "memoryd")
     needs_config=False,
 )
 def programs(_examination: Examination) -> Iterator[Finding]:
-    """Look at the hooks in the settings of Claude Code."""
+    """Look at the hooks in the settings of agent programs."""
+    for host in HOSTS.values():
+        yield from _hooks_of(host)
+
+
+def _hooks_of(host: Host) -> Iterator[Finding]:
     # here, since it reaches the room that touches files
     from memoryd.cli.local.hooks import read_settings, settings_path
 
-    settings = read_settings(settings_path(None))
+    install = f"memoryctl hooks install {host.name}"
+    settings = read_settings(settings_path(host, None))
     commands = settings.commands()
     if not commands:
-        yield Finding("hooks", "off", "not installed", f"{INSTALL} lets Claude Code ask memoryd")
+        yield Finding("hooks", "off", "not installed", f"{install} lets {host.title} ask memoryd")
         return
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
         message = f"{settings.path} runs {name}, which is not there"
-        yield Finding("hooks", "wrong", message, INSTALL, _installed_again(settings, commands))
-    if lacking := [event for event in EVENTS if event not in commands]:
-        yield Finding("hooks", "look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", INSTALL)
+        yield Finding("hooks", "wrong", message, install, _installed_again(settings, commands))
+    if lacking := [event for event in host.events if event not in commands]:
+        yield Finding("hooks", "look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
     elif not missing:
         yield Finding("hooks", "ok", f"installed in {settings.path}")
 

@@ -1,6 +1,6 @@
 """memoryctl hooks: let an agent program ask memoryd at its own events.
 
-The settings file of Claude Code: where it lies, and changes of it that lose nothing of anybody's.
+The settings file of such a program: where it lies, and changes of it that lose nothing of anybody's.
 """
 
 import os
@@ -16,25 +16,26 @@ from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import harmless
-from memoryd.domain.claude_settings import EVENTS, is_nothing, our_commands, with_hooks, without_hooks
+from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
 from memoryd.domain.documents import FileStat
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.hooks import hook_run
+from memoryd.hooks.hosts import HOSTS, USUAL, Host
 from memoryd.wire import Exit
 
-PROGRAMS = ("claude-code",)
 _PROBE_SECONDS = 2.0
 _program = click.argument(
-    "program", cls=Argument, type=click.Choice(PROGRAMS), help="The agent program whose settings are meant."
+    "program", cls=Argument, type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant."
 )
 _user = click.option("--user", "is_users", is_flag=True, help="The settings of the user, for all projects (default).")
 _project = click.option(
     "--project",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="The settings of one project that are not shared with others: DIR/.claude/settings.local.json.",
+    help="The settings of one project that are not shared with others: "
+    f"{' or '.join(f'DIR/{host.folder}/{host.project_settings}' for host in HOSTS.values())}.",
 )
 _dry_run = click.option("--dry-run", is_flag=True, help="Show the change, and change nothing.")
 
@@ -53,8 +54,8 @@ def hooks_command() -> None:
 @click.pass_obj
 def install(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
     """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
-    before = _settings(is_users, project)
-    text = before.installed(_commands(invocation))
+    before = _settings(program, is_users, project)
+    text = before.installed(_commands(invocation, HOSTS[program]))
     return _change(invocation, before, text, is_dry_run=dry_run, is_removal=False)
 
 
@@ -67,7 +68,7 @@ def install(invocation: Invocation, program: str, is_users: bool, project: Path 
 @click.pass_obj
 def remove(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
     """Take our hooks out of the settings of PROGRAM."""
-    before = _settings(is_users, project)
+    before = _settings(program, is_users, project)
     return _change(invocation, before, before.removed(), is_dry_run=dry_run, is_removal=True)
 
 
@@ -79,19 +80,23 @@ def remove(invocation: Invocation, program: str, is_users: bool, project: Path |
 @click.pass_obj
 def status(invocation: Invocation, program: str, is_users: bool, project: Path | None) -> Exit:
     """Tell whether our hooks stand in the settings of PROGRAM, and what they run."""
-    found = _settings(is_users, project)
+    found = _settings(program, is_users, project)
     commands = found.commands()
     if invocation.is_json:
-        invocation.print_json({"path": str(found.path), "installed": _installed(commands), "commands": commands})
+        invocation.print_json(
+            {"path": str(found.path), "installed": _installed(commands, program), "commands": commands}
+        )
     else:
-        click.echo(f"{_installed(commands)}  {harmless(str(found.path))}")
+        click.echo(f"{_installed(commands, program)}  {harmless(str(found.path))}")
         for event, told in commands.items():
             click.echo(f"  {event}: {harmless(told)}")
     return Exit.DONE if commands else Exit.NOTHING_FOUND
 
 
 @hooks_command.command("run", context_settings=HELP)
-@click.argument("event", cls=Argument, type=click.Choice(EVENTS), help="The event, as Claude Code names it.")
+@click.argument(
+    "event", cls=Argument, type=click.Choice(tuple(USUAL.events)), help=f"The event, as {USUAL.title} names it."
+)
 @click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
 @shared
 @click.pass_obj
@@ -101,21 +106,23 @@ def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     hook_run.main([event, *(str(one) for pair in options.items() if pair[1] is not None for one in pair)])
 
 
-def _settings(is_users: bool, project: Path | None) -> "SettingsFile":
-    # here, since a hook that runs needs no room that touches files
-
+def _settings(program: str, is_users: bool, project: Path | None) -> "SettingsFile":
     if is_users and project is not None:
         raise click.UsageError("--user and --project: one of them")
-    return read_settings(settings_path(project))
+    return read_settings(settings_path(HOSTS[program], project))
 
 
-def _commands(invocation: Invocation) -> dict[str, str]:
+def _commands(invocation: Invocation, host: Host) -> dict[str, str]:
     """Return what runs at each event: Python itself, for memoryctl takes longer to load than an answer to come."""
-    options = {"--agent": _agent(invocation), "--socket": invocation.socket and invocation.socket.absolute()}
+    options = {
+        "--host": None if host is USUAL else host.name,
+        "--agent": _agent(invocation),
+        "--socket": invocation.socket and invocation.socket.absolute(),
+    }
     given = [str(one) for pair in options.items() if pair[1] for one in pair]
     # -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose
     # a PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie
-    return {event: shlex.join([sys.executable, "-P", "-m", "memoryd.hooks", event, *given]) for event in EVENTS}
+    return {event: shlex.join([sys.executable, "-P", "-m", "memoryd.hooks", event, *given]) for event in host.events}
 
 
 def _agent(invocation: Invocation) -> str | None:
@@ -130,17 +137,15 @@ def _agent(invocation: Invocation) -> str | None:
     return agents[0]["id"] if len(agents) == 1 else None
 
 
-def _installed(commands: Mapping[str, str]) -> str:
+def _installed(commands: Mapping[str, str], program: str) -> str:
     if not commands:
         return "not installed"
-    return "installed" if commands.keys() == set(EVENTS) else "installed in part"
+    return "installed" if commands.keys() == HOSTS[program].events.keys() else "installed in part"
 
 
 def _change(invocation: Invocation, before: "SettingsFile", text: str, *, is_dry_run: bool, is_removal: bool) -> Exit:
     is_changed = text != before.text
     if is_changed and not is_dry_run:
-        # here, as above
-
         write_settings(before, text, is_removal=is_removal)
     if invocation.is_json:
         told = {"path": str(before.path), "changed": is_changed, "dryRun": is_dry_run}
@@ -161,7 +166,6 @@ def _done(is_changed: bool, is_removal: bool) -> str:
 
 _MAX_BYTES: Final = 4 * 1024 * 1024
 _BACKUP: Final = ".before-memoryd"
-_FOLDER: Final = ".claude"
 
 
 class SettingsFile(Struct, frozen=True):
@@ -206,15 +210,15 @@ class SettingsFile(Struct, frozen=True):
         return InvalidRequest(f"{self.path} is left as it is: {error}", hint="mend it by hand, and try again")
 
 
-def settings_path(project: Path | None) -> Path:
+def settings_path(host: Host, project: Path | None) -> Path:
     """Tell where the settings lie: of the user, or those of a project that are not shared with others.
 
     They hold a path of this machine, so the `settings.json` of a project, which is committed, is no place for them.
     """
     if project is not None:
-        return _followed(project / _FOLDER / "settings.local.json")
-    folder = os.environ.get("CLAUDE_CONFIG_DIR")
-    return _followed((Path(folder) if folder else Path.home() / _FOLDER) / "settings.json")
+        return _followed(project / host.folder / host.project_settings)
+    folder = os.environ.get(host.folder_variable)
+    return _followed((Path(folder) if folder else Path.home() / host.folder) / host.settings)
 
 
 def read_settings(path: Path) -> SettingsFile:

@@ -33,13 +33,14 @@ from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.client import Client
 from memoryd.config.loading.load import checked
 from memoryd.config.paths import config_file
-from memoryd.domain.embedding import BY_KEY, LOCAL, NONE
+from memoryd.domain.embedding import LOCAL, NONE, REMOTE
 from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.hooks.hosts import HOSTS
 from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
 _PROBE_SECONDS = 2.0
-MODELS = (LOCAL, NONE, *BY_KEY, "ollama")
+MODELS = (LOCAL, NONE, *REMOTE)
 
 
 class ServiceOutcome(Struct, frozen=True):
@@ -191,8 +192,9 @@ def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
     """Return commands, each with what it does; `is_started`: with the new file, just now."""
     steps = [] if is_started else [_start()]
     steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
-    if shutil.which("claude") or (Path.home() / ".claude").is_dir():
-        steps.append(("memoryctl hooks install claude-code", "have Claude Code remember"))
+    for host in HOSTS.values():
+        if shutil.which(host.program) or (Path.home() / host.folder).is_dir():
+            steps.append((f"memoryctl hooks install {host.name}", f"have {host.title} remember"))
     steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
     return [*steps, ("memoryctl doctor", "if something seems wrong")]
 

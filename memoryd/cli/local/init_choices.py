@@ -20,9 +20,9 @@ from memoryd.config.agents import DEFAULT_AGENT, Agent
 from memoryd.config.loading.load import Checked, Loaded, loaded_of
 from memoryd.config.loading.raw import ConfigText, read
 from memoryd.domain.embedding import (
+    BY_KEY,
     LOCAL,
     NONE,
-    REMOTE,
     FirstModel,
     ModelsHere,
     local_model,
@@ -155,7 +155,7 @@ def _openclaw(options: InitOptions, here: FirstLook) -> Path | None:
     who = ", ".join(sorted({agent.memory_search.provider for agent in found.agents}))
     agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in found.agents)
     question = f"OpenClaw's configuration {found.path} fits ({agents}; vectors by {who})"
-    sent = sorted({agent.memory_search.provider for agent in found.agents} & REMOTE - {"ollama"})
+    sent = sorted({agent.memory_search.provider for agent in found.agents} & set(BY_KEY))
     warning = (
         f" The text of your notes will leave this machine, for {', '.join(map(here.host_of, sent))}." if sent else ""
     )

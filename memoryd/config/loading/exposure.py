@@ -2,7 +2,7 @@
 
 import ipaddress
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,12 +13,11 @@ from memoryd.config.agents import Agent
 from memoryd.config.providers import READ_PROVIDERS
 from memoryd.config.root import Config
 from memoryd.config.section import Secret
+from memoryd.domain.embedding import CONFIG_NAMES
 
 HERE: Final = frozenset({"local", "none"})
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 READERS: Final = stat.S_IRGRP | stat.S_IROTH
-ENTRIES: Final[Mapping[str, frozenset[str]]] = {"auto": READ_PROVIDERS, "gemini": frozenset({"google", "gemini"})}
-"""Entries of `models.providers` that a provider may take its address from; the others have one of their own name."""
 
 
 class Exposure(Struct, frozen=True):
@@ -78,7 +77,7 @@ def _mode(path: Path) -> int:
 def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
     search = agent.memory_search
     used = {search.provider, search.fallback} - HERE
-    names = {name for provider in used for name in ENTRIES.get(provider, {provider})}
+    names = {name for provider in used for name in CONFIG_NAMES.get(provider, READ_PROVIDERS)}
     addresses = [search.remote.base_url] if used else []
     addresses += [entry.base_url for name, entry in config.models.providers.items() if name in names]
     for address in addresses:

@@ -105,7 +105,7 @@ class Call:
     body: Mapping[str, object] = field(repr=False)
 
 
-class Api(Protocol):
+class WireFormat(Protocol):
     """One provider's wire format. `rows` raises ValueError for an answer of another shape or number."""
 
     @property
@@ -121,7 +121,7 @@ class Api(Protocol):
     def items(self) -> int: ...
 
     @property
-    def older(self) -> "Api | None":
+    def older(self) -> "WireFormat | None":
         """The format to speak where this one's address does not exist."""
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call: ...

@@ -17,8 +17,8 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.api import Api, Input, RawVector, indexed_rows, list_rows
-from memoryd.embed.remote.providers import GeminiApi, VoyageApi
+from memoryd.embed.remote.api import Input, RawVector, WireFormat, indexed_rows, list_rows
+from memoryd.embed.remote.providers import GeminiWire, VoyageWire
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
@@ -75,9 +75,9 @@ class BatchApi(Protocol):
         ...
 
 
-def batch_api(api: Api, base: httpx.URL) -> BatchApi:
+def batch_api(wire: WireFormat, base: httpx.URL) -> BatchApi:
     """Return the batch interface that belongs to a wire format."""
-    return GeminiBatches(api, base) if isinstance(api, GeminiApi) else FileBatches(api, base)
+    return GeminiBatches(wire, base) if isinstance(wire, GeminiWire) else FileBatches(wire, base)
 
 
 class FileBatches:
@@ -85,8 +85,8 @@ class FileBatches:
 
     OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 
-    def __init__(self, api: Api, base: httpx.URL) -> None:
-        self._api = api
+    def __init__(self, wire: WireFormat, base: httpx.URL) -> None:
+        self._wire = wire
         self._base = base
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
@@ -103,7 +103,7 @@ class FileBatches:
 
     def create(self, file: str, name: str) -> BatchRequest:
         """Start the job; the name goes along, so that it can be found again."""
-        is_voyage = isinstance(self._api, VoyageApi)
+        is_voyage = isinstance(self._wire, VoyageWire)
         body: dict[str, object] = {
             "input_file_id": file,
             "endpoint": "/v1/embeddings",
@@ -153,12 +153,12 @@ class FileBatches:
 
     def _line(self, key: str, item: Input) -> dict[str, object]:
         body = self._body(item)
-        if isinstance(self._api, VoyageApi):
+        if isinstance(self._wire, VoyageWire):
             return {"custom_id": key, "body": {"input": body["input"]}}
         return {"custom_id": key, "method": "POST", "url": "/v1/embeddings", "body": body}
 
     def _body(self, item: Input) -> dict[str, object]:
-        return dict(self._api.call([item], Purpose.DOCUMENT).body)
+        return dict(self._wire.call([item], Purpose.DOCUMENT).body)
 
     def _url(self, path: str) -> httpx.URL:
         return self._base.copy_with(path=self._base.path.rstrip("/") + path)
@@ -169,13 +169,13 @@ class GeminiBatches:
 
     OVER: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 
-    def __init__(self, api: GeminiApi, base: httpx.URL) -> None:
-        self._api = api
+    def __init__(self, wire: GeminiWire, base: httpx.URL) -> None:
+        self._wire = wire
         self._base = base
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
         """Return one line a text."""
-        lines = [{"key": key, "request": self._api.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
+        lines = [{"key": key, "request": self._wire.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
         about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
         body = b"".join(
             [
@@ -195,7 +195,7 @@ class GeminiBatches:
     def create(self, file: str, name: str) -> BatchRequest:
         """Start the job."""
         batch = {"displayName": name, "inputConfig": {"fileName": file}}
-        return BatchRequest("POST", self._url(f"{self._api.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
+        return BatchRequest("POST", self._url(f"{self._wire.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
 
     def status(self, job: str) -> BatchRequest:
         """Ask for one job."""

@@ -65,7 +65,7 @@ class BatchEmbedder:
         self._inner = inner
         self._folder = JobFolder(folder)
         self._settings = settings
-        self._api = batch_api(inner.channel.api, inner.channel.endpoint.base)
+        self._api = batch_api(inner.channel.wire, inner.channel.endpoint.base)
         self._ready: dict[str, Vector | Unembeddable] = {}
         self._failures = 0
         self._stopped_until = 0.0

@@ -14,10 +14,10 @@ import structlog
 from memoryd.domain.embedding import Vector
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.protocol import Attachment, EmbedderIdentity, Passage, Purpose, Unembeddable
-from memoryd.embed.remote.api import Api, Input, PromptTemplate, RawVector, vector_of
+from memoryd.embed.remote.api import Input, PromptTemplate, RawVector, WireFormat, vector_of
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Endpoint, decode_json
-from memoryd.embed.remote.providers import BUSY_ITEMS, ESTIMATE_MARGIN, GeminiApi
+from memoryd.embed.remote.providers import BUSY_ITEMS, ESTIMATE_MARGIN, GeminiWire
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 
 log = structlog.get_logger(__name__)
@@ -42,39 +42,41 @@ KEPT: Final = 4096
 class Channel:
     """Speaks the provider's older format once the address of the newer one turned out to be unknown."""
 
-    def __init__(self, endpoint: Endpoint, api: Api) -> None:
+    def __init__(self, endpoint: Endpoint, wire: WireFormat) -> None:
         self.endpoint = endpoint
-        self.api = api
+        self.wire = wire
         self.dimensions: int | None = None
         """What every answer must have from now on; None until the first one tells."""
 
     async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
-        """Return one row a text, in order; raises CallError. `inputs` are no more than `api.items`."""
+        """Return one row a text, in order; raises CallError. `inputs` are no more than `wire.items`."""
         try:
-            return await self._rows(self.api, inputs, purpose, attempts)
+            return await self._rows(self.wire, inputs, purpose, attempts)
         except CallError as error:
-            older = self.api.older
+            older = self.wire.older
             if error.kind is not FailureKind.MISSING or older is None or _names_model(error):
                 raise
         rows = [row for one in inputs for row in await self._rows(older, [one], purpose, attempts)]
-        self.api = older
+        self.wire = older
         return rows
 
-    async def _rows(self, api: Api, inputs: Sequence[Input], purpose: Purpose, attempts: int | None) -> list[RawVector]:
-        call = api.call(inputs, purpose)
+    async def _rows(
+        self, wire: WireFormat, inputs: Sequence[Input], purpose: Purpose, attempts: int | None
+    ) -> list[RawVector]:
+        call = wire.call(inputs, purpose)
         return await self.endpoint.ask(
             "POST",
             self.endpoint.url(call.path),
             purpose,
-            partial(self.decoded, api, len(inputs)),
+            partial(self.decoded, wire, len(inputs)),
             json_body=call.body,
             texts=[item.text for item in inputs],
             attempts=attempts,
         )
 
-    def decoded(self, api: Api, count: int, body: bytes) -> list[RawVector]:
+    def decoded(self, wire: WireFormat, count: int, body: bytes) -> list[RawVector]:
         """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
-        rows = api.rows(decode_json(body), count)
+        rows = wire.rows(decode_json(body), count)
         for row in rows:
             # told while the answer is read, so that the gate counts it: vectors of two models are never mixed
             if self.dimensions not in {None, len(row)}:
@@ -102,7 +104,7 @@ class Splitter:
     def parts(self, inputs: Sequence[Input]) -> list[list[Input]]:
         """Return requests within the provider's limits; a text that is larger than all of them stands alone."""
         parts: list[list[Input]] = []
-        room, items = 0.0, min(self._items, self._channel.api.items)
+        room, items = 0.0, min(self._items, self._channel.wire.items)
         for item in inputs:
             cost = estimate(item.text)
             if not parts or len(parts[-1]) >= items or cost > room:
@@ -185,26 +187,26 @@ class MediaSender:
         return {file.sha256: self._kept.pop(file.sha256) for file in files}
 
     async def _send(self, file: Attachment, words: str) -> None:
-        api = self._channel.api
-        if not isinstance(api, GeminiApi) or not api.takes_media:
+        wire = self._channel.wire
+        if not isinstance(wire, GeminiWire) or not wire.takes_media:
             self._kept[file.sha256] = Unembeddable("this model embeds text only")
             return
         try:
-            self._kept[file.sha256] = vector_of(await self._row(api, file, words))
+            self._kept[file.sha256] = vector_of(await self._row(wire, file, words))
         except CallError as error:
             if error.kind not in NOT_THIS_INPUT | SUSPECT:
                 raise
             await self._splitter.probe()
             self._kept[file.sha256] = Unembeddable(error.reason)
 
-    async def _row(self, api: GeminiApi, file: Attachment, words: str) -> RawVector:
-        call = await asyncio.to_thread(api.media_call, file.data, file.mime, words)
+    async def _row(self, wire: GeminiWire, file: Attachment, words: str) -> RawVector:
+        call = await asyncio.to_thread(wire.media_call, file.data, file.mime, words)
         endpoint = self._channel.endpoint
         (row,) = await endpoint.ask(
             "POST",
             endpoint.url(call.path),
             Purpose.DOCUMENT,
-            partial(self._channel.decoded, api, 1),
+            partial(self._channel.decoded, wire, 1),
             json_body=call.body,
             texts=[words],
         )
@@ -245,7 +247,7 @@ class RemoteEmbedder:
         the endpoint gives none for this text."""
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
-        question = self._input(self.channel.api.prompts.query, text)
+        question = self._input(self.channel.wire.prompts.query, text)
         try:
             (row,) = await self.channel.rows([question], Purpose.QUERY)
             vector = vector_of(row)
@@ -286,7 +288,7 @@ class RemoteEmbedder:
         """Return the text of the passage as it is sent; None if there is none, or a file to be sent instead."""
         if passage.attachment is not None or not passage.text.strip():
             return None
-        return self._input(self.channel.api.prompts.document, passage.text, passage.title)
+        return self._input(self.channel.wire.prompts.document, passage.text, passage.title)
 
     async def _embed_all(self, todo: Sequence[Input], answers: Answers) -> None:
         parts = self._splitter.parts(todo)

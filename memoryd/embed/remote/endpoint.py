@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -13,46 +12,21 @@ import httpx
 import structlog
 from msgspec.structs import replace
 
-from memoryd.domain.embedding import INPUT_TYPES
-from memoryd.domain.media import MODEL_PREFIXES
+from memoryd.domain.embedding import BY_KEY, INPUT_TYPES
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Purpose
-from memoryd.embed.remote import providers
-from memoryd.embed.remote.api import Api, PromptTemplates, family_prompts, overridden
+from memoryd.embed.remote.api import PromptTemplates, WireFormat, overridden
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
 from memoryd.embed.remote.gate import EndpointGate, MeteredEmbedder, SpendingBook
 from memoryd.embed.remote.http import Endpoint, tls
-from memoryd.embed.remote.providers import (
-    CONTEXTS,
-    GEMINI_2,
-    GEMINI_2_DIMENSIONS,
-    PROVIDERS,
-    MistralApi,
-    OllamaApi,
-    OpenAiApi,
-)
+from memoryd.embed.remote.providers import CONTEXTS, PROVIDERS, SIZES
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbedderUnavailable, EmbeddingError, MemorydError, ModelError
 from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
-APIS: Final[dict[str, Callable[..., Api]]] = {
-    "openai": OpenAiApi,
-    "gemini": providers.GeminiApi,
-    "voyage": providers.VoyageApi,
-    "mistral": MistralApi,
-    "ollama": OllamaApi,
-}
-PREFIXES: Final = {
-    "openai": ("openai/",),
-    "gemini": MODEL_PREFIXES,
-    "voyage": ("voyage/",),
-    "mistral": ("mistral/",),
-    "ollama": ("ollama/",),
-}
-"""How other programs write the names of the same models."""
 LOOK_SECONDS: Final = 2.0
 """How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
 PROBE_TEXT: Final = "Is anybody there?"
@@ -67,9 +41,9 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: 
     the endpoint does not answer, refuses the key or does not know the model.
     """
     gate.enter(credentials)
-    api = api_of(settings, credentials.api_key)
+    wire = wire_of(settings, credentials.api_key)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, credentials, api, gate), api)
+    channel = Channel(_endpoint(settings, credentials, wire, gate), wire)
     try:
         dimensions = channel.dimensions = await _dimensions(channel, settings)
     except BaseException:
@@ -78,28 +52,27 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: 
     gate.admit()
     return RemoteEmbedder(
         channel,
-        identity_of(settings, channel.api, dimensions),
+        identity_of(settings, channel.wire, dimensions),
         tokens=PROVIDERS[settings.provider].tokens,
         context=context_of(settings),
     )
 
 
-def _endpoint(settings: RemoteSettings, credentials: Credentials, api: Api, gate: EndpointGate) -> Endpoint:
-    facts = PROVIDERS[settings.provider]
-    if facts.needs_key and not credentials.api_key and settings.is_own_address:
+def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: WireFormat, gate: EndpointGate) -> Endpoint:
+    if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint="set memorySearch.remote.apiKey")
     # names in one case, so that a configured header replaces ours instead of standing beside it
-    own = {name.lower(): value for name, value in api.auth.items()}
+    own = {name.lower(): value for name, value in wire.auth.items()}
     headers = own | {name.lower(): value for name, value in credentials.headers}
     try:
         for text in (*headers, *headers.values()):
             if not (text.isascii() and text.isprintable()):
                 raise ValueError("not for a header")
         return Endpoint(
-            base_url=api.base_url,
+            base_url=wire.base_url,
             headers=headers,
             secrets=[credentials.api_key, *(value for _, value in credentials.headers)],
-            concurrency=settings.concurrency or facts.concurrency,
+            concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
             timeouts=settings.timeouts,
             gate=gate,
         )
@@ -125,34 +98,34 @@ async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
 
 def model_of(settings: RemoteSettings) -> str:
     """Return the model as the endpoint names it."""
-    model = settings.model_name
+    model, row = settings.model_name, PROVIDERS[settings.provider]
     # a router's models carry the maker's name: there it is part of theirs
-    if settings.provider == "openai" and not settings.is_own_address:
+    if row.is_spoken_by_others and not settings.is_own_address:
         return model
-    for prefix in PREFIXES[settings.provider]:
+    for prefix in row.prefixes:
         model = model.removeprefix(prefix)
     return model
 
 
-def api_of(settings: RemoteSettings, api_key: str = "") -> Api:
+def wire_of(settings: RemoteSettings, api_key: str = "") -> WireFormat:
     """Return the provider's wire format for these settings; raises ModelError."""
-    facts = PROVIDERS.get(settings.provider)
-    if facts is None:
+    row = PROVIDERS.get(settings.provider)
+    if row is None:
         raise ModelError(f"there is no embedding provider {settings.provider}", hint=f"one of {', '.join(PROVIDERS)}")
     _require_dimensions(settings)
-    return APIS[settings.provider](
+    return row.wire(
         base_url=settings.base_url,
         model=model_of(settings),
         key=api_key,
         dimensions=settings.dimensions,
         prompts=_prompts(settings),
-        items=facts.items,
+        items=row.items,
     )
 
 
-def identity_of(settings: RemoteSettings, api: Api, dimensions: int) -> EmbedderIdentity:
+def identity_of(settings: RemoteSettings, wire: WireFormat, dimensions: int) -> EmbedderIdentity:
     """Return what the vectors depend on. No key, no header, and of the address neither a password nor a query."""
-    address = urlsplit(api.base_url)
+    address = urlsplit(wire.base_url)
     return EmbedderIdentity(
         provider=settings.provider,
         model=model_of(settings),
@@ -160,40 +133,33 @@ def identity_of(settings: RemoteSettings, api: Api, dimensions: int) -> Embedder
         endpoint=urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", "")),
         dimensions=dimensions,
         pooling="",
-        query_prompt=api.prompts.query.name,
-        document_prompt=api.prompts.document.name,
+        query_prompt=wire.prompts.query.name,
+        document_prompt=wire.prompts.document.name,
     )
 
 
 def context_of(settings: RemoteSettings) -> int:
     """Return the tokens of one text that the model takes; 0 if the endpoint cuts by itself, or nobody knows."""
-    facts = PROVIDERS[settings.provider]
-    return CONTEXTS.get(model_of(settings), facts.context if settings.is_own_address else 0)
+    row = PROVIDERS[settings.provider]
+    return CONTEXTS.get(model_of(settings), row.context if settings.is_own_address else 0)
 
 
 def _prompts(settings: RemoteSettings) -> PromptTemplates:
-    model = model_of(settings)
-    own = _own_prompts(settings.provider, model)
+    model, wire = model_of(settings), PROVIDERS[settings.provider].wire
+    own = wire.own_prompts(model)
     query, document = settings.query, settings.document
     if settings.provider not in INPUT_TYPES:
         query, document = replace(query, input_type=None), replace(document, input_type=None)
     template = overridden(own.document, document)
-    is_beside = settings.provider == "gemini" and providers.takes_title(model, template)
+    is_beside = wire.takes_title(model, template)
     return PromptTemplates(overridden(own.query, query), template if is_beside else template.titled)
-
-
-def _own_prompts(provider: str, model: str) -> PromptTemplates:
-    if provider == "gemini":
-        return providers.own_prompts(model)
-    if provider == "voyage":
-        return providers.OWN_PROMPTS
-    return PromptTemplates() if provider == "mistral" else family_prompts(model)
 
 
 def _require_dimensions(settings: RemoteSettings) -> None:
     model, dimensions = model_of(settings), settings.dimensions
-    if model in GEMINI_2 and dimensions not in {None, *GEMINI_2_DIMENSIONS}:
-        choices = ", ".join(map(str, GEMINI_2_DIMENSIONS))
+    sizes = SIZES.get(model)
+    if sizes and dimensions not in {None, *sizes}:
+        choices = ", ".join(map(str, sizes))
         raise ModelError(f"{model} gives no {dimensions} dimensions", hint=f"outputDimensionality is one of {choices}")
 
 

@@ -1,33 +1,7 @@
-"""What is known of each remote provider: address, default model, limits of a request. Documented in docs/how-to.
+"""What is known of each remote provider: its wire format, and one row with address, default model and limits.
 
 Sources: the providers' API references as of 2026. Limits with no number in a reference are those its error texts name
 (Gemini: "at most 100 requests can be in one batch"; Mistral: "Too many inputs in request" above 256).
-
-Gemini's embedding calls.
-
-POST /models/{model}:batchEmbedContents {"requests": [{"model", "content": {"parts": […]}, "taskType", …}]}
-→ {"embeddings": [{"values": […]}]}
-
-gemini-embedding-2 reads the task from the prompt and, as its guide says, not from `taskType`; both are sent, since a
-preview may change. Its prompts are those of the guide.
-
-Mistral's embeddings call.
-
-POST /embeddings {"model", "input": […], "output_dimension"?} → {"data": [{"index", "embedding"}]}
-
-Ollama's embedding calls: /api/embed, and /api/embeddings of releases before 0.3.
-
-POST /api/embed {"model", "input": […], "truncate", "dimensions"?} → {"embeddings": [[…], …]}
-POST /api/embeddings {"model", "prompt"} → {"embedding": […]}
-
-OpenAI's embeddings call, which most servers of open models speak, too.
-
-POST /embeddings {"model", "input": […], "dimensions"?} → {"data": [{"index", "embedding"}]}
-
-Voyage's embeddings call.
-
-POST /embeddings {"model", "input": […], "input_type", "truncation", "output_dimension"?}
-→ {"data": [{"index", "embedding"}]}
 """
 
 import base64
@@ -37,73 +11,25 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain import media
+from memoryd.domain.embedding import RemoteName
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.api import (
-    Api,
     Call,
     Input,
     PromptTemplate,
     PromptTemplates,
     RawVector,
+    WireFormat,
     bearer,
+    family_prompts,
     indexed_rows,
     list_rows,
 )
 
-
-class ProviderFacts(Struct, frozen=True):
-    """`items` and `tokens` bound one request; `context` one text, in tokens (0: the provider cuts by itself)."""
-
-    name: str
-    base_url: str
-    model: str
-    items: int
-    tokens: int
-    context: int
-    concurrency: int = 4
-    needs_key: bool = True
-    has_batches: bool = False
-
-
-_FACTS: Final = (
-    ProviderFacts(
-        "openai", "https://api.openai.com/v1", "text-embedding-3-small", 2048, 300_000, 8192, has_batches=True
-    ),
-    ProviderFacts(
-        "gemini",
-        "https://generativelanguage.googleapis.com/v1beta",
-        "gemini-embedding-001",
-        100,
-        200_000,
-        2048,
-        has_batches=True,
-    ),
-    ProviderFacts("voyage", "https://api.voyageai.com/v1", "voyage-4-large", 1000, 120_000, 0, has_batches=True),
-    ProviderFacts("mistral", "https://api.mistral.ai/v1", "mistral-embed", 256, 16_000, 8192),
-    ProviderFacts(
-        "ollama", "http://127.0.0.1:11434", "nomic-embed-text", 64, 32_000, 0, concurrency=1, needs_key=False
-    ),
-)
-PROVIDERS: Final = {facts.name: facts for facts in _FACTS}
-
-CONTEXTS: Final = {"gemini-embedding-2": 8192, "gemini-embedding-2-preview": 8192}
-"""Tokens of models that take another number than their provider's default model."""
-
-DIMENSIONS: Final = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-    "gemini-embedding-001": 3072,
-    "gemini-embedding-2": 3072,
-    "gemini-embedding-2-preview": 3072,
-    "voyage-4-large": 1024,
-    "mistral-embed": 1024,
-    "nomic-embed-text": 768,
-}
-"""Dimensions when none are asked for. For people: what counts is what the endpoint answers to a first text."""
-
-GEMINI_2: Final = media.MODELS
-GEMINI_2_DIMENSIONS: Final = (768, 1536, 3072)
+CONTEXTS: Final = dict.fromkeys(media.MODELS, 8192)
+"""Tokens of models that take another number than their provider's default model, wherever they are asked."""
+SIZES: Final = dict.fromkeys(media.MODELS, (768, 1536, 3072))
+"""Dimensions of models that give no others."""
 
 ESTIMATE_MARGIN: Final = 0.6
 """Share of a token limit that is used: token counts here are estimates."""
@@ -111,49 +37,105 @@ BUSY_ITEMS: Final = 128
 """More texts are not put into one request, whatever the provider allows: a failure then costs little."""
 
 
-QUERY_TASK: Final = "RETRIEVAL_QUERY"
-DOCUMENT_TASK: Final = "RETRIEVAL_DOCUMENT"
+class OpenAiWire:
+    """OpenAI's embeddings call, which most servers of open models speak, too; the others say where theirs differs.
 
+    POST /embeddings {"model", "input": […], "dimensions"?} → {"data": [{"index", "embedding"}]}
 
-def own_prompts(model: str) -> PromptTemplates:
-    """Return task types, and for the second generation the prompts."""
-    if model in GEMINI_2:
-        return PromptTemplates(
-            PromptTemplate("task: search result | query: {text}", QUERY_TASK),
-            PromptTemplate("title: {title} | text: {text}", DOCUMENT_TASK),
-        )
-    return PromptTemplates(PromptTemplate(input_type=QUERY_TASK), PromptTemplate(input_type=DOCUMENT_TASK))
+    `prompts` carry an input type only if one is configured; it is sent as `input_type`.
+    """
 
-
-def takes_title(model: str, document: PromptTemplate) -> bool:
-    """Tell whether the title of a passage has a field of its own in the request."""
-    return model not in GEMINI_2 and document.input_type == DOCUMENT_TASK
-
-
-class GeminiApi:
-    """`dimensions` are sent as `outputDimensionality`."""
+    path = "/embeddings"
+    tails: tuple[str, ...] = ("/embeddings",)
+    """Ends of an address that people copy along."""
+    fixed: Mapping[str, object] = {}
+    """Stands in each request."""
+    size = "dimensions"
+    """The field that asks for dimensions."""
 
     def __init__(
         self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
     ) -> None:
-        self.base_url = base_url.removesuffix("/openai")
-        self.auth: Mapping[str, str] = {"x-goog-api-key": key} if key else {}
+        for tail in self.tails:
+            base_url = base_url.removesuffix(tail)
+        self.base_url = base_url
+        self.auth: Mapping[str, str] = bearer(key)
         self.prompts = prompts
         self.items = items
-        self.older: Api | None = None
-        self.path = f"/models/{model}"
-        self.takes_media = model in GEMINI_2
-        self._takes_title = takes_title(model, prompts.document)
-        self._dimensions = dimensions
+        self.older: WireFormat | None = None
+        asked = {} if dimensions is None else {self.size: dimensions}
+        self.body: Mapping[str, object] = {"model": model, **self.fixed, **asked}
+
+    @staticmethod
+    def own_prompts(model: str) -> PromptTemplates:
+        """Return what the model wants unless the configuration says otherwise."""
+        return family_prompts(model)
+
+    @staticmethod
+    def takes_title(model: str, document: PromptTemplate) -> bool:
+        """Tell whether the title of a passage has a field of its own in the request."""
+        return False
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """Return one request for all texts."""
-        return Call(f"{self.path}:batchEmbedContents", {"requests": [self.request(item, purpose) for item in inputs]})
+        body = {**self.body, "input": [item.text for item in inputs]}
+        input_type = self.prompts.of(purpose).input_type
+        return Call(self.path, body | {"input_type": input_type} if input_type else body)
+
+    def rows(self, answer: object, count: int) -> list[RawVector]:
+        """Return the vectors in the order of the texts."""
+        return indexed_rows(answer, count)
+
+
+QUERY_TASK: Final = "RETRIEVAL_QUERY"
+DOCUMENT_TASK: Final = "RETRIEVAL_DOCUMENT"
+
+
+class GeminiWire(OpenAiWire):
+    """Gemini's embedding calls.
+
+    POST /models/{model}:batchEmbedContents {"requests": [{"model", "content": {"parts": […]}, "taskType", …}]}
+    → {"embeddings": [{"values": […]}]}
+
+    gemini-embedding-2 reads the task from the prompt and, as its guide says, not from `taskType`; both are sent, since
+    a preview may change. Its prompts are those of the guide.
+    """
+
+    tails = ("/openai",)
+
+    def __init__(
+        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
+    ) -> None:
+        super().__init__(base_url=base_url, model=model, key=key, dimensions=dimensions, prompts=prompts, items=items)
+        self.auth = {"x-goog-api-key": key} if key else {}
+        self.path = f"/models/{model}:batchEmbedContents"
+        self.takes_media = model in media.MODELS
+        self._model = model
+        self._dimensions = dimensions
+
+    @staticmethod
+    def own_prompts(model: str) -> PromptTemplates:
+        """Return task types, and for the second generation the prompts."""
+        if model in media.MODELS:
+            return PromptTemplates(
+                PromptTemplate("task: search result | query: {text}", QUERY_TASK),
+                PromptTemplate("title: {title} | text: {text}", DOCUMENT_TASK),
+            )
+        return PromptTemplates(PromptTemplate(input_type=QUERY_TASK), PromptTemplate(input_type=DOCUMENT_TASK))
+
+    @staticmethod
+    def takes_title(model: str, document: PromptTemplate) -> bool:
+        """Only the first generation, and only beside its usual task."""
+        return model not in media.MODELS and document.input_type == DOCUMENT_TASK
+
+    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
+        """Return one request for all texts."""
+        return Call(self.path, {"requests": [self.request(item, purpose) for item in inputs]})
 
     def request(self, item: Input, purpose: Purpose) -> dict[str, object]:
         """Return one text's part of a request; a batch job takes the same."""
         request = self._request([{"text": item.text}], purpose)
-        if item.title and purpose is Purpose.DOCUMENT and self._takes_title:
+        if item.title and purpose is Purpose.DOCUMENT and self.takes_title(self._model, self.prompts.document):
             request["title"] = item.title
         return request
 
@@ -161,7 +143,7 @@ class GeminiApi:
         """Return the request for one picture or sound, with the words that stand for it."""
         inline = {"mimeType": mime, "data": base64.b64encode(data).decode("ascii")}
         request = self._request([{"text": label}, {"inlineData": inline}], Purpose.DOCUMENT)
-        return Call(f"{self.path}:batchEmbedContents", {"requests": [request]})
+        return Call(self.path, {"requests": [request]})
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
@@ -170,7 +152,7 @@ class GeminiApi:
         return list_rows([entry.get("values") if isinstance(entry, dict) else None for entry in entries], count)
 
     def _request(self, parts: list[object], purpose: Purpose) -> dict[str, object]:
-        request: dict[str, object] = {"model": self.path.removeprefix("/"), "content": {"parts": parts}}
+        request: dict[str, object] = {"model": f"models/{self._model}", "content": {"parts": parts}}
         task = self.prompts.of(purpose).input_type
         if task:
             request["taskType"] = task
@@ -179,137 +161,172 @@ class GeminiApi:
         return request
 
 
-class MistralApi:
-    """Knows no input types: questions and passages differ by prompt only, and Mistral's models want none."""
+class VoyageWire(OpenAiWire):
+    """Voyage's embeddings call: it cuts a text that is too long, and puts its prompts before the texts itself.
+
+    POST /embeddings {"model", "input": […], "input_type", "truncation", "output_dimension"?}
+    → {"data": [{"index", "embedding"}]}
+    """
+
+    fixed: Mapping[str, object] = {"truncation": True}
+    size = "output_dimension"
+
+    @staticmethod
+    def own_prompts(model: str) -> PromptTemplates:
+        """Return the input types."""
+        return PromptTemplates(PromptTemplate(input_type="query"), PromptTemplate(input_type="document"))
+
+
+class MistralWire(OpenAiWire):
+    """Mistral's embeddings call.
+
+    POST /embeddings {"model", "input": […], "output_dimension"?} → {"data": [{"index", "embedding"}]}
+    """
+
+    size = "output_dimension"
+
+    @staticmethod
+    def own_prompts(model: str) -> PromptTemplates:
+        """Mistral's models want none."""
+        return PromptTemplates()
+
+
+class OllamaWire(OpenAiWire):
+    """Ollama's /api/embed: puts no prompt before a text, so the model's own are applied here; cuts a text too long.
+
+    POST /api/embed {"model", "input": […], "truncate", "dimensions"?} → {"embeddings": [[…], …]}
+    """
+
+    path = "/api/embed"
+    tails = ("/api/embeddings", "/api/embed", "/api", "/v1")
+    fixed: Mapping[str, object] = {"truncate": True}
 
     def __init__(
         self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
     ) -> None:
-        self.base_url = base_url.removesuffix("/embeddings")
-        self.auth: Mapping[str, str] = bearer(key)
-        self.prompts = prompts
-        self.items = items
-        self.older: Api | None = None
-        self._fixed: dict[str, object] = {"model": model}
-        if dimensions is not None:
-            self._fixed["output_dimension"] = dimensions
-
-    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """Return one request for all texts."""
-        return Call("/embeddings", self._fixed | {"input": [item.text for item in inputs]})
-
-    def rows(self, answer: object, count: int) -> list[RawVector]:
-        """Return the vectors in the order of the texts."""
-        return indexed_rows(answer, count)
-
-
-TAILS: Final = ("/api/embeddings", "/api/embed", "/api", "/v1")
-"""Ends of an address that people copy along."""
-
-
-class OllamaApi:
-    """Puts no prompt before a text, so the model's own are applied here; cuts a text that is too long."""
-
-    def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
-    ) -> None:
-        self.base_url = _root(base_url)
-        self.auth: Mapping[str, str] = bearer(key)
-        self.prompts = prompts
-        self.items = items
-        self.older: Api | None = OlderOllamaApi(self.base_url, model, key, prompts)
-        self._fixed: dict[str, object] = {"model": model, "truncate": True}
-        if dimensions is not None:
-            self._fixed["dimensions"] = dimensions
-
-    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """Return one request for all texts."""
-        return Call("/api/embed", self._fixed | {"input": [item.text for item in inputs]})
+        super().__init__(base_url=base_url, model=model, key=key, dimensions=dimensions, prompts=prompts, items=items)
+        self.older = OlderOllamaWire(
+            base_url=self.base_url, model=model, key=key, dimensions=None, prompts=prompts, items=1
+        )
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
         return list_rows(answer.get("embeddings") if isinstance(answer, dict) else None, count)
 
 
-class OlderOllamaApi:
-    """One text a request."""
+class OlderOllamaWire(OpenAiWire):
+    """/api/embeddings of Ollama before 0.3: one text a request.
 
-    def __init__(self, base_url: str, model: str, key: str, prompts: PromptTemplates) -> None:
-        self.base_url = base_url
-        self.auth: Mapping[str, str] = bearer(key)
-        self.prompts = prompts
-        self.items = 1
-        self.older: Api | None = None
-        self._model = model
+    POST /api/embeddings {"model", "prompt"} → {"embedding": […]}
+    """
+
+    path = "/api/embeddings"
+    tails = ()
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """Return the request for the only text."""
         (only,) = inputs
-        return Call("/api/embeddings", {"model": self._model, "prompt": only.text})
+        return Call(self.path, {**self.body, "prompt": only.text})
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the only vector."""
-        embedding = answer.get("embedding") if isinstance(answer, dict) else None
-        return list_rows([embedding], count)
+        return list_rows([answer.get("embedding") if isinstance(answer, dict) else None], count)
 
 
-def _root(base_url: str) -> str:
-    for tail in TAILS:
-        base_url = base_url.removesuffix(tail)
-    return base_url
+class Provider(Struct, frozen=True, kw_only=True):
+    """One provider. What the configuration must know of it as well stands in `domain/embedding.py`."""
+
+    name: RemoteName
+    base_url: str
+    model: str
+    """The default model, which gives so many `dimensions`, for people: what counts is the answer to a first text."""
+    dimensions: int
+    items: int
+    tokens: int
+    """Bound one request."""
+    context: int
+    """Bounds one text, in tokens; 0: the provider cuts by itself."""
+    wire: type[OpenAiWire]
+    key_env: tuple[str, ...]
+    """Environment variables that may hold the key."""
+    prefixes: tuple[str, ...]
+    """How other programs begin the names of the same models."""
+    is_spoken_by_others: bool = False
+    """Other makers' servers speak it too, whose models are named with such a prefix."""
+    concurrency: int = 4
+    has_batches: bool = False
+    advice: str = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
+    """What helps when it does not answer; `{model}` is filled in."""
 
 
-class OpenAiApi:
-    """`prompts` carry an input type only if one is configured; it is sent as `input_type`."""
-
-    def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
-    ) -> None:
-        self.base_url = base_url.removesuffix("/embeddings")
-        self.auth: Mapping[str, str] = bearer(key)
-        self.prompts = prompts
-        self.items = items
-        self.older: Api | None = None
-        self._fixed: dict[str, object] = {"model": model}
-        if dimensions is not None:
-            self._fixed["dimensions"] = dimensions
-
-    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """Return one request for all texts."""
-        body = self._fixed | {"input": [item.text for item in inputs]}
-        input_type = self.prompts.of(purpose).input_type
-        return Call("/embeddings", body | {"input_type": input_type} if input_type else body)
-
-    def rows(self, answer: object, count: int) -> list[RawVector]:
-        """Return the vectors in the order of the texts."""
-        return indexed_rows(answer, count)
-
-
-OWN_PROMPTS: Final = PromptTemplates(PromptTemplate(input_type="query"), PromptTemplate(input_type="document"))
-"""Voyage puts its prompts before the texts itself."""
-
-
-class VoyageApi:
-    """Voyage cuts a text that is too long for the model."""
-
-    def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
-    ) -> None:
-        self.base_url = base_url.removesuffix("/embeddings")
-        self.auth: Mapping[str, str] = bearer(key)
-        self.prompts = prompts
-        self.items = items
-        self.older: Api | None = None
-        self.fixed: dict[str, object] = {"model": model, "truncation": True}
-        if dimensions is not None:
-            self.fixed["output_dimension"] = dimensions
-
-    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """Return one request for all texts."""
-        body = self.fixed | {"input": [item.text for item in inputs]}
-        input_type = self.prompts.of(purpose).input_type
-        return Call("/embeddings", body | {"input_type": input_type} if input_type else body)
-
-    def rows(self, answer: object, count: int) -> list[RawVector]:
-        """Return the vectors in the order of the texts."""
-        return indexed_rows(answer, count)
+PROVIDERS: Final[Mapping[str, Provider]] = {
+    row.name: row
+    for row in (
+        Provider(
+            name="openai",
+            base_url="https://api.openai.com/v1",
+            model="text-embedding-3-small",
+            dimensions=1536,
+            items=2048,
+            tokens=300_000,
+            context=8192,
+            wire=OpenAiWire,
+            key_env=("OPENAI_API_KEY",),
+            prefixes=("openai/",),
+            is_spoken_by_others=True,
+            has_batches=True,
+        ),
+        Provider(
+            name="gemini",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            model="gemini-embedding-001",
+            dimensions=3072,
+            items=100,
+            tokens=200_000,
+            context=2048,
+            wire=GeminiWire,
+            key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            prefixes=media.MODEL_PREFIXES,
+            has_batches=True,
+        ),
+        Provider(
+            name="voyage",
+            base_url="https://api.voyageai.com/v1",
+            model="voyage-4-large",
+            dimensions=1024,
+            items=1000,
+            tokens=120_000,
+            context=0,
+            wire=VoyageWire,
+            key_env=("VOYAGE_API_KEY",),
+            prefixes=("voyage/",),
+            has_batches=True,
+        ),
+        Provider(
+            name="mistral",
+            base_url="https://api.mistral.ai/v1",
+            model="mistral-embed",
+            dimensions=1024,
+            items=256,
+            tokens=16_000,
+            context=8192,
+            wire=MistralWire,
+            key_env=("MISTRAL_API_KEY",),
+            prefixes=("mistral/",),
+        ),
+        Provider(
+            name="ollama",
+            base_url="http://127.0.0.1:11434",
+            model="nomic-embed-text",
+            dimensions=768,
+            items=64,
+            tokens=32_000,
+            context=0,
+            wire=OllamaWire,
+            key_env=("OLLAMA_API_KEY",),
+            prefixes=("ollama/",),
+            concurrency=1,
+            advice="start it (ollama serve), and fetch the model (ollama pull {model})",
+        ),
+    )
+}

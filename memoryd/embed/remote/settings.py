@@ -28,19 +28,11 @@ from memoryd.config.providers import (
     ProviderSection,
 )
 from memoryd.config.section import Secret, parse_secret
+from memoryd.domain.embedding import BY_KEY, CONFIG_NAMES
 from memoryd.embed.remote.api import PromptOverride
 from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.errors import ConfigError, ModelError
 
-ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {"gemini": ("google", "gemini")}
-"""Names under `models.providers` and in profiles where they differ from ours."""
-VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "voyage": ("VOYAGE_API_KEY",),
-    "mistral": ("MISTRAL_API_KEY",),
-    "ollama": ("OLLAMA_API_KEY",),
-}
 SECRET_HEADERS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """Headers that carry a key."""
 PROFILES_BYTES_MAX: Final = 1024 * 1024
@@ -89,7 +81,7 @@ class KeySources:
     def _configured(self, provider: str, own: Secret | None, address: AddressOwner) -> Iterator[tuple[str, Secret]]:
         if own is not None:
             yield "memorySearch.remote.apiKey", own
-        for name in _names(provider) if address is not AddressOwner.REMOTE else ():
+        for name in CONFIG_NAMES[provider] if address is not AddressOwner.REMOTE else ():
             entry = self.models.providers.get(name)
             if entry is not None and entry.api_key is not None:
                 yield f"models.providers.{name}.apiKey", entry.api_key
@@ -102,7 +94,7 @@ class KeySources:
         return None
 
     def _in_environment(self, provider: str) -> Key | None:
-        for name in VARIABLES.get(provider, ()):
+        for name in PROVIDERS[provider].key_env:
             if text := self.environment.get(name, "").strip():
                 return Key(f"${name}", SecretStr(text))
         return None
@@ -118,19 +110,14 @@ def profile_files(environment: Mapping[str, str], home: Path, agent: str) -> lis
 
 def hint(provider: str) -> str:
     """Return one sentence that says where to put a key."""
-    variable = VARIABLES.get(provider, ("",))[0]
-    entry = _names(provider)[0]
+    entry, variable = CONFIG_NAMES[provider][0], PROVIDERS[provider].key_env[0]
     return f"set memorySearch.remote.apiKey, models.providers.{entry}.apiKey or ${variable}"
 
 
 def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
     """Return what `models.providers` says of a provider, under any of its names."""
-    found = (models.providers[name] for name in _names(provider) if name in models.providers)
+    found = (models.providers[name] for name in CONFIG_NAMES[provider] if name in models.providers)
     return next(found, ProviderSection())
-
-
-def _names(provider: str) -> tuple[str, ...]:
-    return ENTRIES.get(provider, (provider,))
 
 
 def revealed(origin: str, secret: Secret) -> str:
@@ -153,7 +140,7 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
         for name, profile in (entries.items() if isinstance(entries, dict) else ())
         if isinstance(profile, dict)
         and profile.get("type") == "api_key"
-        and profile.get("provider") in _names(provider)
+        and profile.get("provider") in CONFIG_NAMES[provider]
     }
     preferred = [name for name in _order(store, provider) if name in found]
     return [(name, found[name]) for name in dict.fromkeys([*preferred, *sorted(found)])]
@@ -162,7 +149,7 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
 def _order(store: Mapping[str, object], provider: str) -> list[str]:
     order, last = store.get("order"), store.get("lastGood")
     names: list[object] = []
-    for name in _names(provider):
+    for name in CONFIG_NAMES[provider]:
         listed = order.get(name) if isinstance(order, dict) else None
         names += listed if isinstance(listed, list) else []
         names += [last.get(name)] if isinstance(last, dict) else []
@@ -238,10 +225,10 @@ class RemoteSettings(Struct, frozen=True):
     model: str = ""
     access: EndpointAccess = EndpointAccess()
     dimensions: int | None = None
-    query: PromptOverride = field(default_factory=PromptOverride)
-    document: PromptOverride = field(default_factory=PromptOverride)
+    query: PromptOverride = PromptOverride()
+    document: PromptOverride = PromptOverride()
     concurrency: int | None = None
-    timeouts: CallTimeouts = field(default_factory=CallTimeouts)
+    timeouts: CallTimeouts = CallTimeouts()
     tokens_per_day: int | None = None
     batch: BatchSection | None = None
     """How the provider's batch interface is used; None: not at all."""
@@ -291,7 +278,7 @@ def credentials_of(settings: RemoteSettings, keys: KeySources) -> Credentials:
     if access.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {provider} {ADDRESS_EXPECTED}"])
     key = keys.find(provider, access.key, access.owner)
-    if key is None and PROVIDERS[provider].needs_key and access.owner is AddressOwner.USUAL:
+    if key is None and provider in BY_KEY and access.owner is AddressOwner.USUAL:
         raise ModelError(f"there is no key for {provider}", hint=hint(provider))
     return Credentials(
         api_key="" if key is None else key.reveal(),

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.claude_settings import EVENTS, is_nothing, our_commands, with_hooks, without_hooks
+from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
 
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 COMMANDS = {event: f"/usr/bin/python3 -P -m memoryd.hooks {event}" for event in EVENTS}
 OTHERS = {"type": "command", "command": "./check.sh", "timeout": 30}
 FULL = {

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from memoryd.config.providers import ModelsSection, ProviderSection
 from memoryd.config.section import Secret, parse_secret
+from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import AddressOwner, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
 
@@ -50,21 +51,12 @@ def test_key_of_memory_search_wins_over_all_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "variable"),
-    [
-        ("openai", "OPENAI_API_KEY"),
-        ("gemini", "GEMINI_API_KEY"),
-        ("gemini", "GOOGLE_API_KEY"),
-        ("voyage", "VOYAGE_API_KEY"),
-        ("mistral", "MISTRAL_API_KEY"),
-        ("ollama", "OLLAMA_API_KEY"),
-    ],
+    ("provider", "variable"), [(row.name, variable) for row in PROVIDERS.values() for variable in row.key_env]
 )
 def test_each_provider_has_its_variable_and_no_other(provider: str, variable: str) -> None:
     sources = KeySources(NO_MODELS, {variable: " ollama-local "})
     assert found(sources, provider) == (f"${variable}", "ollama-local")
-    others = {"openai", "gemini", "voyage", "mistral", "ollama"} - {provider}
-    assert not [other for other in others if sources.find(other)]
+    assert [name for name in PROVIDERS if sources.find(name)] == [provider]
 
 
 def test_google_serves_gemini() -> None:

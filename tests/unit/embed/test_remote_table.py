@@ -1,22 +1,56 @@
-"""The page about providers tells of them what the code knows."""
+"""Wherever providers are named, these are the rows of the table."""
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from memoryd.embed.remote.providers import DIMENSIONS, PROVIDERS
+from memoryd.config.memory_search import MemorySearchSection
+from memoryd.config.providers import READ_PROVIDERS, FallbackName, ProviderName
+from memoryd.domain import media
+from memoryd.domain.embedding import BY_KEY, CONFIG_NAMES, INPUT_TYPES, KEYLESS, REMOTE
+from memoryd.embed.remote.providers import PROVIDERS
+from tests.contract.embedding_server import DIALECTS
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "providers.md"
-ROW = re.compile(r"\| `(\w+)` \| `([\w.-]+)` \| (\d+) \| (.+?) \| (.+?) \|")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "how-to" / "providers.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| `(\w+)` \| `?([\w.–-]+)`? \| (\d+|–) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+def test_configuration_and_contract_suite_have_every_row_and_no_other() -> None:
+    assert tuple(PROVIDERS) == REMOTE
+    assert set(get_args(ProviderName)) - {"auto"} == set(get_args(FallbackName)) == {"local", "none", *PROVIDERS}
+    assert PROVIDERS.keys() == CONFIG_NAMES.keys() == DIALECTS.keys() == {*BY_KEY, *KEYLESS}
+    assert READ_PROVIDERS.issuperset(PROVIDERS)
+    assert PROVIDERS.keys() >= INPUT_TYPES | {media.PROVIDER}
+    assert all(DIALECTS[name].provider == name for name in DIALECTS)
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_page_names_model_dimensions_limits_and_destination(name: str) -> None:
-    facts = PROVIDERS[name]
-    rows = {match[1]: match for match in ROW.finditer(PAGE.read_text())}
+    row = PROVIDERS[name]
+    rows = {match[1]: match for match in ROW.finditer(PAGE)}
+    assert rows.keys() == {"local", "none", *PROVIDERS}
     _, model, dimensions, limits, destination = rows[name].groups()
-    assert (model, int(dimensions)) == (facts.model, DIMENSIONS[facts.model])
-    assert f"{facts.items} texts" in limits
-    assert facts.context == 0 or f"{facts.context} tokens a text" in limits
-    assert facts.base_url.partition("://")[2].partition("/")[0] in destination
+    assert (model, int(dimensions)) == (row.model, row.dimensions)
+    assert f"{row.items} texts" in limits
+    assert row.context == 0 or f"{row.context} tokens a text" in limits
+    assert row.base_url.partition("://")[2].partition("/")[0] in destination
+    assert destination.startswith("nothing") is (name in KEYLESS)
+
+
+def test_people_read_the_same_names_everywhere() -> None:
+    *first, last = BY_KEY
+    assert f"first of {', '.join(first)} and {last} that has a key" in " ".join(PAGE.split())
+    keys = [" or ".join(f"`{variable}`" for variable in row.key_env) for row in PROVIDERS.values()]
+    assert f"in {', '.join(keys)}." in PAGE
+    aliases = [(other, name) for name, names in CONFIG_NAMES.items() for other in names if other != name]
+    assert all(f"`{other}` serves {name}" in PAGE for other, name in aliases)
+    example = (ROOT / "config.example.json5").read_text(encoding="utf-8")
+    *first, last = REMOTE
+    assert f"// local, none (words only), auto, {', '.join(first)} or {last}\n" in example
+    status = (ROOT / "memoryd" / "api" / "calls" / "status_parts.py").read_text(encoding="utf-8")
+    assert f"The provider: {', '.join(f'`{name}`' for name in first)} or `{last}`." in status
+    described = str(MemorySearchSection.model_fields["input_type"].description)
+    assert set(re.findall(r"`(\w+)`", described)) == INPUT_TYPES

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memoryd.config.paths import socket_path
 from memoryd.domain.sessions.commands import command_of
-from memoryd.hooks.claude_events import command_in, keep
-from memoryd.hooks.hook_run import SECONDS, seconds_since_start, usual_socket
+from memoryd.hooks.hook_run import SECONDS, command_in, keep, seconds_since_start, usual_socket
 from tests.waiting import eventually
 
 
@@ -39,7 +38,7 @@ def test_late_command_is_not_carried_out_at_the_end_of_the_answer() -> None:
         return {"remembered": False}
 
     for question in ("/remember tea", "which tea?"):
-        keep("Stop", {}, "key", "", ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
+        keep("answer", {}, "key", "", ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
     assert asked == ["Done.", "Done.", "which tea?", "Done."]
 
 
