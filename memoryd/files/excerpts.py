@@ -18,11 +18,10 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
-from memoryd.domain.privacy import HEAD_CHARS
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 from memoryd.errors import NotFound, NotNow
-from memoryd.files.ignore import RealPaths, is_private, why_private
+from memoryd.files.ignore import HEAD_CHARS, RealPaths, is_private, why_private
 from memoryd.files.reading import (
     NotReadableError,
     Octets,

@@ -327,12 +327,14 @@ def _remembered(memory: Path | None) -> tuple[str | None, bool]:
         return None, True
 
 
-_HEAD_BYTES = 4 * privacy.HEAD_CHARS
+HEAD_CHARS = privacy.HEAD_CHARS
+"""So much of a note is looked at."""
+_HEAD_BYTES = 4 * HEAD_CHARS
 """A character has four bytes at the most."""
 
 
 def is_private(text: str) -> bool:
-    """Tell whether a note must not be indexed, cited or handed on; its first `privacy.HEAD_CHARS` are enough."""
+    """Tell whether a note must not be indexed, cited or handed on; its first `HEAD_CHARS` are enough."""
     return bool(privacy.why_private(text))
 
 
