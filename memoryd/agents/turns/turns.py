@@ -42,6 +42,7 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
 from memoryd.domain.sessions.turns import MessageEventType, MessageRole, said_at
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.recall.query import Recalled, RecalledMemory
@@ -136,12 +137,9 @@ def _line(text: str) -> str:
 
 log = structlog.get_logger(__name__)
 
-NOT_ASKED: Final = "nothing was asked"
-RECALL_OFF: Final = "automatic recall is off: agents.defaults.memory.auto_recall is false"
-NO_RECALL_HERE: Final = "nothing is recalled for what cron jobs, heartbeats and the system say"
 NOTHING_ENDS: Final = "nothing of this session is kept"
-NO_TURN: Final = "a command is no turn"
 _NOT_CAPTURED: Final[CaptureState] = "no"
+_NOT_ASKED: Final = TurnPart(PartState.OFF, SkipReason.NOT_ASKED)
 
 
 class AgentTurns(Struct, frozen=True, kw_only=True):
@@ -197,7 +195,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         done, texts = await self.commands.run(command, stater, key, scope=scope)
         if texts and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
-        off = TurnPart(PartState.OFF, NO_TURN)
+        off = TurnPart(PartState.OFF, SkipReason.NO_TURN)
         return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
 
     async def _asked(
@@ -248,21 +246,21 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if not key or not (_answers(message) or _fails(message)) or await self._may_ask_log(message):
             return await told()
         late = TurnPart(PartState.FAILED, self.late.put(told))
-        off = TurnPart(PartState.OFF, NOT_ASKED)
-        return TurnOutcome(logged=LoggedMessage(part=late), parts={"log": late, "context": off, "recall": off})
+        parts = {"log": late, "context": _NOT_ASKED, "recall": _NOT_ASKED}
+        return TurnOutcome(logged=LoggedMessage(part=late), parts=parts)
 
     async def _told_now(
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
     ) -> TurnOutcome:
-        logged, captured = LoggedMessage(part=TurnPart(PartState.OFF, NOT_ASKED)), _NOT_CAPTURED
+        logged, captured = LoggedMessage(part=_NOT_ASKED), _NOT_CAPTURED
         if _answers(message):
             logged = await self.log.answered(key, message.text, at)
             if not logged.is_withheld:
                 self.capture.note_answer(key, message.text)
         if _fails(message) and not await self.log.is_unremembered(key):
             captured = await self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
-        off = TurnPart(PartState.OFF, NOT_ASKED)
-        return TurnOutcome(logged=logged, capture=captured, parts={"log": logged.part, "context": off, "recall": off})
+        parts = {"log": logged.part, "context": _NOT_ASKED, "recall": _NOT_ASKED}
+        return TurnOutcome(logged=logged, capture=captured, parts=parts)
 
     async def _happened(self, message: NewMessage, key: str, outcome: TurnOutcome) -> TurnOutcome:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
@@ -317,9 +315,9 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         """Return what is recalled for a message, and how that went."""
         settings = self.agent.turns
         if own_channel:
-            return None, TurnPart(PartState.OFF, NO_RECALL_HERE)
+            return None, TurnPart(PartState.OFF, SkipReason.NOBODY_ASKS)
         if not settings.auto_recall:
-            return None, TurnPart(PartState.OFF, RECALL_OFF)
+            return None, TurnPart(PartState.OFF, SkipReason.RECALL_OFF)
         options = RecallOptions(
             k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False
         )
