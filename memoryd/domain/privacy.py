@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
 LAW_VERSION = 3
 """Counts the changes of this rule: what was indexed under another one is read again."""
 HEAD_CHARS = 2**20
 """So much of a note is looked at; a first block is far shorter."""
-SAYS_FALSE = "its front matter says memory: false"
-UNCLEAR = "its front matter says memory: but neither true nor false, so that it counts as private"
 
 _OPENING = expression(r"-{3,}(?:(?!\S)|\w{2,16}[^\S\n]*$|[{\[&!?\"'])", re.MULTILINE)
 """Behind the dashes may stand the name of a language, or what YAML would read."""
@@ -83,11 +82,11 @@ def why_private(text: str) -> str:
     block = _loose(raw[begin : len(raw) if end is None else end]).lstrip("-")
     said = list(_each_said(block))
     if any(one.is_false for one in said):
-        return SAYS_FALSE
+        return SkipReason.SAYS_PRIVATE
     if any(not one.is_true and one.is_top and not (end is None and one.may_be_prose) for one in said):
-        return UNCLEAR
+        return SkipReason.MAY_BE_PRIVATE
     if any(one.value.startswith("*") for one in said):
-        return UNCLEAR
+        return SkipReason.MAY_BE_PRIVATE
     return _why_by_yaml(block) if end is not None and len(block) < FRONT_MATTER_CHARS - 16 else ""
 
 
@@ -134,8 +133,8 @@ def _bare(value: object) -> str:
 def _why_by_yaml(block: str) -> str:
     values = list(_of_memory(front_matter(f"---\n{block.strip()}\n---\n").values, is_top=True))
     if any(value is False or _bare(value) in _FALSE for _, value in values):
-        return SAYS_FALSE
-    return UNCLEAR if any(is_top and _bare(value) not in _TRUE for is_top, value in values) else ""
+        return SkipReason.SAYS_PRIVATE
+    return SkipReason.MAY_BE_PRIVATE if any(is_top and _bare(value) not in _TRUE for is_top, value in values) else ""
 
 
 def _of_memory(value: object, *, is_top: bool = False) -> Iterable[tuple[bool, object]]:

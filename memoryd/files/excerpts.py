@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import modality_of
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 from memoryd.errors import NotFound, NotNow
@@ -235,9 +236,6 @@ def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
         yield piece
 
 
-IS_CHANGED = "it has changed, and was not read again yet"
-IS_IN_DOUBT = "it may be private: the rules are being changed"
-IS_OUT_OF_SIGHT = "it is out of sight with its folder or disk"
 _LEADS_AWAY = (errno.ELOOP, errno.EXDEV, errno.EPERM, errno.ENXIO)
 """What opening a file says where a symlink, or no file, stands on the way."""
 MAX_SEEN = 1_000
@@ -335,14 +333,14 @@ class PresentFiles:
             octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
         except (FileNotFoundError, NotADirectoryError):
             is_gone = location is not None or self._is_gone(full, known, rules)
-            return ABSENT if is_gone else _owed(IS_OUT_OF_SIGHT)
+            return ABSENT if is_gone else _owed(SkipReason.OUT_OF_SIGHT)
         except NotReadableError:
             return ABSENT
         except TornReadError:
-            return _owed(IS_CHANGED)
+            return _owed(SkipReason.CHANGED)
         except OSError as exc:
-            leads_away = exc.errno in _LEADS_AWAY
-            return ABSENT if leads_away else _owed(f"it cannot be read: {os.strerror(exc.errno or 0).lower()}")
+            why = SkipReason.UNREADABLE_NOW.format(os.strerror(exc.errno or 0).lower())
+            return ABSENT if exc.errno in _LEADS_AWAY else _owed(why)
         return self._judged(path, known, octets)
 
     def _judged(self, path: RelativePath, known: Known | None, octets: Octets) -> PresentFile:
@@ -352,7 +350,7 @@ class PresentFiles:
             self._seen[path] = Known(octets.stat, octets.read_at_ns, octets.sha256)
             return SAME
         if modality_of(path) is not None:
-            return _owed(IS_CHANGED)
+            return _owed(SkipReason.CHANGED)
         data, _ = utf8_of(octets)
         return ABSENT if why_private(data) else PresentFile(Presence.OTHER, data)
 
@@ -384,7 +382,7 @@ def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
     """Return that a document is not there, or may not be, as far as rules say so; None if they let it be told."""
     if rules.is_ignored(path):
         return ABSENT
-    return _owed(IS_IN_DOUBT) if rules.may_hide(path) else None
+    return _owed(SkipReason.IN_DOUBT) if rules.may_hide(path) else None
 
 
 def _is_behind_link(path: RelativePath, moment: Moment) -> bool:

@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.media import HEAD_BYTES, Media, checked, label
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.lines import PADDING
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -102,7 +103,7 @@ def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: b
     try:
         before = os.fstat(descriptor)
         if not stat_module.S_ISREG(before.st_mode):
-            raise NotReadableError("not a regular file")
+            raise NotReadableError(SkipReason.NOT_REGULAR)
         pieces = _read_all(descriptor, max_bytes)
         read_at_ns = time.time_ns()
         after = os.fstat(descriptor)
@@ -182,7 +183,7 @@ def _read_all(descriptor: int, max_bytes: int) -> list[bytes]:
     while piece := os.read(descriptor, 1 << 20):
         total += len(piece)
         if total > max_bytes:
-            raise NotReadableError(f"larger than maxFileBytes ({max_bytes} bytes)")
+            raise NotReadableError(SkipReason.TOO_LARGE.format("maxFileBytes", max_bytes))
         pieces.append(piece)
     return pieces
 

@@ -30,6 +30,7 @@ from memoryd.domain.documents import (
 )
 from memoryd.domain.media import MediaRules, modality_of
 from memoryd.domain.patterns import fixed_part
+from memoryd.domain.skips import SkipReason
 from memoryd.files.ignore import Hold
 
 
@@ -132,6 +133,10 @@ class Scan(Struct):
     has_links: bool = False
     """Whether symlinks are followed and there are some: what they lead to may change where nobody watches."""
 
+    def skip(self, path: str, why: str) -> None:
+        """Note why a file or folder is none of the documents."""
+        self.skipped.append(SkippedFile(RelativePath(path), why))
+
 
 def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
     """Look at every root and return what is there. Blocks for some 4 µs a file; run it in a thread."""
@@ -173,7 +178,7 @@ def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState
         found.unreadable.append(_relative(root.path, rules))
         return RootState.UNREADABLE, _say(exc), None
     if stat_module.S_ISLNK(info.st_mode):
-        return RootState.REFUSED, "a symlink, and followSymlinks is off", info
+        return RootState.REFUSED, SkipReason.SYMLINK, info
     if stat_module.S_ISDIR(info.st_mode):
         return _scan_folder_root(root, rules, found, info)
     if not _exact_case(root.path):
@@ -211,12 +216,12 @@ def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
                 listed = list(entries)
         except OSError as exc:
             found.unreadable.append(RelativePath(at))
-            found.skipped.append(SkippedFile(RelativePath(printable_name(at)), _say(exc)))
+            found.skip(printable_name(at), _say(exc))
             if depth == 0:
                 return False
             continue
         if rules.follow_symlinks and depth and identity in listed_already:
-            found.skipped.append(SkippedFile(RelativePath(at.removesuffix("/")), "a folder that is listed already"))
+            found.skip(at.removesuffix("/"), SkipReason.LISTED_TWICE)
             continue
         listed_already.add(identity)
         found.folders[folder] = identity
@@ -224,7 +229,7 @@ def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
             if not is_folder:
                 _take_entry(path, name, RelativePath(at + name), identity[0], rules, found)
             elif depth >= rules.max_depth:
-                found.skipped.append(SkippedFile(RelativePath(at + name), f"more than {rules.max_depth} folders deep"))
+                found.skip(at + name, SkipReason.TOO_DEEP.format(rules.max_depth))
             else:
                 waiting.append((path, f"{at}{name}/", depth + 1))
     return True
@@ -246,13 +251,13 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan
         if not is_folder and not rules.may_be_document(name):
             continue
         if not is_utf8_name(name):
-            found.skipped.append(SkippedFile(RelativePath(printable_name(at + name)), "its name is not UTF-8"))
+            found.skip(printable_name(at + name), SkipReason.NOT_UTF8)
         elif is_link and not rules.follow_symlinks:
-            found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink, and followSymlinks is off"))
+            found.skip(at + name, SkipReason.SYMLINK)
         elif is_link and not Path(entry.path).resolve().is_relative_to(rules.workspace.resolve()):
-            found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink that leads out of the workspace"))
+            found.skip(at + name, SkipReason.SYMLINK_OUTSIDE)
         elif is_link and is_folder and _is_in_a_root(entry.path, found):
-            found.skipped.append(SkippedFile(RelativePath(at + name), "a symlink to a folder that is listed anyway"))
+            found.skip(at + name, SkipReason.SYMLINK_TWICE)
         elif not _is_left_out(f"{at}{name}/" if is_folder else at + name, entry.path, rules):
             yield name, entry.path, is_folder
 
@@ -265,7 +270,7 @@ def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Scan
         return
     except OSError as exc:
         found.unreadable.append(at)
-        found.skipped.append(SkippedFile(at, _say(exc)))
+        found.skip(at, _say(exc))
         return
     take(name, at, info, device, rules, found)
 
@@ -276,11 +281,11 @@ def take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: 
         return
     limit, key = rules.limit(name)
     if not stat_module.S_ISREG(info.st_mode):
-        found.skipped.append(SkippedFile(at, "not a regular file"))
+        found.skip(at, SkipReason.NOT_REGULAR)
     elif rules.media is not None and modality_of(name) and at.startswith(_OWN_FOLDERS):
-        found.skipped.append(SkippedFile(at, "pictures and sounds in the folders of the notes are left out"))
+        found.skip(at, SkipReason.AMONG_NOTES)
     elif info.st_size > limit:
-        found.skipped.append(SkippedFile(at, f"larger than {key} ({limit} bytes)"))
+        found.skip(at, SkipReason.TOO_LARGE.format(key, limit))
     else:
         found.files[at] = FileStat(device, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
@@ -316,8 +321,8 @@ def _relative(path: Path, rules: ScanRules) -> RelativePath:
 
 def _say(exc: OSError) -> str:
     if exc.errno in (errno.EACCES, errno.EPERM):
-        return "no permission to read it"
-    return f"cannot be read: {os.strerror(exc.errno or 0)}"
+        return SkipReason.NO_PERMISSION
+    return SkipReason.UNREADABLE.format(os.strerror(exc.errno or 0))
 
 
 def may_be_brought_up(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules) -> bool:

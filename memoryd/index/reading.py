@@ -24,6 +24,7 @@ from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import holds_memories, is_daily_log
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known, SyncPlan
 from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords, PassageEntry, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
@@ -112,7 +113,7 @@ class Reader(Struct, frozen=True):
         except NotReadableError as exc:
             return Reading(path, ReadStatus.FAILED, reason=str(exc))
         except OSError as exc:
-            return Reading(path, ReadStatus.FAILED, reason=f"cannot be read: {exc.strerror}")
+            return Reading(path, ReadStatus.FAILED, reason=SkipReason.UNREADABLE.format(exc.strerror))
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
         stat = replace(octets.stat, device=self.disk[path].device)
         try:
@@ -122,7 +123,7 @@ class Reader(Struct, frozen=True):
         except Exception as exc:
             # one note that trips a bug of ours must not keep the others out of the index
             log.error("note cannot be indexed", path=path, exc_info=exc)
-            return Reading(path, ReadStatus.FAILED, reason=f"cannot be indexed ({type(exc).__name__}); the log has it")
+            return Reading(path, ReadStatus.FAILED, reason=SkipReason.NOT_INDEXABLE.format(type(exc).__name__))
 
     def says_private(self, path: RelativePath) -> bool:
         """Tell whether a note can be read and says of itself that it is private."""
@@ -180,7 +181,7 @@ class GivenUpError(Exception):
 
 def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Media | None) -> Reading:
     if media is None:
-        reason = f"its bytes are not those of an {LABELS[modality].lower()} of a known kind"
+        reason = SkipReason.OTHER_BYTES.format(LABELS[modality].lower())
         return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
     return Reading(path, ReadStatus.CHANGED, stamp, media_entries(path, media, stamp.sha256))
 

@@ -17,6 +17,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 from memoryd.domain.sessions.taking_turns import transcript_session
+from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, SidecarError
 from memoryd.search.arms import ArmTimes
 from memoryd.search.hits import Hit
@@ -34,7 +35,6 @@ from memoryd.search.protocol import (
     judged,
     nothing_found,
 )
-from memoryd.search.ranking import BEYOND
 
 NOTHING_TO_ASK: Final = Arm(
     ArmState.OFF,
@@ -186,7 +186,7 @@ class MergedSearch:
 
     def _joined(self, query: Query, notes: Found, told: Found, arm: Arm) -> Found:
         hits, nearest = joined_hits(notes, told, self._weights)
-        beyond = [replace(hit, because=BEYOND) for hit in hits[query.limit :]]
+        beyond = [replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[query.limit :]]
         misses = [*beyond, *nearest]
         return replace(
             notes,
@@ -238,7 +238,7 @@ class OnceTold:
             return found
         found = await self._inner.search(replace(query, limit=2 * query.limit))
         hits = _deduplicated(found.hits)
-        beyond = (replace(hit, because=BEYOND) for hit in hits[query.limit :])
+        beyond = (replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[query.limit :])
         misses = (*beyond, *_deduplicated(found.misses, _shown_names(hits)))
         return replace(found, hits=hits[: query.limit], misses=misses[: query.limit])
 

@@ -11,14 +11,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.entries import MEDIA_CHUNKER, PresentText
-from memoryd.files.excerpts import IS_CHANGED, IS_IN_DOUBT, Moment, Presence, PresentFile, PresentFiles
+from memoryd.files.excerpts import Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import Found, Query, SearchBackend, Untold
 from memoryd.store.index.passages import ChunkRow
 
-IS_LATE = "its disk did not answer in time"
 MAX_OVERDUE = 2
 """So many looks at the disk may hang; the threads are those of the index, too."""
 MAX_REFILLS = 5
@@ -100,7 +100,7 @@ class FileCheck:
         found = dict(self._each(rows, moment))
         # the rules last: they may have changed while a file was read that holds something else
         if any(now.row is not None and now.owed for now in found.values()) and not moment.rules.is_current():
-            found = {row: _Now(None, IS_IN_DOUBT) if now.owed else now for row, now in found.items()}
+            found = {row: _Now(None, SkipReason.IN_DOUBT) if now.owed else now for row, now in found.items()}
         return _checked_rows(found)
 
     def _each(self, rows: Sequence[ChunkRow], moment: Moment) -> Iterator[tuple[ChunkRow, _Now]]:
@@ -114,7 +114,7 @@ class FileCheck:
 
 
 def _unchecked(rows: Sequence[ChunkRow]) -> CheckedRows:
-    return _checked_rows({row: _Now(None, IS_LATE) for row in rows})
+    return _checked_rows({row: _Now(None, SkipReason.LATE) for row in rows})
 
 
 def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _Now:
@@ -127,8 +127,8 @@ def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _No
             return _Now(None, present.reason)
     line = text.line_of(row.text, row.heading, row.start_line)
     if line is None:
-        return _Now(None, IS_CHANGED)
-    return _Now(replace(row, start_line=line, end_line=row.end_line + line - row.start_line), IS_CHANGED)
+        return _Now(None, SkipReason.CHANGED)
+    return _Now(replace(row, start_line=line, end_line=row.end_line + line - row.start_line), SkipReason.CHANGED)
 
 
 def _checked_rows(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
@@ -138,9 +138,6 @@ def _checked_rows(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
         lost=frozenset(row for row, now in found.items() if now.row is None and now.owed),
         owed={row.path: now.owed for row, now in found.items() if now.owed},
     )
-
-
-IS_GONE = "it is gone, and nothing was looked for in its place in time"
 
 
 class CheckedSearch:
@@ -182,7 +179,7 @@ class CheckedSearch:
             found, checked = await self._round(query, end)
             owed |= checked.owed
         # what would have taken their places is not told
-        owed |= dict.fromkeys(checked.absent, IS_GONE)
+        owed |= dict.fromkeys(checked.absent, SkipReason.GONE)
         return replace(_as_files_are(found, checked, query), owed=owed)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:

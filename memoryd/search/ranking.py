@@ -31,6 +31,7 @@ from memoryd.domain.ranking.selection import (
     tokens,
     with_literal,
 )
+from memoryd.domain.skips import SkipReason
 from memoryd.search.hits import Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
 
@@ -208,9 +209,6 @@ class SearchSettings(Struct, frozen=True):
         return merge(evidence, self.weights)
 
 
-BEYOND = "it is beyond maxResults"
-
-
 class Selected(Struct, frozen=True):
     """The hits, best first; what came near and is none; whether others may have places of copies or like notes."""
 
@@ -245,7 +243,7 @@ def select(
     moved by no stranger.
     """
     aged = sorted((_aged(hit, settings, now) for hit in candidates), key=_by_worth)
-    too_low = f"it scores below minScore {min_score:g} and holds no word of the question"
+    too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
     eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
     noise = [hit for hit in eligible if hit.is_noise]
@@ -261,7 +259,7 @@ def select(
     hits = tuple(_placed(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
     late = [one.hit for at, one in enumerate(leaders) if at not in places] + rest[:limit]
     nearest = sorted([*late, *refused[:limit]], key=lambda hit: (hit.is_noise, -hit.score))[:limit]
-    misses = tuple(hit if hit.because else replace(hit, because=BEYOND) for hit in nearest)
+    misses = tuple(hit if hit.because else replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in nearest)
     return Selected(hits, misses, telling, has_room, dominant)
 
 

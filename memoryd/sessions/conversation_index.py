@@ -19,6 +19,7 @@ from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import grown
 from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.entries import ChunkSettings
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn
@@ -326,7 +327,7 @@ class ConversationFeeder:
         except Exception as exc:
             if path not in self.failures:
                 log.error("a conversation cannot be indexed", path=path, exc_info=exc)
-            self.failures[path] = f"cannot be indexed ({type(exc).__name__}); the log has it"
+            self.failures[path] = SkipReason.NOT_INDEXABLE.format(type(exc).__name__)
         else:
             self.failures.pop(path, None)
             self.last_read_at = datetime.now(UTC)

@@ -1,5 +1,6 @@
-"""`reference/codes.md`: what exit codes and error codes mean."""
+"""`reference/codes.md`: what exit codes and error codes mean, and why something is left out."""
 
+from memoryd.domain.skips import SKIP_REASONS
 from memoryd.errors import error_of
 from memoryd.wire import ErrorCode, Exit
 from tests.docs.meanings import meanings
@@ -16,6 +17,13 @@ MIDDLE = """
 Errors are `{"error": {"code", "message", "hint"}}`: a code of this list, a sentence, and what to do about it.
 
 """
+REASONS = """
+## Reasons for leaving out
+
+Why something was not found, recalled, captured or indexed, in the words of replies: misses and what recall left out,
+with `explain`, the receipt of a bundle, a verdict of capture, `skipped` of status. What stands in `{}` differs.
+
+"""
 
 
 def page() -> str:
@@ -23,4 +31,8 @@ def page() -> str:
     exits_mean, errors_mean = meanings(Exit), meanings(ErrorCode)
     codes = [(f"{code:d}", f"`{code.name}`", exits_mean[code.name]) for code in Exit]
     rows = [(f"`{code}`", str(error_of(code, "").http_status), errors_mean[code.name]) for code in ErrorCode]
-    return HEAD + table(("code", "name", "meaning"), codes) + MIDDLE + table(("code", "HTTP status", "meaning"), rows)
+    errors = MIDDLE + table(("code", "HTTP status", "meaning"), rows)
+    skips = [(f"`{one.code}`", one.stage, one) for one in SKIP_REASONS]
+    return (
+        HEAD + table(("code", "name", "meaning"), codes) + errors + REASONS + table(("code", "part", "reason"), skips)
+    )

@@ -1,4 +1,4 @@
-"""`reference/commands.md`: every command with its arguments and options, as `--help` tells them."""
+"""`reference/commands.md`: every command as `--help` tells it, and those that stand in messages."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +8,7 @@ import click
 from memoryd.cli.invocation import HELP
 from memoryd.cli.main import memoryctl
 from memoryd.daemon.main import main as memoryd
+from memoryd.domain.sessions.commands import SLASH_COMMANDS
 from tests.docs.tables import table
 
 HEAD = """# Commands
@@ -16,13 +17,20 @@ HEAD = """# Commands
 Answers go to stdout, notes to stderr. There is
 no colour where it goes to no terminal, or with `NO_COLOR`. [Codes](codes.md) says what the exit codes mean.
 """
+SLASH = """
+## In a message
+
+What a user of an agent may write; it is carried out without a model.
+
+"""
 
 
 def page() -> str:
     """Return the page."""
     parts = [_entry(command, name) for name, command in _walk(memoryd, "memoryd")]
     parts += [_entry(command, name) for name, command in _walk(memoryctl, "memoryctl")]
-    return HEAD + "".join(parts)
+    slashes = [(f"`{f'/{row.name} {row.takes}'.strip()}`", row.help) for row in SLASH_COMMANDS]
+    return HEAD + "".join(parts) + SLASH + table(("command", "meaning"), slashes)
 
 
 def _walk(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:

@@ -17,12 +17,13 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.capture.capture import ReportedFailure
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
-from memoryd.memory.capture.message_capture import TAKEN_BACK, CaptureParts, CaptureSettings
+from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
 from memoryd.memory.capture.queue import AwaitedMessages, CaptureTask, DeliveredSpans
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.forgetting.tombstones import TombstoneStore
@@ -415,7 +416,7 @@ async def test_what_its_owner_took_back_is_not_captured_again(room: Captured) ->
     log.write_text(before.replace("I live in Graz.", "I lived in Graz."))
     again = replace(ADDRESS, text="i live in graz! I like pears.", at=later)
     assert {one.text: one.reason for one in (await room.capturing().dry_run(again)).dropped} == {
-        "i live in graz!": TAKEN_BACK
+        "i live in graz!": SkipReason.TAKEN_BACK
     }
     await room.capturing().capture(again)
     assert sorted(room.said()) == ["I like pears.", "I lived in Graz."]

@@ -11,12 +11,10 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import MediaRules, Modality
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.files.excerpts import (
     ABSENT,
-    IS_CHANGED,
-    IS_IN_DOUBT,
-    IS_OUT_OF_SIGHT,
     SAME,
     FileLocation,
     Presence,
@@ -26,7 +24,7 @@ from memoryd.files.excerpts import (
 from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.search.file_check import IS_LATE, MAX_OVERDUE, FileCheck
+from memoryd.search.file_check import MAX_OVERDUE, FileCheck
 from memoryd.store.index.passages import ChunkRow
 from tests.media_files import png
 from tests.waiting import eventually_async
@@ -95,7 +93,7 @@ def test_what_is_private_now_is_absent(place: Path) -> None:
     known = known_of(place)
     assert look(rules_of(place, is_ignored=lambda path: path == NOTE), known) is ABSENT
     in_doubt = look(rules_of(place, may_hide=lambda path: path == NOTE), known)
-    assert (in_doubt.presence, in_doubt.reason) == (Presence.OWED, IS_IN_DOUBT)
+    assert (in_doubt.presence, in_doubt.reason) == (Presence.OWED, SkipReason.IN_DOUBT)
     (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
     assert look(rules_of(place), known) is ABSENT
 
@@ -112,9 +110,9 @@ def test_deleted_note_is_absent_and_one_out_of_sight_is_owed(place: Path) -> Non
     assert look(rules_of(place), known) is ABSENT
     # the folder is on another disk than it was
     moved = replace(known, stat=replace(known.stat, device=known.stat.device + 1))
-    assert look(rules_of(place), moved).reason == IS_OUT_OF_SIGHT
+    assert look(rules_of(place), moved).reason == SkipReason.OUT_OF_SIGHT
     (place / "memory").rmdir()
-    assert look(rules_of(place), known).reason == IS_OUT_OF_SIGHT
+    assert look(rules_of(place), known).reason == SkipReason.OUT_OF_SIGHT
 
 
 def test_note_in_a_deleted_folder_is_absent(place: Path) -> None:
@@ -168,7 +166,7 @@ def test_picture_has_no_lines_to_be_looked_for(place: Path) -> None:
     (place / path).write_bytes(png("a wren"))
     assert look(rules, known, path) is SAME
     (place / path).write_bytes(png("a wren") + b"more")
-    assert look(rules, known, path).reason == IS_CHANGED
+    assert look(rules, known, path).reason == SkipReason.CHANGED
 
 
 def test_document_of_qmd_lies_where_qmd_says(place: Path) -> None:
@@ -205,7 +203,7 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     checked = await check_of(rules_of(place), executor).check([lost, moved], 30)
     assert checked.told == {moved: replace(moved, start_line=5, end_line=5)}
     assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
-    assert checked.owed == {NOTE: IS_CHANGED}
+    assert checked.owed == {NOTE: SkipReason.CHANGED}
     assert checked.untold.holds(lost)
     assert not checked.untold.holds(moved)
     checked = await check_of(rules_of(place), executor).check([unnumbered], 30)
@@ -221,7 +219,7 @@ async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, 
     (place / NOTE).write_text(WREN)
     public = replace(row(known_of(place), WREN), chunker="rules of another release")
     checked = await check_of(rules_of(place), executor).check([public], 30)
-    assert (checked.told, checked.owed) == ({public: public}, {NOTE: IS_CHANGED})
+    assert (checked.told, checked.owed) == ({public: public}, {NOTE: SkipReason.CHANGED})
 
 
 async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
@@ -232,7 +230,7 @@ async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
     rules = rules_of(place, is_current=lambda: False)
     one = row(known, WREN)
     checked = await check_of(rules, executor).check([one], 30)
-    assert (checked.lost, dict(checked.owed)) == (frozenset({one}), {NOTE: IS_IN_DOUBT})
+    assert (checked.lost, dict(checked.owed)) == (frozenset({one}), {NOTE: SkipReason.IN_DOUBT})
 
 
 async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, executor: ThreadPoolExecutor) -> None:
@@ -248,7 +246,7 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, exe
     check = FileCheck(files=files, executor=executor, chunker=TODAY)
     for _ in range(MAX_OVERDUE + 3):
         checked = await check.check([one], 0.05)
-        assert (checked.told, checked.owed) == ({}, {NOTE: IS_LATE})
+        assert (checked.told, checked.owed) == ({}, {NOTE: SkipReason.LATE})
     assert len(looks) == MAX_OVERDUE
     hangs.set()
 

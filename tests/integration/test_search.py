@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.skips import SkipReason
 from memoryd.embed.current import EmbedderPhase
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.search.file_check import IS_GONE, MAX_REFILLS, CheckedSearch, FileCheck
+from memoryd.search.file_check import MAX_REFILLS, CheckedSearch, FileCheck
 from memoryd.search.protocol import ArmState, Query, Untold
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
@@ -198,7 +199,7 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
         check = FileCheck(files=files, executor=executor, chunker="any")
         search = CheckedSearch(inner=stage.search, check=check, look_again=never, gone=frozenset)
         found = await search.search(Query("quetzal nests", limit=1, deadline=30))
-    assert (found.hits, set(found.owed.values())) == ((), {IS_GONE})
+    assert (found.hits, set(found.owed.values())) == ((), {SkipReason.GONE})
     assert found.floors is not None
     assert (found.floors.share, found.floors.deviations) == (0.0, None)
 

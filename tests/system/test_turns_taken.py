@@ -11,9 +11,9 @@ import pytest
 from memoryd.client import Client
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
-from memoryd.memory.capture.message_capture import TAKEN_BACK
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 
@@ -348,13 +348,13 @@ def test_what_its_owner_undid_or_deleted_is_not_captured_again_but_remembered(cl
 
     undone = client.capture("I like marzipan with figs.")["change"]
     client.undo(undone)
-    assert why("I like marzipan with figs.") == [TAKEN_BACK], "at once"
+    assert why("I like marzipan with figs.") == [SkipReason.TAKEN_BACK], "at once"
     assert client.capture("i like marzipan with figs!")["change"] is None
     done = client.turn("/remember I like marzipan with figs.", session_key=key("again"))["command"]
     assert done is not None
     eventually(lambda: why("I like marzipan with figs.") == [], seconds=PATIENCE)
     client.delete_memory(done["memories"][0])
-    eventually(lambda: why("I like marzipan with figs.") == [TAKEN_BACK], seconds=PATIENCE)
+    eventually(lambda: why("I like marzipan with figs.") == [SkipReason.TAKEN_BACK], seconds=PATIENCE)
 
 
 def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client: Client, daemon: RunningDaemon) -> None:
@@ -372,7 +372,7 @@ def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client:
         eventually(lambda: why() == [], seconds=PATIENCE)
     log.unlink()
     client.sync()
-    eventually(lambda: why() == [TAKEN_BACK], seconds=PATIENCE)
+    eventually(lambda: why() == [SkipReason.TAKEN_BACK], seconds=PATIENCE)
 
 
 def test_names_that_follow_each_other_at_once_supersede_their_predecessors(

@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 
@@ -15,14 +14,11 @@ from memoryd.agents.conversations.qa_sessions import QaSessions, StoredEntry
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat
+from memoryd.domain.skips import SkipReason
 from memoryd.errors import StoreError
 from memoryd.sessions.transcripts.folders import TranscriptFolder, find_transcripts
 from memoryd.sessions.transcripts.reading import begins_alike, is_one
 from memoryd.store.index.conversations import ConversationExtent, KnownConversation
-
-NOT_YET: Final = "not read yet"
-MARKED: Final = 'marked "do not remember"'
-FORGOTTEN: Final = "forgotten"
 
 
 class FoundTranscript(Struct, frozen=True):
@@ -81,7 +77,7 @@ class _Indexed(Struct, frozen=True):
             return self.trouble
         one = self.known.get(path)
         if one is None or not one.stamp:
-            return (one.problem if one is not None else "") or self.left_out.get(path, NOT_YET)
+            return (one.problem if one is not None else "") or self.left_out.get(path, SkipReason.NOT_READ_YET)
         return one.problem or self.left_out.get(path, "")
 
 
@@ -191,7 +187,7 @@ def _session(entry: StoredEntry, indexed: _Indexed, *, is_owed: bool) -> ListedC
         ended=entry.last_activity,
         is_archived=entry.is_archived,
         is_remembered=session.is_remembered and not is_owed,
-        reason=FORGOTTEN if is_owed else indexed.reason(path) if session.is_remembered else MARKED,
+        reason=indexed.reason(path) if session.is_remembered and not is_owed else _why_withheld(is_owed),
     )
 
 
@@ -199,15 +195,18 @@ def _transcript(
     path: RelativePath, found: FoundTranscript | None, is_forgotten: bool | None, indexed: _Indexed
 ) -> ListedConversation:
     extent = indexed.extents.get(path)
-    why_withheld = "" if is_forgotten is None else FORGOTTEN if is_forgotten else MARKED
     return ListedConversation(
         path=path,
         lines=extent.last_line if extent else None,
         bytes=found.stat.size if found else None,
         ended=_time(extent, found),
         is_remembered=is_forgotten is None,
-        reason=why_withheld or indexed.reason(path),
+        reason=indexed.reason(path) if is_forgotten is None else _why_withheld(is_forgotten),
     )
+
+
+def _why_withheld(is_forgotten: bool) -> str:
+    return SkipReason.SESSION_FORGOTTEN if is_forgotten else SkipReason.SESSION_MARKED
 
 
 def _time(extent: ConversationExtent | None, found: FoundTranscript | None) -> datetime | None:

@@ -13,6 +13,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, not_taken, stated_line
 from memoryd.domain.memories.line import Provenance, RetainedLine
 from memoryd.domain.redaction import secrets_in
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text, visible_text
 from memoryd.errors import Denied, InvalidRequest, TooLarge
 from memoryd.memory.forgetting.tombstones import TombstoneStore
@@ -76,7 +77,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         stones = await self.tombstones.all()
         forgotten = [line for line in lines if stones.hold(line.id, line.text)]
         if forgotten and not stater.is_owner:
-            raise Denied("its owner had this forgotten", hint="the owner may state it again, by `memoryctl retain`")
+            raise Denied(SkipReason.FORGOTTEN, hint="the owner may state it again, by `memoryctl retain`")
         for line in forgotten:
             await self.tombstones.release(line.id, line.text)
         return [RELEASED] if forgotten else []

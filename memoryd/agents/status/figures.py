@@ -16,6 +16,7 @@ from memoryd.agents.workspace.qa import QaProblems, WorkspaceQa, enabled
 from memoryd.domain.counters import CacheUses, Durations
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.sessions.documents import Totals, counted, totals
+from memoryd.domain.skips import SkipReason
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.embedding_loop import EmbeddingLane
@@ -151,9 +152,9 @@ async def _or_last(asked: Awaitable[Result], last: Result) -> Result:
 
 def _skipped(refused: RejectedPassage) -> SkippedFile:
     if refused.is_file:
-        return SkippedFile(refused.path, f"found by its name only: {refused.reason}")
-    lines = f"lines {refused.start_line} to {refused.end_line}"
-    return SkippedFile(refused.path, f"a passage in {lines} is found by its words only: {refused.reason}")
+        return SkippedFile(refused.path, SkipReason.NAME_ONLY.format(refused.reason))
+    reason = SkipReason.WORDS_ONLY.format(refused.start_line, refused.end_line, refused.reason)
+    return SkippedFile(refused.path, reason)
 
 
 class ConversationFigures(Struct, frozen=True, kw_only=True):

@@ -68,6 +68,8 @@ class CommandOutcome(Struct, frozen=True):
     name: CommandName
     text: str
     memories: tuple[MemoryId, ...] = ()
+    told: tuple[str, ...] = ()
+    """The texts of the memory that it tells."""
 
 
 class LoggedMessage(Struct, frozen=True):

@@ -7,7 +7,7 @@ The commands that a user gives in a message, carried out without a model: rememb
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -40,55 +40,51 @@ from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.edits import OWN_CHANNELS, REMEMBERED_IMPORTANCE, StatedText
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
-from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
+from memoryd.domain.sessions.commands import SpokenCommand, command_of
 from memoryd.domain.sessions.turns import MessageEventType, MessageRole, said_at
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 
 _SHOWN: Final = 400
 """Characters of a hit."""
-NOTHING_TO_REMEMBER: Final = "Nothing was remembered: say what, as in /remember I take my coffee black."
-NOTHING_TO_RECALL: Final = "Nothing was looked for: say what, as in /recall which coffee do I take?"
 NOTHING_FOUND: Final = "Nothing was found."
 
 
 class TurnCommands(Struct, frozen=True):
-    """The commands of one agent. `most` is how many hits are told."""
+    """The commands of one agent, each a method of its name. `most` is how many hits are told."""
 
     agent: str
     retained: Retained
     sessions: SessionMemories
     most: int
 
-    async def run(
-        self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str
-    ) -> tuple[CommandOutcome, Sequence[str]]:
-        """Carry a command out, and return also the texts of the memory that it tells.
+    async def run(self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str) -> CommandOutcome:
+        """Carry a command out.
 
         `scope` is whom a memory is for that names nobody. Raises what retaining and recalling do, Denied where
         nothing may be written.
         """
-        if command.name is CommandName.REMEMBER:
-            return await self._remember(command.text, admitted, scope), ()
-        if command.name is CommandName.COMPACT:
-            return await self.compact(key), ()
-        return await self._recall(command.text, admitted)
+        row = command.row
+        if row.takes and not command.text:
+            return CommandOutcome(row.name, row.without)
+        method: Callable[..., Awaitable[CommandOutcome]] = getattr(self, row.name)
+        return await method(text=command.text, admitted=admitted, key=key, scope=scope)
 
-    async def compact(self, key: str) -> CommandOutcome:
+    async def compact(self, key: str, **_: object) -> CommandOutcome:
         """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
         done = await self.sessions.compact(key)
         if done.retention is None:
-            return CommandOutcome(CommandName.COMPACT, done.remark)
+            return CommandOutcome("compact", done.remark)
         placed = done.retention.placed[0]
         told = "Summed up" if any(done.retention.added) else "Summed up already"
         where = f"{told}: {done.retention.path}#L{placed.start_line}"
         text = "\n".join(filter(None, [where, done.text, done.remark]))
-        return CommandOutcome(CommandName.COMPACT, text, (placed.line.id,))
+        return CommandOutcome("compact", text, (placed.line.id,))
 
-    async def _remember(self, text: str, admitted: Admitted, scope: str) -> CommandOutcome:
-        if not text:
-            return CommandOutcome(CommandName.REMEMBER, NOTHING_TO_REMEMBER)
+    async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandOutcome:
+        """State a text as a memory."""
         said = StatedText(
             text=text,
             usual_kind=Kind.NOTE,
@@ -101,16 +97,15 @@ class TurnCommands(Struct, frozen=True):
         told = "Remembered" if any(retention.added) else "Remembered already"
         places = ", ".join(f"{retention.path}#L{one.start_line}" for one in retention.placed)
         text = "\n".join([f"{told}: {places}", *done.notes])
-        return CommandOutcome(CommandName.REMEMBER, text, tuple(one.line.id for one in retention.placed))
+        return CommandOutcome("remember", text, tuple(one.line.id for one in retention.placed))
 
-    async def _recall(self, text: str, admitted: Admitted) -> tuple[CommandOutcome, Sequence[str]]:
-        if not text:
-            return CommandOutcome(CommandName.RECALL, NOTHING_TO_RECALL), ()
+    async def recall(self, text: str, admitted: Admitted, **_: object) -> CommandOutcome:
+        """Tell what answers a question."""
         options = RecallOptions(k=self.most, is_told_to_all=True)
         found = (await self.retained.recall.recall(text, options, admitted)).recalled
         memories = tuple(item.memory.id for item in found.items if isinstance(item, RecalledMemory))
         told = "\n".join(_told(found)) or NOTHING_FOUND
-        return CommandOutcome(CommandName.RECALL, told, memories), list(texts_of(found))
+        return CommandOutcome("recall", told, memories, tuple(texts_of(found)))
 
 
 def _told(found: Recalled) -> Sequence[str]:
@@ -136,12 +131,9 @@ def _line(text: str) -> str:
 
 log = structlog.get_logger(__name__)
 
-NOT_ASKED: Final = "nothing was asked"
-RECALL_OFF: Final = "automatic recall is off: agents.defaults.memory.auto_recall is false"
-NO_RECALL_HERE: Final = "nothing is recalled for what cron jobs, heartbeats and the system say"
 NOTHING_ENDS: Final = "nothing of this session is kept"
-NO_TURN: Final = "a command is no turn"
 _NOT_CAPTURED: Final[CaptureState] = "no"
+_NOT_ASKED: Final = TurnPart(PartState.OFF, SkipReason.NOT_ASKED)
 
 
 class AgentTurns(Struct, frozen=True, kw_only=True):
@@ -194,10 +186,10 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         scope = self.capture.scope(own_channel)
         # whoever holds only an agent's socket is in the channel of its key, whatever the message says
         stater = replace(admitted, channel=own_channel) if own_channel and not admitted.is_sandboxed else admitted
-        done, texts = await self.commands.run(command, stater, key, scope=scope)
-        if texts and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
-            self.capture.note_texts(key, texts)
-        off = TurnPart(PartState.OFF, NO_TURN)
+        done = await self.commands.run(command, stater, key, scope=scope)
+        if done.told and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
+            self.capture.note_texts(key, done.told)
+        off = TurnPart(PartState.OFF, SkipReason.NO_TURN)
         return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
 
     async def _asked(
@@ -248,21 +240,21 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if not key or not (_answers(message) or _fails(message)) or await self._may_ask_log(message):
             return await told()
         late = TurnPart(PartState.FAILED, self.late.put(told))
-        off = TurnPart(PartState.OFF, NOT_ASKED)
-        return TurnOutcome(logged=LoggedMessage(part=late), parts={"log": late, "context": off, "recall": off})
+        parts = {"log": late, "context": _NOT_ASKED, "recall": _NOT_ASKED}
+        return TurnOutcome(logged=LoggedMessage(part=late), parts=parts)
 
     async def _told_now(
         self, message: NewMessage, admitted: Admitted, key: str, at: datetime, own_channel: str
     ) -> TurnOutcome:
-        logged, captured = LoggedMessage(part=TurnPart(PartState.OFF, NOT_ASKED)), _NOT_CAPTURED
+        logged, captured = LoggedMessage(part=_NOT_ASKED), _NOT_CAPTURED
         if _answers(message):
             logged = await self.log.answered(key, message.text, at)
             if not logged.is_withheld:
                 self.capture.note_answer(key, message.text)
         if _fails(message) and not await self.log.is_unremembered(key):
             captured = await self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
-        off = TurnPart(PartState.OFF, NOT_ASKED)
-        return TurnOutcome(logged=logged, capture=captured, parts={"log": logged.part, "context": off, "recall": off})
+        parts = {"log": logged.part, "context": _NOT_ASKED, "recall": _NOT_ASKED}
+        return TurnOutcome(logged=logged, capture=captured, parts=parts)
 
     async def _happened(self, message: NewMessage, key: str, outcome: TurnOutcome) -> TurnOutcome:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
@@ -317,9 +309,9 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         """Return what is recalled for a message, and how that went."""
         settings = self.agent.turns
         if own_channel:
-            return None, TurnPart(PartState.OFF, NO_RECALL_HERE)
+            return None, TurnPart(PartState.OFF, SkipReason.NOBODY_ASKS)
         if not settings.auto_recall:
-            return None, TurnPart(PartState.OFF, RECALL_OFF)
+            return None, TurnPart(PartState.OFF, SkipReason.RECALL_OFF)
         options = RecallOptions(
             k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False
         )

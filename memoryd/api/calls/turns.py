@@ -12,6 +12,7 @@ from memoryd.api.calls.recall import bundled
 from memoryd.api.calls.recall_models import ReceiptReply
 from memoryd.api.models import AgentId, Encode, Reply, Request, Whole
 from memoryd.domain.memories.bundle import Encoding
+from memoryd.domain.sessions.commands import CommandName
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
 from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
 
@@ -60,7 +61,7 @@ class TurnRequest(Request):
 class TurnCommandReply(Reply):
     """What a command did."""
 
-    name: Literal["remember", "recall", "compact"]
+    name: CommandName
     """Which command it was."""
     text: str
     """What is to be told to the user."""
@@ -165,4 +166,4 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
 
 
 def _command(done: CommandOutcome) -> TurnCommandReply:
-    return TurnCommandReply(name=done.name.value, text=done.text, memories=list(done.memories))
+    return TurnCommandReply(name=done.name, text=done.text, memories=list(done.memories))

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 
 BUDGET: Final = 1_200
@@ -39,10 +40,6 @@ _SELECTORS: Final = expression("([\ufe00-\ufe0f])[\ufe00-\ufe0f]+")
 """More than one behind a sign selects nothing, and may hide letters."""
 _HALVES: Final = expression("[\ud800-\udfff]")
 _LEFT_OUT: Final = "…"
-BEYOND_BUDGET: Final = "it is beyond the budget"
-REPEATED: Final = "it stands in the stable block"
-UNCHANGED: Final = "it is as ifNoneMatch has it"
-NEWER_PINNED: Final = "newer pins of its kind were captured"
 
 
 class BundlePart(Struct, frozen=True):
@@ -115,7 +112,7 @@ def stable_block(
     """
     limit = int(budget * STABLE_SHARE)
     lines, receipt = _filled([*documents, *pinned], limit, "core-memory", _LABEL)
-    left_out = tuple(ReceiptLine(one.name, estimate(_told(one)), False, NEWER_PINNED) for one in beyond)
+    left_out = tuple(ReceiptLine(one.name, estimate(_told(one)), False, SkipReason.NEWER_PINNED) for one in beyond)
     return StableBlock(lines, (*receipt, *left_out))
 
 
@@ -140,7 +137,8 @@ def bundle(
     is_unchanged = bool(if_none_match) and if_none_match.strip().strip('"') == stable.etag
     of_stable = stable.receipt
     if is_unchanged:
-        of_stable = tuple(ReceiptLine(one.name, one.tokens, False, one.cut or UNCHANGED) for one in stable.receipt)
+        why = SkipReason.UNCHANGED
+        of_stable = tuple(ReceiptLine(one.name, one.tokens, False, one.cut or why) for one in stable.receipt)
     return Bundle(stable, tail, is_unchanged, (*of_stable, *told, *repeated))
 
 
@@ -162,7 +160,7 @@ def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[Bu
         names = {part.name, part.source.partition("#")[0]}
         says_no_more = not part.is_superseded and stands_in(harmless(part.text), told)
         if names & whole or says_no_more:
-            repeated.append(ReceiptLine(part.name, estimate(_told(part)), False, REPEATED))
+            repeated.append(ReceiptLine(part.name, estimate(_told(part)), False, SkipReason.REPEATED))
         else:
             kept.append(part)
     return kept, repeated
@@ -186,7 +184,7 @@ def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tu
 
 
 def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, ReceiptLine]:
-    needed = f"{BEYOND_BUDGET}: {cost} tokens, and {max(0, left)} are left"
+    needed = SkipReason.BEYOND_BUDGET.format(cost, max(0, left))
     for called, text in part.shorter:
         told = _told(replace(part, text=text))
         if (tokens := estimate(told)) <= left:

@@ -6,12 +6,43 @@ blank, and `@name`, as chat programs write it, is passed over. What is no comman
 
 import re
 import unicodedata
-from enum import StrEnum
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
+
+CommandName = Literal["remember", "recall", "compact"]
+
+
+class SlashCommand(Struct, frozen=True):
+    """A command; the method of its name of `TurnCommands` carries it out.
+
+    `takes` is what its text is called, empty where it takes none; `without` is told to who gives no text.
+    """
+
+    name: CommandName
+    help: str
+    takes: str = ""
+    without: str = ""
+
+
+SLASH_COMMANDS: Final = (
+    SlashCommand(
+        "remember",
+        "Keep the text as a note of importance 0.8, or as the memory that it is written as.",
+        takes="TEXT",
+        without="Nothing was remembered: say what, as in /remember I take my coffee black.",
+    ),
+    SlashCommand(
+        "recall",
+        "Tell what answers the question.",
+        takes="QUESTION",
+        without="Nothing was looked for: say what, as in /recall which coffee do I take?",
+    ),
+    SlashCommand("compact", "Sum up the session as a memory."),
+)
 
 _CHINESE: Final = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01\uff0c\uff1a\uff1f\U00020000-\U0003ffff"
@@ -21,28 +52,18 @@ _COMMAND: Final = expression(
     rf"(?:\Z|(?=[\s:{_CHINESE}])[\s：:]*+(?P<text>.*))",
     re.DOTALL,
 )
-
-
-class CommandName(StrEnum):
-    """What may be commanded."""
-
-    REMEMBER = "remember"
-    RECALL = "recall"
-    COMPACT = "compact"
-
-
-_NAMES: Final = {name.value: name for name in CommandName}
+_ROWS: Final[Mapping[str, SlashCommand]] = {row.name: row for row in SLASH_COMMANDS}
 
 
 class SpokenCommand(Struct, frozen=True):
     """A command, and what stands behind its name: without blanks around it, empty where nothing does."""
 
-    name: CommandName
+    row: SlashCommand
     text: str
 
 
 def command_of(text: str) -> SpokenCommand | None:
     """Return the command that a message is, None if it is plain text."""
     found = _COMMAND.match(text)
-    name = _NAMES.get(unicodedata.normalize("NFKC", found["name"]).lower()) if found else None
-    return SpokenCommand(name, (found["text"] or "").strip()) if found and name else None
+    row = _ROWS.get(unicodedata.normalize("NFKC", found["name"]).lower()) if found else None
+    return SpokenCommand(row, (found["text"] or "").strip()) if found and row else None

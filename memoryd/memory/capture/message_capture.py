@@ -28,6 +28,7 @@ from memoryd.domain.memories.capture.firewall import why_untrusted
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.index.threads import with_pauses
@@ -37,11 +38,6 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Distiller
 from memoryd.memory.retaining import Retaining, StatedLines
 
-ECHO: Final = "it repeats what was recalled in this session"
-FORGOTTEN: Final = "its owner had this forgotten"
-TAKEN_BACK: Final = "its owner took it back"
-WITHHELD: Final = "this session is not to be remembered"
-OFF: Final = "memory.capture.enabled is false"
 FRESH_SECONDS: Final = 5.0
 """How long it waits, behind the answer, until the book has what was written or taken back just now."""
 _NO_SIGN: Final = expression(r"[\W_]+")
@@ -126,9 +122,9 @@ class MessageCapture:
     async def _why_not(self, task: CaptureTask) -> str:
         """Say why nothing of a message may be looked at; empty if it may."""
         if not self._settings.is_enabled:
-            return OFF
+            return SkipReason.CAPTURE_OFF
         if task.session_key and await self._parts.is_withheld(task.agent, task.session_key):
-            return WITHHELD
+            return SkipReason.WITHHELD
         return self.why_untrusted(task)
 
     def why_untrusted(self, task: CaptureTask) -> str:
@@ -177,11 +173,11 @@ class MessageCapture:
         dropped = []
         for item in verdict.kept:
             if item.text in echoes:
-                dropped.append(DroppedItem(item.text, ECHO, item.form))
+                dropped.append(DroppedItem(item.text, SkipReason.ECHO, item.form))
             elif stones.hold(item.line(task.scope).id, item.text) or stones.hold_part_of(item.text):
-                dropped.append(DroppedItem(item.text, FORGOTTEN, item.form))
+                dropped.append(DroppedItem(item.text, SkipReason.FORGOTTEN, item.form))
             elif item.text in taken_back:
-                dropped.append(DroppedItem(item.text, TAKEN_BACK, item.form))
+                dropped.append(DroppedItem(item.text, SkipReason.TAKEN_BACK, item.form))
         return verdict.without(dropped)
 
     async def _taken_back(self, verdict: CaptureVerdict, seconds: float) -> frozenset[str]:

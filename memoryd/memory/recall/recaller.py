@@ -13,6 +13,7 @@ from memoryd.domain.memories.recall_filters import is_known_to
 from memoryd.domain.memories.recall_order import Lifts
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.errors import StoreError
 from memoryd.memory.book import cleared_hits
@@ -36,9 +37,6 @@ from memoryd.search.protocol import ArmState, Found, Freshness, Query, Untold, w
 MAX_LOOKS: Final = 3
 """How often a question is asked while its files, or its index, change."""
 LEAST_SECONDS: Final = 0.05
-BEYOND_K: Final = "it is beyond k"
-FOLDED: Final = "it says the same as {0}"
-NOT_STANDING: Final = "its line is not in its file as it was read"
 
 
 class RecallFreshness(Struct, frozen=True, kw_only=True):
@@ -89,7 +87,7 @@ class Recaller:
         found = Recalled(
             entities=pages,
             items=tuple(items),
-            left_out=(*left_out, *(CutItem(one, NOT_STANDING) for one in _within(held.lost, reach))),
+            left_out=(*left_out, *(CutItem(one, SkipReason.NOT_STANDING) for one in _within(held.lost, reach))),
             arms=with_pending(draft.arms, freshness),
             freshness=freshness,
             verdict=_best(items),
@@ -146,7 +144,7 @@ def _chosen(
     """Return the first `limit` items, copies folded, each with the reasons of its place; and those that came near."""
     kept, left_out = _without_copies(_shown(items, draft))
     chosen = [replace(one, because=because_of(one, draft)) for one in kept[: query.limit]]
-    beyond = [CutItem(one, BEYOND_K) for one in kept[query.limit :]]
+    beyond = [CutItem(one, SkipReason.BEYOND_K) for one in kept[query.limit :]]
     return chosen, [*left_out, *beyond]
 
 
@@ -173,10 +171,10 @@ def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], 
         key = _says(item)
         first = said.get(key) if key else None
         if isinstance(item, RecalledPassage) and is_on(item.hit, places):
-            left_out.append(CutItem(item, FOLDED.format("a memory that is told")))
+            left_out.append(CutItem(item, SkipReason.SAME_AS_MEMORY))
         elif first is not None:
             leader = kept[first]
-            left_out.append(CutItem(item, FOLDED.format("another one that is told")))
+            left_out.append(CutItem(item, SkipReason.SAME_AS_ANOTHER))
             if isinstance(leader, RecalledMemory) and isinstance(item, RecalledMemory):
                 kept[first] = _led(leader, item)
         else:

@@ -18,6 +18,7 @@ from memoryd.domain.sessions.taking_turns import Growth, ReadingRule, is_due, re
 from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.records import LeftOut
 from memoryd.domain.sessions.turns import time_of_file
+from memoryd.domain.skips import SkipReason
 from memoryd.errors import StoreUnavailable
 from memoryd.files.reading import open_beneath
 from memoryd.files.scanner import FolderId
@@ -40,8 +41,6 @@ from memoryd.sessions.transcripts.reading import read_on
 
 STEP_BYTES: Final = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
-BEYOND: Final = "not indexed: with newer transcripts it is more than memory.sessions.maxBytes"
-TOO_LARGE: Final = "{:,} of its lines, as read since the start of memoryd, are too large, and left out"
 _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
 MAX_BYTES: Final = 2 * 1024**3
 """Of the transcripts of one agent."""
@@ -123,7 +122,7 @@ class TranscriptConversations:
         self._rests = []
         due = [path for path, one in places.items() if self._is_due(one, read.get(path), is_forced=is_forced)]
         self._places = places
-        skipped = (*found.skipped, *(SkippedFile(path, BEYOND) for path in beyond))
+        skipped = (*found.skipped, *(SkippedFile(path, SkipReason.BEYOND_MAX_BYTES) for path in beyond))
         self.seen = _seen_transcripts(found.folders, places, len(withheld), skipped, self._max_bytes)
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
@@ -154,7 +153,11 @@ class TranscriptConversations:
 
     def partly_read(self) -> list[SkippedFile]:
         """Return the transcripts of which lines were left out for their size."""
-        return [SkippedFile(path, TOO_LARGE.format(lines)) for path, lines in self._too_large.copy().items() if lines]
+        return [
+            SkippedFile(path, SkipReason.LARGE_LINES.format(lines))
+            for path, lines in self._too_large.copy().items()
+            if lines
+        ]
 
     def _is_withheld(self, path: RelativePath, file: Path, *, is_known: bool) -> bool:
         if self._withholding.names(path):

@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
 from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_sessions
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat, is_transcript_name, session_of
+from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_octets
 from memoryd.files.scanner import FolderId
 
 GRACE_SECONDS: Final = 60.0
-TWICE: Final = "another folder of this agent has a transcript of this name"
 MAX_ENTRIES: Final = 50_000
 _MAX_LIST_BYTES: Final = 64 << 20
 
@@ -109,7 +109,7 @@ class TranscriptFolders:
         for name, stat in listed.files.items():
             path = RelativePath(f"{self._prefix}{name}")
             if path in found:
-                skipped.append(SkippedFile(path, TWICE))
+                skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
             else:
                 found[path] = FolderTranscript(folder, folder.path / name, stat)
         return SeenFolder(folder.path, len(listed.files), listed.problem)
@@ -234,10 +234,10 @@ def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
 
 def _why_not(entry: os.DirEntry[str]) -> str:
     if not is_utf8_name(entry.name) or not entry.name.isprintable():
-        return "its name cannot be cited"
+        return SkipReason.NO_CITATION
     if entry.is_symlink():
-        return "a symlink"
-    return "" if entry.is_file(follow_symlinks=False) else "not a regular file"
+        return SkipReason.LINKED_TRANSCRIPT
+    return "" if entry.is_file(follow_symlinks=False) else SkipReason.NOT_REGULAR
 
 
 def _stat(entry: os.DirEntry[str]) -> FileStat | None:

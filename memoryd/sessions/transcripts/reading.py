@@ -40,6 +40,7 @@ from memoryd.domain.sessions.transcripts.reading import (
     said,
 )
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
+from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_beneath
 
 HEAD_BYTES: Final = 4096
@@ -218,7 +219,7 @@ def read_on(
     for _ in range(_TRIES):
         with contextlib.suppress(TornReadError):
             return _read_once(path, tail, whose, max_bytes, max_line_bytes)
-    return ReadOn(TranscriptState.UNREADABLE, tail, problem="it is written anew again and again", is_more=True)
+    return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
 
 
 def _read_once(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
@@ -229,7 +230,7 @@ def _read_once(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes
     except FileNotFoundError:
         if path.parent.is_dir():
             return ReadOn(TranscriptState.GONE, START)
-        return ReadOn(TranscriptState.UNREADABLE, tail, problem="its folder is not there")
+        return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.NO_FOLDER)
     except NotReadableError as exc:
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=str(exc))
     except OSError as exc:
@@ -281,20 +282,20 @@ class _Reading(Struct):
     def _refused(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
         """Return that nothing is read: nobody knows the format, or there is no line yet to tell it."""
         if start.whose is not None:
-            return ReadOn(TranscriptState.OTHER_FORMAT, Tail(stat), problem=f"it is of the format {start.whose}")
+            return ReadOn(TranscriptState.OTHER_FORMAT, Tail(stat), problem=SkipReason.OTHER_FORMAT.format(start.whose))
         if next(self._raw(START, stat.size), None) is not None:
-            return ReadOn(TranscriptState.UNKNOWN, Tail(stat), problem="nobody knows its format")
+            return ReadOn(TranscriptState.UNKNOWN, Tail(stat), problem=SkipReason.UNKNOWN_FORMAT)
         self._bound(stat.size)
         return ReadOn(TranscriptState.UNCHANGED if state is TranscriptState.GROWN else state, Tail(stat))
 
     def _bound(self, unended: int) -> None:
         if unended > MAX_SCAN_BYTES:
-            raise NotReadableError(f"has a line of more than {MAX_SCAN_BYTES >> 20} MiB")
+            raise NotReadableError(SkipReason.LONG_LINE.format(MAX_SCAN_BYTES >> 20))
 
     def _stat(self) -> FileStat:
         info = os.fstat(self.descriptor)
         if not stat_module.S_ISREG(info.st_mode):
-            raise NotReadableError("not a regular file")
+            raise NotReadableError(SkipReason.NOT_REGULAR)
         return file_stat(info)
 
     def _is_same(self, tail: Tail, now: FileStat) -> bool:

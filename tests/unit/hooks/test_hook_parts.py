@@ -22,7 +22,7 @@ from tests.waiting import eventually
 def test_no_command_is_taken_for_a_prompt(blanks: str, name: str, rest: str) -> None:
     text = blanks + name + rest
     command = command_of(text)
-    assert command is None or command_in(text) == command.name.value
+    assert command is None or command_in(text) == command.row.name
 
 
 @pytest.mark.parametrize("text", ["", "what does /remember do?", "/foo bar", "remember tea", "/"])

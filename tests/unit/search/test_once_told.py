@@ -8,10 +8,10 @@ import pytest
 from memoryd.domain.citations import part_path, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.sessions.taking_turns import transcript_session
+from memoryd.domain.skips import SkipReason
 from memoryd.search.combined import OnceTold
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
-from memoryd.search.ranking import BEYOND
 from memoryd.store.index.passages import ChunkRow
 
 LOG, OTHER = transcript_path("main", "a b.jsonl"), transcript_path("main", "b.jsonl")
@@ -55,7 +55,7 @@ def test_the_better_of_the_two_is_told(found: Sequence[RelativePath], told: Sequ
 def test_places_that_they_leave_go_to_others() -> None:
     found = asked([LOG, TURNS, OTHER, LIVE], limit=2)
     assert [hit.chunk.path for hit in found.hits] == [LOG, OTHER]
-    assert [(hit.chunk.path, hit.because) for hit in found.misses] == [(LIVE, BEYOND)]
+    assert [(hit.chunk.path, hit.because) for hit in found.misses] == [(LIVE, SkipReason.BEYOND_MAX_RESULTS)]
 
 
 def test_misses_tell_no_conversation_again_either() -> None:

@@ -24,11 +24,8 @@ from memoryd.domain.memories.capture.corrections import (
 )
 from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
-from memoryd.domain.memories.capture.identifiers import NOT_TO_PASS_ON, found_identifier, why_not_said_of
+from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.rejections import (
-    CONDITION,
-    QUESTION,
-    REPORTED,
     why_each_unfit,
     why_not_plain,
     why_not_told,
@@ -37,11 +34,10 @@ from memoryd.domain.memories.capture.rejections import (
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
 from memoryd.domain.memories.kinds import Kind, usual_importance
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+from memoryd.domain.skips import SkipReason
 
 LINES_MAX: Final = 2
 """Lines with anything in them; a message of more may be pasted."""
-OTHER_COMPANY: Final = "what stands beside it may make it another person's words, or text to work on"
-LAID_OUT: Final = "it is laid out as something pasted"
 _COURTESY: Final = expression(
     r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
     r"|good (?:morning|evening|afternoon|night|day)|thanks"
@@ -87,9 +83,9 @@ def company_of(sentence: SpokenSentence, *, is_told: bool = False) -> Company:
     if _COURTESY.fullmatch(plain) or is_lead(plain):
         return Company.COURTESY
     why = why_not_plain(sentence)
-    if why == QUESTION or _ORDER.match(plain):
+    if why == SkipReason.QUESTION or _ORDER.match(plain):
         return Company.OTHER if _OF_TEXT.search(plain) else Company.REQUEST
-    if why in (CONDITION, REPORTED):
+    if why in (SkipReason.CONDITION, SkipReason.REPORTED):
         return Company.OTHER
     return Company.OWN if is_told or is_own_clause(plain) else Company.OTHER
 
@@ -97,10 +93,10 @@ def company_of(sentence: SpokenSentence, *, is_told: bool = False) -> Company:
 def why_not_in_company(text: str, kinds: Sequence[Company], at: int) -> str:
     """Say why the sentence `at` does not count beside the others of its message; empty if it does."""
     if _is_laid_out(text):
-        return LAID_OUT
+        return SkipReason.LAID_OUT
     before = {Company.COURTESY, Company.OWN}
     is_harmless = before.issuperset(kinds[:at]) and Company.OTHER not in kinds[at + 1 :]
-    return "" if is_harmless else OTHER_COMPANY
+    return "" if is_harmless else SkipReason.OTHER_COMPANY
 
 
 def is_alone(kinds: Sequence[Company], at: int) -> bool:
@@ -122,7 +118,6 @@ def _is_laid_out(text: str) -> bool:
 _IDENTIFIER: Final = expression(r"\d{6,}|\S+@\S+\.\w+")
 ITEMS_MAX: Final = 6
 """Memories that one message gives at most."""
-TOO_MANY: Final = f"a message gives at most {ITEMS_MAX} memories"
 IDENTIFIER_IMPORTANCE: Final = 0.6
 OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
 
@@ -179,7 +174,8 @@ class CaptureVerdict(Struct, frozen=True):
         for item in self.kept:
             once.setdefault(item.text, item)
         ordered = sorted(once.values(), key=lambda item: item.kind is not Kind.ENTITY)
-        more = tuple(DroppedItem(item.text, TOO_MANY, item.form) for item in ordered[ITEMS_MAX:])
+        why = SkipReason.TOO_MANY.format(ITEMS_MAX)
+        more = tuple(DroppedItem(item.text, why, item.form) for item in ordered[ITEMS_MAX:])
         return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *more))
 
     def from_agent(self) -> "CaptureVerdict":
@@ -217,10 +213,6 @@ def _is_told(text: str, known: str) -> bool:
 FAILURE_SIGNS: Final = 500
 """Of what is said of a failure."""
 SHOWN_SIGNS: Final = 200
-NO_FORM: Final = "it has none of the forms that are kept"
-NOTHING_CORRECTED: Final = "there was no answer before it to correct"
-FROM_ANSWER: Final = "it repeats the answer before it"
-OFF: Final = "memory.capture.identifiers is false"
 _LEAST_REPEATED: Final = 12
 _TOLD_TO_KEEP: Final = frozenset([REMEMBER_THAT.name, REMEMBER.name])
 """What its author asks to be kept stands by itself."""
@@ -259,7 +251,7 @@ def captured(
     kept = tuple(one for one in found if isinstance(one, CapturedItem))
     dropped = tuple(one for one in found if isinstance(one, DroppedItem))
     if not found:
-        dropped = (DroppedItem(text[:SHOWN_SIGNS], NO_FORM),)
+        dropped = (DroppedItem(text[:SHOWN_SIGNS], SkipReason.NO_FORM),)
     if not is_direct:
         kept = tuple(replace(one, is_pinned=False) for one in kept)
     return CaptureVerdict(kept, dropped, marker).bounded()
@@ -280,7 +272,7 @@ def distillable(text: str) -> list[str]:
         for at, (one, unfit) in enumerate(zip(sentences, why_each_unfit(sentences), strict=True))
         if not (unfit or why_not_plain(one) or why_unreal(one.plain) or why_not_in_company(text, kinds, at))
         and kinds[at] not in (Company.COURTESY, Company.REQUEST)
-        and not (isinstance(dropped := items[at], DroppedItem) and dropped.reason == NOT_TO_PASS_ON)
+        and not (isinstance(dropped := items[at], DroppedItem) and dropped.reason == SkipReason.NOT_TO_PASS_ON)
     ]
     return [one for one in told if one]
 
@@ -350,7 +342,7 @@ def _item(
         if why := why_not_said_of(sentence.plain, identifier, _starts(sentence.plain)):
             return DroppedItem(sentence.text, why, identifier.what)
         if not rules.identifiers:
-            return DroppedItem(sentence.text, OFF, identifier.what)
+            return DroppedItem(sentence.text, SkipReason.IDENTIFIERS_OFF, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
         return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_own, weight)
     found = _statement(sentence)
@@ -359,7 +351,7 @@ def _item(
     correction = found_correction(sentence.plain, is_led=is_led)
     if correction:
         if not has_answer:
-            return DroppedItem(sentence.text, NOTHING_CORRECTED, correction)
+            return DroppedItem(sentence.text, SkipReason.NOTHING_CORRECTED, correction)
         return CapturedItem(Kind.LESSON, sentence.text, correction)
     return None if found is None else DroppedItem(sentence.text, found.reason, found.form.name)
 
@@ -379,7 +371,7 @@ def _statement(sentence: SpokenSentence) -> FoundForm | None:
 
 def _why_repeated(sentence: SpokenSentence, answer: str) -> str:
     told = _folded(sentence.text)
-    return FROM_ANSWER if len(told) >= _LEAST_REPEATED and told in answer else ""
+    return SkipReason.FROM_ANSWER if len(told) >= _LEAST_REPEATED and told in answer else ""
 
 
 def _folded(text: str) -> str:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from memoryd.domain.access import read_key
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.edits import OWN_CHANNELS
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
 
 HASH_BYTES: Final = 8
@@ -145,10 +146,6 @@ def _runs(units: list[str]) -> list[str]:
     return [" ".join(units[at : at + RUN]) for at in range(len(units) - RUN + 1)]
 
 
-OTHER_LANGUAGE: Final = "it is in another language than the message"
-FIRST_PERSON: Final = "it is not in the third person"
-INVENTED: Final = "it says what the message does not"
-INVERTED: Final = "it says the contrary of the message"
 _HAN: Final = expression(r"[\u4e00-\u9fff]")
 _WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
 _NUMBER: Final = expression(r"\d+")
@@ -182,17 +179,17 @@ _TELLS_OF_SOMEBODY: Final = expression(
 def why_ungrounded(text: str, message: str) -> str:
     """Say why a memory does not follow from a message, by its words alone; empty if it may."""
     if bool(_HAN.search(text)) != bool(_HAN.search(message)):
-        return OTHER_LANGUAGE
+        return SkipReason.OTHER_LANGUAGE
     if _FIRST_PERSON.search(text):
-        return FIRST_PERSON
+        return SkipReason.FIRST_PERSON
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(message)):
-        return INVENTED
+        return SkipReason.INVENTED
     said = {word[:_STEM] for word in _words(message)}
     told = {word[:_STEM] for word in _words(text) if word not in _UNTOLD_WORDS}
     signs = set(_HAN.findall(text)) - _TELLING_SIGNS - set(_HAN.findall(message))
     if signs or not told <= said or not _is_in_order(text, message):
-        return INVENTED
-    return INVERTED if _is_inverted(text, message) else ""
+        return SkipReason.INVENTED
+    return SkipReason.INVERTED if _is_inverted(text, message) else ""
 
 
 def _is_in_order(text: str, message: str) -> bool:
@@ -237,13 +234,13 @@ _SUBAGENT: Final = "subagent"
 def why_untrusted(*, role: str, channel: str | None, session_key: str, is_direct: bool, in_groups: bool) -> str:
     """Say why nothing is learned from a message by where it came from; empty if something may be."""
     if role != USER:
-        return f"it was said by the {role}, and not by the user"
+        return SkipReason.NOT_FROM_USER.format(role)
     key = read_key(session_key) if session_key else None
     if key is not None and _SUBAGENT in key.raw.split(":"):
-        return "it was said to a sub-agent"
+        return SkipReason.SUBAGENT
     places = {channel, None if key is None else key.memory_channel, None if key is None else key.channel}
     if apart := sorted(OWN_CHANNELS & {place for place in places if place}):
-        return f"it comes from the channel {apart[0]}"
+        return SkipReason.OWN_CHANNEL.format(apart[0])
     if not is_direct and not in_groups:
-        return "others take part in this chat (memory.capture.inGroups)"
+        return SkipReason.IN_GROUP
     return ""

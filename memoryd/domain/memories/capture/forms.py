@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.skips import SkipReason
 
 _OWN: Final = expression(
     r"\W*(?:(?:i|we)(?:['’](?:m|ve|re))? (?!(?:(?:really|just|also|only) )?(?:will|would|shall|want|need|got|get"
@@ -78,9 +79,6 @@ def gate(text: str, *, has_answer: bool = False) -> str:
     return ""
 
 
-NO_VALUE = "nothing lasting is said in this form"
-
-
 class StatementForm(Struct, frozen=True):
     """A closed form: how it begins, what kind it states, and whether what follows makes it one.
 
@@ -114,11 +112,10 @@ def found_form(text: str, plain: str, starts: Sequence[int], forms: Sequence[Sta
             found = FoundForm(form, place == 0)
             if form.holds(head, text[head.end() :]):
                 return found
-            refused = refused or FoundForm(form, place == 0, NO_VALUE)
+            refused = refused or FoundForm(form, place == 0, SkipReason.NO_VALUE)
     return refused
 
 
-UNREAL: Final = "it is unreal, of the moment, or of a text or a program"
 _UNREAL: Final = expression(
     r"\bin (?:my|your|his|her|the|a) (?:dreams?|fixtures?|imagination|fantasy|tests?|test (?:data|file)|code|config"
     r"|file|database|form|example|example file|mock\w*)\b|\b(?:fixtures?|placeholders?|test data|unit tests?)\b"
@@ -153,7 +150,7 @@ _ADDED: Final = expression(
 
 def why_unreal(plain: str) -> str:
     """Say why what a sentence states is not so, or not for long; empty if nothing says so."""
-    return UNREAL if _UNREAL.search(plain) else ""
+    return SkipReason.UNREAL if _UNREAL.search(plain) else ""
 
 
 def is_of_answer(value: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.skips import SkipReason
 
 _EMAIL: Final = expression(
     r"(?<![\w.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![\w@-])(?!:)"
@@ -77,8 +78,6 @@ _NOT_MINE: Final = expression(
     r"|不再用",
     re.IGNORECASE,
 )
-NOBODYS: Final = "it does not say whose number or address it is"
-NOT_TO_PASS_ON: Final = "it is not to be passed on, as it says"
 _THING: Final = (
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|landline|number|whatsapp|signal|e-?mail|mail|address|hotline|contact"
     r"|phone number)"
@@ -133,13 +132,13 @@ def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | Non
 def why_not_said_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
     """Say why an identifier is not kept: no main clause says whose it is; empty if one does."""
     if _SECRET.search(plain):
-        return NOT_TO_PASS_ON
+        return SkipReason.NOT_TO_PASS_ON
     if _NEGATED.search(plain) or _IN_CODE.search(plain):
-        return NOBODYS
+        return SkipReason.NOBODYS
     if found.is_own:
         return ""
     is_said = found.what != "ID number" and any(_WHOSE.match(plain, at) for at in starts)
-    return "" if is_said else NOBODYS
+    return "" if is_said else SkipReason.NOBODYS
 
 
 def _identifiers(plain: str) -> Iterator[str]:

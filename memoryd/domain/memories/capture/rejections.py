@@ -10,14 +10,9 @@ from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.sentences import SpokenSentence, plain_text
+from memoryd.domain.skips import SkipReason
 
 MESSAGE_CHARACTERS_MAX: Final = 4000
-MESSAGE_TOO_LONG: Final = "it is longer than what a person says in one message"
-UNWANTED: Final = "it is not to be remembered, as it says"
-TASK_TEXT: Final = "it is text to work on"
-PLAY: Final = "it is play, or a supposition"
-JOKE: Final = "it is a joke, as it says"
-PASTED: Final = "it is pasted, and may be another person's words"
 _MILD_JOKE: Final = expression(
     r"\b(?:lol|lmao|rofl|ha(?:ha)+h?|hehe+)\b|[😂🤣😜😝🤪]|(?<!\w)[:;]-?[pP)](?!\w)|/s\s*\Z|哈哈|嘿嘿|嘻嘻", re.I
 )
@@ -97,11 +92,16 @@ _ABOUT_OWN: Final = expression(
 def why_unfit(text: str) -> str:
     """Say why nothing at all is learned from a message; empty if something may be."""
     if len(text) > MESSAGE_CHARACTERS_MAX:
-        return MESSAGE_TOO_LONG
+        return SkipReason.MESSAGE_TOO_LONG
     plain = plain_text(text)
     if _PASTED.search(plain) or len(_LINE_SPEAKER.findall(plain)) > 1:
-        return PASTED
-    for pattern, why in ((_UNWANTED, UNWANTED), (_TASK, TASK_TEXT), (_PLAY, PLAY), (_JOKE, JOKE)):
+        return SkipReason.PASTED
+    for pattern, why in (
+        (_UNWANTED, SkipReason.UNWANTED),
+        (_TASK, SkipReason.TASK_TEXT),
+        (_PLAY, SkipReason.PLAY),
+        (_JOKE, SkipReason.JOKE),
+    ):
         if pattern.search(plain):
             return why
     return ""
@@ -109,14 +109,14 @@ def why_unfit(text: str) -> str:
 
 def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
     """Say of each sentence why it is not its author's own, by what stands before and behind it; empty if it is."""
-    reasons = [JOKE if _MILD_JOKE.search(one.plain) else "" for one in sentences]
+    reasons = [SkipReason.JOKE if _MILD_JOKE.search(one.plain) else "" for one in sentences]
     reasons = [why or (reasons[at + 1] if _is_all_joke(sentences, at + 1) else "") for at, why in enumerate(reasons)]
     after = ""
     for at, one in enumerate(sentences):
         reasons[at] = after or reasons[at]
         if not after and _INTRODUCED.search(one.plain) and not _ABOUT_OWN.search(one.plain):
-            after = TASK_TEXT
-            reasons[at] = TASK_TEXT
+            after = SkipReason.TASK_TEXT
+            reasons[at] = SkipReason.TASK_TEXT
     return reasons
 
 
@@ -126,11 +126,6 @@ def _is_all_joke(sentences: Sequence[SpokenSentence], at: int) -> bool:
 
 
 SENTENCE_CHARACTERS_MAX: Final = 400
-QUESTION: Final = "it is a question"
-CONDITION: Final = "it is a condition, or a supposition"
-REPORTED: Final = "it may be another person's words"
-SENTENCE_TOO_LONG: Final = "it is too long for one statement"
-SECRET: Final = "what it says is a secret"
 _ASKS: Final = expression(
     r"\A\W*(?:(?:and|so|but|ok|okay|hey|hi|hello|also|please|well|then|now|sorry|thanks)\b[,!.]* *)*"
     r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am|was|were|do|does|did|can|could|would|will"
@@ -217,9 +212,9 @@ def why_not_plain(sentence: SpokenSentence) -> str:
         return why
     plain = sentence.plain
     if _SUPPOSES.search(_POLITE.sub("", plain)) or _IN_CASE.match(plain):
-        return CONDITION
+        return SkipReason.CONDITION
     if _REPORTS.search(_OWN_WORDS.sub("", plain)) or (_SENTENCE_SPEAKER.match(plain) and not _OWN_LABEL.match(plain)):
-        return REPORTED
+        return SkipReason.REPORTED
     return ""
 
 
@@ -227,7 +222,7 @@ def why_not_told(sentence: SpokenSentence) -> str:
     """Say why nothing at all is told by a sentence, a correction neither: a question, a secret, too long."""
     plain = sentence.plain
     if len(sentence.text) > SENTENCE_CHARACTERS_MAX:
-        return SENTENCE_TOO_LONG
+        return SkipReason.SENTENCE_TOO_LONG
     if sentence.is_question or _ASKS.search(plain) or _ASKS_CHINESE.search(plain):
-        return QUESTION
-    return SECRET if says_secret(sentence.text) else ""
+        return SkipReason.QUESTION
+    return SkipReason.SECRET if says_secret(sentence.text) else ""

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.bundle import NEWER_PINNED, BundlePart, StableBlock, bundle, harmless, stable_block
+from memoryd.domain.memories.bundle import BundlePart, StableBlock, bundle, harmless, stable_block
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 
 CORE = BundlePart("MEMORY.md", "# Memory\n\n- The gateway runs on alder.", "MEMORY.md", is_whole=False)
@@ -164,4 +165,6 @@ def test_short_block_keeps_what_ranks_first_in_the_order_given() -> None:
     assert told == sorted(told)
     assert told[-1] == "8"
     assert "0" not in told
-    assert [(one.name, one.is_told, one.cut) for one in stable.receipt[-1:]] == [("1a2b3c4d", False, NEWER_PINNED)]
+    assert [(one.name, one.is_told, one.cut) for one in stable.receipt[-1:]] == [
+        ("1a2b3c4d", False, SkipReason.NEWER_PINNED)
+    ]

@@ -1,14 +1,23 @@
 """Commands in what a user says."""
 
+import inspect
+import re
+from typing import get_args, get_type_hints
+
 import pytest
+from memoryd.hooks.claude_events import COMMANDS
 
-from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
+from memoryd.agents.turns.turns import TurnCommands
+from memoryd.domain.sessions.commands import SLASH_COMMANDS, CommandName, SlashCommand, SpokenCommand, command_of
+from memoryd.replies.conversations import TurnCommandReply
+from tests.docs.reference import render
+from tests.package_trees import ROOT
 
-REMEMBER, RECALL, COMPACT = CommandName.REMEMBER, CommandName.RECALL, CommandName.COMPACT
+REMEMBER, RECALL, COMPACT = SLASH_COMMANDS
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "text"),
+    ("said", "row", "text"),
     [
         ("/remember I drink tea", REMEMBER, "I drink tea"),
         ("  /Remember   two\nlines  ", REMEMBER, "two\nlines"),
@@ -24,8 +33,8 @@ REMEMBER, RECALL, COMPACT = CommandName.REMEMBER, CommandName.RECALL, CommandNam
         ("/compact please", COMPACT, "please"),
     ],
 )
-def test_command_is_read(said: str, name: CommandName, text: str) -> None:
-    assert command_of(said) == SpokenCommand(name, text)
+def test_command_is_read(said: str, row: SlashCommand, text: str) -> None:
+    assert command_of(said) == SpokenCommand(row, text)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +61,19 @@ def test_long_text_is_read_at_once() -> None:
     assert command_of("/remember " + "a" * 100_000) == SpokenCommand(REMEMBER, "a" * 100_000)
     assert command_of("/" + "a" * 100_000) is None
     assert command_of(" " * 100_000) is None
+
+
+def test_all_that_knows_commands_has_exactly_the_rows() -> None:
+    names = tuple(row.name for row in SLASH_COMMANDS)
+    assert names == get_args(CommandName) == COMMANDS
+    assert names == get_args(get_type_hints(TurnCommandReply)["name"])
+    methods = {name for name, one in vars(TurnCommands).items() if inspect.iscoroutinefunction(one)}
+    assert methods == {"run", *names}
+    for name in names:
+        inspect.signature(getattr(TurnCommands, name)).bind(None, text="", admitted=None, key="", scope="")
+    told = render("commands.md").partition("## In a message")[2]
+    listed = re.findall(r"^\| `/(\w+)(?: (\w+))?` \|", told, re.MULTILINE)
+    assert listed == [(row.name, row.takes) for row in SLASH_COMMANDS]
+    assert all(bool(row.takes) == bool(row.without) for row in SLASH_COMMANDS)
+    explained = (ROOT.parent / "docs" / "explanation" / "conversations.md").read_text()
+    assert all(f"`{f'/{row.name} {row.takes}'.strip()}`" in explained for row in SLASH_COMMANDS)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memoryd.domain.memories.capture.firewall import FIRST_PERSON, INVENTED, INVERTED, OTHER_LANGUAGE, why_ungrounded
+from memoryd.domain.memories.capture.firewall import why_ungrounded
+from memoryd.domain.skips import SkipReason
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,7 @@ from memoryd.domain.memories.capture.firewall import FIRST_PERSON, INVENTED, INV
     ],
 )
 def test_the_contrary_of_a_message_is_not_kept(text: str, message: str) -> None:
-    assert why_ungrounded(text, message) == INVERTED
+    assert why_ungrounded(text, message) == SkipReason.INVERTED
 
 
 @pytest.mark.parametrize(
@@ -35,10 +36,10 @@ def test_what_a_clause_says_is_kept(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "why"),
     [
-        ("用户喜欢狗。", "I like dogs.", OTHER_LANGUAGE),
-        ("I like dogs.", "I like dogs.", FIRST_PERSON),
-        ("The user likes cats.", "I like dogs.", INVENTED),
-        ("The user has 3 dogs.", "I have 2 dogs.", INVENTED),
+        ("用户喜欢狗。", "I like dogs.", SkipReason.OTHER_LANGUAGE),
+        ("I like dogs.", "I like dogs.", SkipReason.FIRST_PERSON),
+        ("The user likes cats.", "I like dogs.", SkipReason.INVENTED),
+        ("The user has 3 dogs.", "I have 2 dogs.", SkipReason.INVENTED),
     ],
 )
 def test_what_a_message_does_not_say_is_not_kept(text: str, message: str, why: str) -> None:
@@ -58,7 +59,7 @@ def test_what_a_message_does_not_say_is_not_kept(text: str, message: str, why: s
     ],
 )
 def test_other_roles_times_and_people_are_not_kept(text: str, message: str) -> None:
-    assert why_ungrounded(text, message) in (INVENTED, INVERTED)
+    assert why_ungrounded(text, message) in (SkipReason.INVENTED, SkipReason.INVERTED)
 
 
 @pytest.mark.parametrize(
