@@ -5,10 +5,10 @@ import re
 from typing import get_args, get_type_hints
 
 import pytest
-from memoryd.hooks.claude_events import COMMANDS
 
 from memoryd.agents.turns.turns import TurnCommands
 from memoryd.domain.sessions.commands import SLASH_COMMANDS, CommandName, SlashCommand, SpokenCommand, command_of
+from memoryd.hooks.hook_run import COMMANDS
 from memoryd.replies.conversations import TurnCommandReply
 from tests.docs.reference import render
 from tests.package_trees import ROOT
