@@ -16,7 +16,7 @@ from memoryd.daemon.main import main
 from memoryd.domain.breaker import Breaker, BreakerRule
 from memoryd.embed.embedding import FallbackEmbedding
 from memoryd.embed.local import local_model
-from memoryd.embed.remote.endpoint import RemoteEmbedding
+from memoryd.embed.remote.embedding import RemoteEmbedding
 from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore

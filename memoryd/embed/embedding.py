@@ -19,7 +19,7 @@ from memoryd.domain.embedding import NONE
 from memoryd.embed.choice import EmbedderPlan, ProviderSettings
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderSource, EmbedderState, StandIn
 from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
-from memoryd.embed.remote.endpoint import RemoteEmbedding
+from memoryd.embed.remote.embedding import RemoteEmbedding
 from memoryd.embed.remote.gate import SpendingBook
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.models.store import ModelStore

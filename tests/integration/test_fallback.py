@@ -19,7 +19,7 @@ from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.embedding import Embedding, FallbackEmbedding
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.endpoint import RemoteEmbedding
+from memoryd.embed.remote.embedding import RemoteEmbedding
 from memoryd.embed.remote.gate import SpendingBook
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
 from memoryd.errors import EmbedderUnavailable
