@@ -21,9 +21,10 @@ from msgspec.structs import replace
 from bench.followups.followup_set import followups, said
 from bench.measurement import Aim, Bench, Row
 from bench.timing import Stopwatch, median, percentile
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping, render_session
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.files import reading
 from memoryd.files.writing import sync_folder
 from memoryd.search.ranking import commonness

@@ -19,7 +19,7 @@ from bench.measurement import Aim, Bench, Row
 from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from memoryd.client import Client
-from memoryd.domain.text.entries import ChunkSettings, chunk_entries
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.local.worker_program import NICENESS
 from memoryd.embed.protocol import Passage

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from bench.corpus import notes
 from bench.measurement import Aim, Bench, Row
 from bench.timing import median
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.ranking.snippets import NearPassage, snippet
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
 
 NOTES, BYTES, ROUNDS, TERMS = 40, 400_000, 5, 6
 STANDOUT = 0.5

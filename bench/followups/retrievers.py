@@ -15,10 +15,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bench.followups.followup_set import Followup, Place, said
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import answer_words, message_keys
 from memoryd.domain.sessions.sequences import TURNS, IndexedTurns
 from memoryd.domain.sessions.topics import keywords
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore
 

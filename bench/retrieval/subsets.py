@@ -21,7 +21,7 @@ from bench.retrieval.sets import Lines
 from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.embedding import Vector
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.embed.calibration import Strangers
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec

@@ -10,10 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.documents import RelativePath, SessionId, is_document_name
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
-from memoryd.domain.sessions.turns import SessionId
 
 _CITATION = expression(
     r"(?s)(?P<path>.+?)(?:#(?P<unit>[LQ])(?P<start>[0-9]{1,9})(?:-(?P=unit)?(?P<end>[0-9]{1,9}))?"

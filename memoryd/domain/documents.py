@@ -8,6 +8,9 @@ from msgspec import Struct
 RelativePath = NewType("RelativePath", str)
 """A path relative to the workspace with `/` between parts; an extra path outside it starts with `../`."""
 
+SessionId = NewType("SessionId", str)
+"""The name of a session, safe for file names: see `sessions.names`."""
+
 CORE_FILES = ("MEMORY.md", "memory.md")
 ROOT_FILES = (*CORE_FILES, "SOUL.md")
 ROOT_FOLDERS = ("memory", "bank")
@@ -19,6 +22,13 @@ class Source(StrEnum):
 
     MEMORY = "memory"
     SESSIONS = "sessions"
+
+
+class Speaker(StrEnum):
+    """Who said it, as the indexed text names them."""
+
+    USER = "User"
+    ASSISTANT = "Assistant"
 
 
 class FileStat(Struct, frozen=True):

@@ -17,9 +17,9 @@ import structlog
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain import privacy
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
+from memoryd.domain.text import privacy
 from memoryd.domain.text.lines import PADDING
 from memoryd.files.reading import NotReadableError, TornReadError, encoding_of, read_head, read_octets
 from memoryd.files.writing import replace_file

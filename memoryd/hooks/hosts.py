@@ -20,8 +20,9 @@ def last_exchange(path: str) -> tuple[str, str]:
     Only the end is read; empty where they are not found. Raises OSError.
     """
     # here, since only a child reads transcripts, and nobody waits for it
+    from memoryd.domain.documents import Speaker
     from memoryd.domain.sessions.transcripts.claude import claude_said
-    from memoryd.domain.sessions.transcripts.records import LeftOut, Speaker, inner, text_blocks
+    from memoryd.domain.sessions.transcripts.records import LeftOut, inner, text_blocks
 
     question = answer = ""
     for line in _last_lines(path):

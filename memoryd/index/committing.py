@@ -18,8 +18,8 @@ from msgspec.structs import asdict, replace
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
+from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.domain.syncplan import Known, SyncPlan
-from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.index.large_notes import Cut
 from memoryd.index.reading import Reader, Reading, ReadStatus, Round
 from memoryd.index.state import FileTable, SyncReporter

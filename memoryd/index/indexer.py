@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace, Outcome, SyncPlan, outcome
-from memoryd.domain.text.entries import ChunkSettings
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules

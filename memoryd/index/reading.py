@@ -22,11 +22,18 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.media import HEAD_BYTES, LABELS, Media, Modality, checked, modality_of
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
+from memoryd.domain.memories.entries import (
+    ChunkEntry,
+    ChunkSettings,
+    ChunkWords,
+    PassageEntry,
+    each_entry,
+    media_entries,
+)
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import holds_memories, is_daily_log
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known, SyncPlan
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords, PassageEntry, each_entry, media_entries
 from memoryd.domain.text.lines import PADDING
 from memoryd.embed.protocol import Attachment
 from memoryd.files.ignore import is_private_file, why_private

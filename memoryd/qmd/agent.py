@@ -13,9 +13,9 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import QmdSection
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.sessions.conversation_parts import export_name
-from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import Ruling
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths

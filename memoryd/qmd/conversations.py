@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX
 from memoryd.domain.text.chunking import chunk
-from memoryd.domain.text.entries import ChunkSettings
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection

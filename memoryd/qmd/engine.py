@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.memories.entries import ChunkSettings, apart_of
 from memoryd.domain.memories.visibility import lines_beyond
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.chunking import Chunk, each_chunk
-from memoryd.domain.text.entries import ChunkSettings, apart_of
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import NotFound

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.entries import MEDIA_CHUNKER, PresentText
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
-from memoryd.domain.text.entries import MEDIA_CHUNKER, PresentText
 from memoryd.files.excerpts import Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import Found, Query, SearchBackend, Untold

@@ -17,10 +17,10 @@ from msgspec import Struct
 
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.sessions.conversation_parts import grown
 from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.entries import ChunkSettings
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn
 from memoryd.index.threads import in_thread

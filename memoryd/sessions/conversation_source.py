@@ -16,11 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
-from memoryd.domain.documents import FileStat, RelativePath, Source
+from memoryd.domain.documents import FileStat, RelativePath, SessionId, Source
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded
-from memoryd.domain.sessions.turns import Session, SessionId
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.sessions.turns import Session
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.sessions.main_file import stamp_of
 from memoryd.sessions.session_files import unavailable

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import FileStat
+from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.sequences import TURNS, IndexedTurns, MessageKeys, SequenceChoice, choose, without_text
 from memoryd.domain.sessions.topics import Commonness, never_common
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 

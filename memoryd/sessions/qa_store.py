@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
+from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping
 from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words
@@ -25,7 +26,7 @@ from memoryd.domain.sessions.names import is_over
 from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
 from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
-from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.retention import QaRoom, SessionArchive

@@ -11,8 +11,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping, SessionStub
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import StoreUnavailable
 from memoryd.sessions.known_sessions import ArchivedSessions, head_of
 from memoryd.sessions.session_files import SessionChanges, unavailable

@@ -14,11 +14,11 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from memoryd.domain.documents import FileStat
+from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.json_values import MAX_COUNT, DamagedDocumentError, ForeignDocumentError
 from memoryd.domain.sessions.names import safe_id
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_settled
 from memoryd.files.writing import FileChangedError, locked_folder, remove_drafts, remove_file, replace_file, sync_folder

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, is_answered, joined_answer, made_turn
 from memoryd.domain.sessions.names import is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (
@@ -25,7 +26,7 @@ from memoryd.domain.sessions.taking_turns import (
     with_turns,
 )
 from memoryd.domain.sessions.topics import Commonness
-from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.sessions.known_sessions import head_of

@@ -15,10 +15,10 @@ from typing import Final, Protocol, TypeVar
 import structlog
 from msgspec import Struct, field
 
-from memoryd.domain.documents import FileStat
+from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.taking_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
 from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
-from memoryd.domain.sessions.turns import SessionId, time_of_file
+from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_turns import PlaceMovedError

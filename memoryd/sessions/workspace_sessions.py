@@ -13,10 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import FileStat
+from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.known_sessions import ArchivedSessions, Entry, KnownSessions, head_of

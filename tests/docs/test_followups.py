@@ -11,9 +11,10 @@ from bench.followups.followup_set import followups, said
 from bench.followups.measured import Figures
 from bench.followups.measured import measured as measure
 from bench.followups.page import tables
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import made_turn
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.search.ranking import commonness
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "conversations.md"

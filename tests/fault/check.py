@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.client import Client
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import ChunkingSection
-from memoryd.domain.text.entries import ChunkSettings, content_hash
+from memoryd.domain.memories.entries import ChunkSettings, content_hash
 from memoryd.store.index.schema import check_words, problems
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.model import Oracle, markers

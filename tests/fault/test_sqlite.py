@@ -18,7 +18,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.text.entries import ChunkSettings, chunk_entries
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.connection import checksum_vfs
 from memoryd.store.index.documents import FileContent, FileRow, put_file

@@ -13,14 +13,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import MediaRules, Modality
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
-from memoryd.files.excerpts import (
-    ABSENT,
-    SAME,
-    FileLocation,
-    Presence,
-    PresentFile,
-    PresentFiles,
-)
+from memoryd.files.excerpts import ABSENT, SAME, FileLocation, Presence, PresentFile, PresentFiles
 from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules

@@ -13,8 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.files.reading import file_stat
 from memoryd.index.planning import Absent, Planned
 from memoryd.index.triggers import Look

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from memoryd.domain.text.entries import ChunkEntry
+from memoryd.domain.memories.entries import ChunkEntry
 from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
 from memoryd.index.reading import Reading, Spool
 from memoryd.store.index.passages import counts

@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 from memoryd.agents.turns.capture import ROUND_MAX, LeftBehind
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
+from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.memory.capture.capturing import Capturing
 from memoryd.memory.capture.queue import CaptureTask
 from memoryd.store.ledger.capture import MessagePlace

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.citations import turns_path
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import NotFound
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession

@@ -10,9 +10,9 @@ import numpy as np
 from memoryd.domain.documents import FileStat, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entity_edits import is_entity_page
+from memoryd.domain.memories.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
-from memoryd.domain.text.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.store.index.documents import FileContent, FileRow, put_file
 
 Dump = list[tuple[object, ...]]

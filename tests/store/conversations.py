@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import part_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.text.entries import chunk_entries
+from memoryd.domain.memories.entries import chunk_entries
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent
 from tests.store.rows import SETTINGS, row_of

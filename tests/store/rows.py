@@ -6,8 +6,8 @@ import apsw
 
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entity_edits import entity_page_of
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
 from memoryd.store.index.database import Database

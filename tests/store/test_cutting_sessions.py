@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.changes.tombstones import FORGOTTEN, SaidWords
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied
 from tests.store.test_forgetting_sessions import CANARY, SECRET, holding, opened, say, write_everywhere
 from tests.unit.domain.sessions.seven_turns import BEGUN

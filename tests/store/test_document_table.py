@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.memories.entries import ChunkEntry, PassageEntry
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.text.entries import ChunkEntry, PassageEntry
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Rename, remove_files, rename_files
 from memoryd.store.index.passages import ChunkRow

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.files.writing import draft_beside
 from memoryd.sessions.qa_store import QaStore

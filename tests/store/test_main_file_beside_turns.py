@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.sessions.qa_store import QaStore
 from tests.unit.domain.sessions.seven_turns import BEGUN
 from tests.waiting import eventually

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping, QaDocument, SessionStub, parse_document, parse_session
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.sequences import Chosen
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.ranking import commonness
 from memoryd.sessions.known_sessions import head_of

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import parse_session, render_session
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.files import writing
 from memoryd.files.writing import exchange
 from memoryd.sessions.qa_store import QaStore

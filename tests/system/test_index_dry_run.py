@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import memoryd
-from memoryd.domain.text.entries import ChunkSettings, chunk_entries
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.tokens import estimate
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config

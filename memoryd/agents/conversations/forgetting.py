@@ -23,9 +23,9 @@ from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.session_memories import made_of
 from memoryd.config.paths import state_dir
 from memoryd.domain.citations import holds_turns, session_of, transcript_path, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.sessions.taking_turns import place_of, transcript_session
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.forgetting import MemoryForgetting

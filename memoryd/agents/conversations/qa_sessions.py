@@ -5,8 +5,9 @@ from datetime import datetime
 from msgspec import Struct
 
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import SessionStub
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.errors import NotFound, StoreError
 from memoryd.sessions.known_sessions import Entry
 from memoryd.sessions.qa_store import ForgottenFiles, QaStore

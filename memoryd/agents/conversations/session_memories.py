@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.domain.access import is_of_group, read_key
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.identifiers import found_identifier
@@ -28,7 +28,7 @@ from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.summary import LEAST_TURNS, SessionSummary, sentences_of_turn, session_summary, told_of
-from memoryd.domain.sessions.turns import Session, SessionEnd, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.lines import padded
 from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
 from memoryd.memory.book import MemoryBook

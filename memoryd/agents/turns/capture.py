@@ -23,9 +23,10 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
+from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
-from memoryd.domain.sessions.turns import MessageEventType, SessionId, Turn
+from memoryd.domain.sessions.turns import MessageEventType, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
 from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings

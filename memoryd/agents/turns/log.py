@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from memoryd.agents.conversations.qa import AgentQa, SequenceOptions
 from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.sessions.commands import CommandName
 from memoryd.domain.sessions.making_turns import RawTurn, is_answered, repeated_turn
 from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
-from memoryd.domain.sessions.turns import MessageEvent, MessageRole, SessionId, Turn
+from memoryd.domain.sessions.turns import MessageEvent, MessageRole, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
 from memoryd.sessions.session_turns import AnsweredTurn

@@ -18,8 +18,8 @@ from memoryd.config.memory_search import MemorySearchSection, SyncSection
 from memoryd.config.paths import openclaw_sessions
 from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MediaRules
+from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace
-from memoryd.domain.text.entries import ChunkSettings
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, joined, related
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules

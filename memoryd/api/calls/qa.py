@@ -12,9 +12,10 @@ from memoryd.agents.status.figures import QaFigures
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.models import AgentId, Reply, Request, Whole
 from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs, turn_address
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import counted
 from memoryd.domain.sessions.sequences import BUDGET
-from memoryd.domain.sessions.turns import SessionId, Turn
+from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import InvalidRequest
 from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.wire import (

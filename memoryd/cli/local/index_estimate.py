@@ -14,7 +14,7 @@ from memoryd.config.loading.load import load
 from memoryd.config.paths import openclaw_sessions
 from memoryd.config.root import Config
 from memoryd.domain.media import modality_of, token_estimate
-from memoryd.domain.text.entries import ChunkSettings
+from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, media_rules, plan_for
 from memoryd.embed.remote.settings import RemoteSettings

@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.documents import Speaker
 from memoryd.domain.expressions import expression
-from memoryd.domain.sessions.transcripts.records import Speaker
 from memoryd.domain.text.words import normalised
 
 SNIPPET_CHARS = 700

@@ -19,6 +19,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
     ForeignDocumentError,
@@ -34,7 +35,7 @@ from memoryd.domain.sessions.json_values import (
     others,
     told_time,
 )
-from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, SessionId, Turn
+from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, Turn
 
 THRESHOLD: Final = 0.6
 ARCHIVE_AFTER: Final = timedelta(days=30)

@@ -14,9 +14,8 @@ from itertools import count
 from typing import Final
 
 from memoryd.domain.citations import Citation, is_conversation, parse, transcript_path, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.expressions import expression
-from memoryd.domain.sessions.turns import SessionId
 from memoryd.domain.text.sanitizing import harmless_text
 
 _SUFFIX = ".jsonl"

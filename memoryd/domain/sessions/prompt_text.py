@@ -11,8 +11,9 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.citations import ALL_TURNS, SeqRange, turn_address
+from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import normalised
 

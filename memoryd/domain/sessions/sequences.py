@@ -27,9 +27,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memoryd.domain.citations import turn_address
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import SessionStub, marks_of
 from memoryd.domain.sessions.topics import NEAR, Commonness, distance, hash_value, never_common, rarity
-from memoryd.domain.sessions.turns import Extra, Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Extra, Session, Turn
 from memoryd.domain.text.tokens import estimate
 
 TURNS: Final = 5

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
 from memoryd.domain.sessions.making_turns import (
@@ -22,7 +23,7 @@ from memoryd.domain.sessions.making_turns import (
     user_action,
     without_formulas,
 )
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 
 CHARS: Final = 400

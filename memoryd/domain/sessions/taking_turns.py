@@ -20,15 +20,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, SessionId, Speaker
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.names import MAX_BYTES, safe_id
 from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail, read_tail, written_tail
-from memoryd.domain.sessions.transcripts.records import Speaker
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 
 _COMPACTION: Final = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
 """A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""

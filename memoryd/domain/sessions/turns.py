@@ -6,12 +6,11 @@ A message event is one message of a conversation as its host reports it, with th
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final, NewType
+from typing import Final
 
 from msgspec import Struct, field
 
-SessionId = NewType("SessionId", str)
-"""The name of a session, safe for file names: see `sessions.names`."""
+from memoryd.domain.documents import SessionId
 
 Extra = Mapping[str, object]
 """Keys of a document that somebody else wrote, with what stands there as JSON has it; they are kept."""

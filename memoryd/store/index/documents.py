@@ -10,9 +10,9 @@ from msgspec import Struct
 from memoryd.domain.citations import told_path
 from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
 from memoryd.domain.memories.book import EntityPage
+from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
-from memoryd.domain.text.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.text.sanitizing import path_flags
 from memoryd.domain.text.words import index_text
 from memoryd.store.database_file import file_stat_of, stored_stat

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import apsw
 
+from memoryd.domain.memories.entries import chunk_hash
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
-from memoryd.domain.text.entries import chunk_hash
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import at_one_moment
 from memoryd.store.opening import read_header, version_of

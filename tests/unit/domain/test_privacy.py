@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.privacy import is_private
+from memoryd.domain.text.privacy import is_private
 
 PADDING = "".join(f"key{number}: a value of some length\n" for number in range(1000))
 

@@ -15,7 +15,7 @@ TAKES = {"SkippedFile": 1, "DroppedItem": 1, "CutItem": 1, "ReceiptLine": 3, "_o
 """What takes a reason, and at which place."""
 KEYWORDS = {"because", "problem"}
 """The same, of arguments by name."""
-SAY_WHY = ("domain/memories/capture/", "domain/privacy.py")
+SAY_WHY = ("domain/memories/capture/", "domain/text/privacy.py")
 """Where functions whose names begin with `why` return reasons."""
 BESIDE = ("qmd ranks its ", "told by its ", "its last ", "{transcript.name}: ")
 """How texts begin that stand in these places and leave nothing out."""

@@ -7,7 +7,7 @@ import pytest
 
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.text.entries import ChunkEntry, ChunkSettings, ChunkWords
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, ChunkWords
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.committing import MAX_YIELDS, InterruptibleCommit

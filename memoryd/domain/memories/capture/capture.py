@@ -25,12 +25,7 @@ from memoryd.domain.memories.capture.corrections import (
 from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
 from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
-from memoryd.domain.memories.capture.rejections import (
-    why_each_unfit,
-    why_not_plain,
-    why_not_told,
-    why_unfit,
-)
+from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_told, why_unfit
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
 from memoryd.domain.memories.kinds import Kind, usual_importance
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine

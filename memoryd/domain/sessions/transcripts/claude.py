@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from memoryd.domain.documents import Speaker
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.transcripts.records import (
     LeftOut,
-    Speaker,
     Utterance,
     first_time,
     inner,

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import is_hidden
+from memoryd.domain.documents import Speaker, is_hidden
 from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted
 from memoryd.domain.sessions.turns import AHEAD, EARLIEST, LATEST
@@ -25,13 +25,6 @@ class TranscriptFormat(StrEnum):
 
     OPENCLAW = "openclaw"
     CLAUDE_CODE = "claude-code"
-
-
-class Speaker(StrEnum):
-    """Who said it, as the indexed text names them."""
-
-    USER = "User"
-    ASSISTANT = "Assistant"
 
 
 class Utterance(Struct, frozen=True):

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.reflect.inference import inferred_lines, sentences_of
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.sections import UNREAD, memory_sections, scoped_spans
 from memoryd.domain.memories.visibility import lines_beyond, told_text
-from memoryd.domain.text.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.lines import padded
 
 LOG = RelativePath("memory/2025-11-27.md")

@@ -6,9 +6,10 @@ from itertools import accumulate
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import QaDocument, SessionStub, TurnMark
 from memoryd.domain.sessions.topics import keywords, simhash, topics
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 
 BEGUN = datetime(2026, 1, 30, 18, 16, tzinfo=UTC)
 TEXTS = st.text(max_size=12)

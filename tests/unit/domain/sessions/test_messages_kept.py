@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import RETRY, is_answered, joined_answer, repeated_turn
-from memoryd.domain.sessions.turns import Session, SessionId, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.wire import ANSWER_CHARS_MAX
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

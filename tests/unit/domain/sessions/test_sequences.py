@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping, Totals, totals
 from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, MessageKeys, SequenceChoice, choose, sequence
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.domain.text.tokens import estimate
 from tests.unit.domain.sessions.conversations import BEGUN, SESSIONS, conversation
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.names import MAX_BYTES, is_over, safe_id, session_id
-from memoryd.domain.sessions.turns import SessionId
 
 DAY = date(2026, 1, 30)
 NOW = datetime(2026, 1, 30, 18, tzinfo=UTC)

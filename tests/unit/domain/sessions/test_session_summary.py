@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import RawTurn, made_turn
 from memoryd.domain.sessions.summary import CHARS, SHORT_CHARS, session_summary
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.making_turns import (
     RawTurn,
@@ -19,7 +20,7 @@ from memoryd.domain.sessions.making_turns import (
     user_action,
     without_formulas,
 )
-from memoryd.domain.sessions.turns import Session, SessionId
+from memoryd.domain.sessions.turns import Session
 from memoryd.search.ranking import commonness
 
 NOW = datetime(2026, 1, 30, tzinfo=UTC)

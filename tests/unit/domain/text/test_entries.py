@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.media import Media
-from memoryd.domain.text.entries import ChunkSettings, chunk_entries, content_hash, media_entries
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries, content_hash, media_entries
 
 SMALL = ChunkSettings(tokens=40, overlap=10)
 TEXTS = st.lists(

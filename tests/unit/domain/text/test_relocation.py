@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.memories.entries import PresentText
 from memoryd.domain.text.chunking import chunk
-from memoryd.domain.text.entries import PresentText
 from memoryd.domain.text.lines import padded
 
 OLD = "# Trees\n\nThe alder stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\nSo does the robin.\n"

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from memoryd.domain.documents import Speaker
 from memoryd.domain.sessions.transcripts.claude import claude_said
-from memoryd.domain.sessions.transcripts.records import LeftOut, Speaker, Utterance
+from memoryd.domain.sessions.transcripts.records import LeftOut, Utterance
 
 REMINDER = "<system-reminder>\nthe list is empty\n</system-reminder>"
 

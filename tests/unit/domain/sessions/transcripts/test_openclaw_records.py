@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.documents import Speaker
 from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_said
-from memoryd.domain.sessions.transcripts.records import LeftOut, Speaker, Utterance
+from memoryd.domain.sessions.transcripts.records import LeftOut, Utterance
 
 SENDER = 'Sender (untrusted metadata):\n```json\n{"name": "Ana"}\n```\n\n'
 MARKED = 'Sender: ⟦openclaw:ctx⟧\n```json\n{"name": "Ana"}\n```\n\n'

@@ -14,10 +14,10 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.media import Media, label
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import MemorySections, memory_sections
-from memoryd.domain.privacy import LAW_VERSION
 from memoryd.domain.text.chunking import CHUNKER_VERSION, Apart, Chunk, each_chunk
 from memoryd.domain.text.lines import PADDING, padded
 from memoryd.domain.text.markdown import Headings, headings_of
+from memoryd.domain.text.privacy import LAW_VERSION
 from memoryd.domain.text.words import identifier_parts, index_text
 
 MEDIA_CHUNKER: Final = "media:1"
