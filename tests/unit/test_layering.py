@@ -12,6 +12,8 @@ from tests.package_trees import TREES
 
 ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "moving", "sidecar", "models", "embed"]
 ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
+WINGS = ("", "text", "ranking", "memories", "sessions")
+"""The parts of the domain, in their order; the first is the files beside its folders."""
 OTHER_SIDE = {"client", "replies", "mcp", "hooks", "service", "cli"}
 ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
 ALLOWED = {("errors", "wire")}
@@ -144,6 +146,27 @@ def test_what_reaches_rooms_of_the_daemon_is_imported_by_nobody_at_the_top() -> 
         if name in modules or name.rpartition(".")[0] in modules
     }
     assert not importers
+
+
+def wing_of(module: str) -> str:
+    """Return the part of the domain that a module of it stands in: its first folder, empty for files beside these."""
+    return module.removeprefix("memoryd.domain").strip(".").rpartition(".")[0].partition(".")[0]
+
+
+def test_inside_the_domain_modules_import_only_what_stands_above_them() -> None:
+    domain = {module_of(file): tree for file, tree in TREES.items() if file.startswith("domain/")}
+    assert {wing_of(module) for module in domain} == set(WINGS)
+    wanted = {
+        module: {name if name in domain else name.rpartition(".")[0] for name in imports(tree)} & domain.keys()
+        for module, tree in domain.items()
+    }
+    upward = [
+        f"{module} imports {other}"
+        for module, others in wanted.items()
+        for other in others
+        if WINGS.index(wing_of(other)) > WINGS.index(wing_of(module))
+    ]
+    assert not upward
 
 
 def test_no_import_is_relative() -> None:

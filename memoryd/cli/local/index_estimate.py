@@ -4,11 +4,11 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypedDict
 
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.memory.index import Prospect, SpokenProspect
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import openclaw_sessions
@@ -24,6 +24,33 @@ from memoryd.files.scanner import scan
 from memoryd.index.reading import Reader, Reading, ReadStatus
 from memoryd.models.store import ModelStore
 from memoryd.sessions.transcripts.folders import find_transcripts
+
+
+class SpokenProspect(TypedDict):
+    """What is to be embedded of conversations; `files` and `bytes` are those of transcripts, read or not."""
+
+    files: int
+    bytes: int
+    passages: int | None
+    tokens: int | None
+
+
+class Prospect(TypedDict):
+    """What indexing would do for one agent; `destination` and `model` are null if nothing leaves the machine."""
+
+    id: str
+    provider: str
+    rule: str
+    destination: str | None
+    model: str | None
+    files: int | None
+    passages: int
+    tokens: int | None
+    media: int | None
+    mediaBytes: int | None
+    conversations: SpokenProspect | None
+    paused: bool
+
 
 _BYTES_PER_TOKEN = 4
 

@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -227,10 +226,13 @@ def installed_service(context: click.Context, invocation: Invocation) -> Service
 
     A failure is told and not raised: the configuration is written, and memoryd can be started without.
     """
+    # here: it reads the room of systemd and launchd, which an init without a service does not need
+    from memoryd.cli.local.service import install
+
     told = io.StringIO()
     try:
         with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
-            context.invoke(import_module("memoryd.cli.local.service").install)
+            context.invoke(install)
     except MemorydError as exc:
         return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
     return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)

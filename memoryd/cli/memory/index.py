@@ -1,7 +1,6 @@
 """memoryctl index, reindex and sync: have the index hold what is on disk, and wait for it."""
 
-from importlib import import_module
-from typing import TypedDict, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -12,31 +11,8 @@ from memoryd.errors import DaemonNotRunning
 from memoryd.replies.status import AgentStatus, ConversationsReply, OutstandingReply
 from memoryd.wire import Exit, SyncGoal
 
-
-class SpokenProspect(TypedDict):
-    """What is to be embedded of conversations; `files` and `bytes` are those of transcripts, read or not."""
-
-    files: int
-    bytes: int
-    passages: int | None
-    tokens: int | None
-
-
-class Prospect(TypedDict):
-    """What indexing would do for one agent; `destination` and `model` are null if nothing leaves the machine."""
-
-    id: str
-    provider: str
-    rule: str
-    destination: str | None
-    model: str | None
-    files: int | None
-    passages: int
-    tokens: int | None
-    media: int | None
-    mediaBytes: int | None
-    conversations: SpokenProspect | None
-    paused: bool
+if TYPE_CHECKING:
+    from memoryd.cli.local.index_estimate import Prospect, SpokenProspect
 
 
 @click.command("index", context_settings=HELP)
@@ -62,7 +38,7 @@ def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     return Exit.DONE
 
 
-def _prospects(invocation: Invocation) -> list[Prospect]:
+def _prospects(invocation: Invocation) -> "list[Prospect]":
     try:
         with invocation.client() as client:
             client.sync("indexed", agent=invocation.agent)
@@ -70,11 +46,12 @@ def _prospects(invocation: Invocation) -> list[Prospect]:
     except DaemonNotRunning:
         note("memoryd is not running: counted on disk, as if nothing were embedded yet")
         # this pulls in the reading and cutting of notes, which nothing else here needs
-        prospects: list[Prospect] = import_module("memoryd.cli.local.index_estimate").prospects(invocation)
-        return prospects
+        from memoryd.cli.local.index_estimate import prospects
+
+        return prospects(invocation)
 
 
-def _of_status(agent: AgentStatus) -> Prospect:
+def _of_status(agent: AgentStatus) -> "Prospect":
     embedding = agent.get("embedding")
     remote = embedding and embedding["remote"]
     outstanding = remote and remote["outstanding"]
@@ -94,7 +71,7 @@ def _of_status(agent: AgentStatus) -> Prospect:
     }
 
 
-def _spoken_of(sessions: ConversationsReply | None) -> SpokenProspect | None:
+def _spoken_of(sessions: ConversationsReply | None) -> "SpokenProspect | None":
     if sessions is None:
         return None
     transcripts, outstanding = sessions["transcripts"], sessions["outstanding"]
@@ -109,7 +86,7 @@ def _spoken_of(sessions: ConversationsReply | None) -> SpokenProspect | None:
     }
 
 
-def _spoken(prospect: Prospect, spoken: SpokenProspect) -> str:
+def _spoken(prospect: "Prospect", spoken: "SpokenProspect") -> str:
     files = f"{count(spoken['files'], 'transcript')} of {size(spoken['bytes'])}" if spoken["files"] else ""
     passages = "" if spoken["passages"] is None else f"{count(spoken['passages'], 'passage')} to embed"
     tokens = "" if spoken["tokens"] is None else f"about {count(spoken['tokens'], 'token')}"
@@ -122,7 +99,7 @@ def _spoken(prospect: Prospect, spoken: SpokenProspect) -> str:
     return ", ".join(filter(None, [f"conversations: {files}" if files else "conversations", passages, tokens, where]))
 
 
-def _sentence(prospect: Prospect) -> str:
+def _sentence(prospect: "Prospect") -> str:
     who = f"agent {prospect['id']}: "
     if prospect["provider"] == "none":
         return f"{who}words only, nothing is embedded"

@@ -1,0 +1,45 @@
+"""What programs import before they do anything: each start pays for it."""
+
+import subprocess
+import sys
+
+import pytest
+
+APPLICATION = "import memoryd.daemon.main, memoryd.daemon.app, memoryd.api.application as it; it.application()"
+SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.search"
+HOOK = "import memoryd.hooks.hook_run"
+VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
+
+HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "rich"}
+"""Loaded where they are used first."""
+SERVERS = {"apsw", "fastapi", "numpy", "pydantic", "starlette", "uvicorn", "yaml"}
+
+
+def loaded(program: str) -> set[str]:
+    """Return the names of all modules that a Python of its own has loaded behind some lines."""
+    told = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(told.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("program", "without", "ours"),
+    [(APPLICATION, HEAVY, 385), (SEARCH, HEAVY | SERVERS, 35), (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12)],
+    ids=["daemon", "search", "hook"],
+)
+def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[str], ours: int) -> None:
+    modules = loaded(program)
+    assert modules & without == set()
+    assert len({name for name in modules if name.split(".")[0] == "memoryd"}) <= ours
+
+
+def test_version_is_told_before_anything_is_imported() -> None:
+    assert {name for name in loaded(VERSION) if name.split(".")[0] in ("memoryd", "click", "msgspec")} == {
+        "memoryd",
+        "memoryd.cli",
+        "memoryd.cli.__main__",
+    }
