@@ -1,0 +1,1 @@
+"""What one agent may ask of its memory, whichever face asks."""

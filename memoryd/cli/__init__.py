@@ -1,0 +1,1 @@
+"""memoryctl: the table of its commands, and what they share."""

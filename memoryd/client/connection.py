@@ -1,9 +1,4 @@
-"""HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events.
-
-What a failure means: on the way to the daemon, on an open connection, and in an error reply.
-
-What the daemon sends, as values: JSON, and a stream of events.
-"""
+"""HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events, and what failures mean."""
 
 import contextlib
 import errno

@@ -1,0 +1,1 @@
+"""Every rule worth arguing about, without files, clocks or chance."""

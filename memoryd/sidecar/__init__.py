@@ -1,0 +1,1 @@
+"""Any child process: its life cycle, and the leash that ends it with its parent."""

@@ -1,0 +1,1 @@
+"""All that knows SQLite: connections, migrations, and the tables below index/ and ledger/."""

@@ -1,8 +1,6 @@
 """One call for each message of a conversation: a command is carried out, the message kept, and the agent answered.
 
-The parts of a turn fail alone: what one of them cannot do is told, and the reply comes with the rest.
-
-The commands that a user gives in a message, carried out without a model: remember, recall, compact.
+The parts of a turn fail alone: the reply says what one of them could not do, and comes with the rest.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The part of `memoryctl doctor` about the configuration: every problem of it, and whether the daemon knows it.
-
-The part of `memoryctl doctor` about the log below the state folder: it has a bound, which nothing may pass.
-"""
+"""What doctor checks of the configuration: its problems, whether the daemon has read it; and the size of the log."""
 
 import time
 from collections.abc import Iterator

@@ -1,13 +1,4 @@
-"""The part of `memoryctl doctor` about the process: who holds the lock of the state folder, and does it get on.
-
-The part of `memoryctl doctor` about the loopback port: is it on, and can its token file be trusted. Asks nobody.
-
-The part of `memoryctl doctor` about what waits in the daemon, and whether it becomes less.
-
-The part of `memoryctl doctor` about the socket: is it there, is it ours, does memoryd answer, and which one.
-
-The part of `memoryctl doctor` about noticing changes: events, and scans. Both are the daemon's own word.
-"""
+"""What doctor checks of the running daemon: lock, heartbeats, socket, loopback port, queue and watcher. Asks only it."""
 
 import errno
 import os

@@ -1,8 +1,6 @@
-"""A check of `memoryctl doctor`, what it has found, and what may be done about it.
+"""A check of `memoryctl doctor`: what it starts from, what it may find, and what may be done about that.
 
-What all checks of `memoryctl doctor` start from: the configuration, the daemon's word, and how far to go.
-
-The lock of the state folder, seen from outside: who holds it, without trying it.
+The lock of the state folder is looked at from outside, and never tried.
 """
 
 import os

@@ -1,10 +1,6 @@
-"""The part of `memoryctl doctor` about the index: is its file sound, and does it hold what is on disk.
+"""What doctor checks of the databases: the index, the ledger, and what a restore has replaced.
 
-Beside a daemon the file is read as one of its readers does, and never written.
-
-The part of `memoryctl doctor` about the ledger: is it sound, ours, and of a version that this memoryd knows.
-
-The part of `memoryctl doctor` about what a restore has replaced: copies that nobody removes but their owner.
+Beside a daemon a file is read as one of the daemon's readers does, and never written.
 """
 
 import os

@@ -1,11 +1,4 @@
-"""The part of `memoryctl doctor` about time: notes and scans of the future, and the zone that days are counted in.
-
-The part of `memoryctl doctor` about disks: room for bytes, and for files.
-
-The part of `memoryctl doctor` about file events of Linux: whether the kernel's limits fit the folders.
-
-The part of `memoryctl doctor` about rights: what others can read of ours, and where we may not write.
-"""
+"""What doctor checks of the machine: clock, disks, file events of Linux, and the rights on our files."""
 
 import os
 import stat

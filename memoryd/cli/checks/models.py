@@ -1,15 +1,7 @@
-"""The part of `memoryctl doctor` about the provider of embeddings: is it there, how fast, and does it tell texts apart.
+"""What doctor checks of models: the provider of embeddings, the reranker, the text model, and qmd.
 
-Asks the provider itself, with sentences of its own; no note is sent. One that is not on this machine may cost
-something, and is asked by who agrees to that.
-
-The part of `memoryctl doctor` about the text model: is its file here and whole, or its key. Asks nobody.
-
-Whether the file of a model that only reads or writes text is here and whole, as doctor tells it. Loads nothing.
-
-The part of `memoryctl doctor` about qmd: is it there, is it one that can be used, and does it open its database.
-
-The part of `memoryctl doctor` about the reranker: is its file here, whole, and one that ranks. Loads nothing.
+The provider is asked with sentences of ours, never with notes; one elsewhere may cost something, and is asked only with
+`--ask-providers`. Of the reranker and the text model only the file is read, or the key.
 """
 
 import asyncio

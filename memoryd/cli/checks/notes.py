@@ -1,7 +1,4 @@
-"""The part of `memoryctl doctor` about the notes: is there a workspace, and is what lies in it indexed.
-
-The part of `memoryctl doctor` about memories: what was meant for one in the notes and is none, and why.
-"""
+"""What doctor checks of a workspace: whether its notes are indexed, and which lines look like memories and are none."""
 
 from collections.abc import Iterator
 from itertools import islice

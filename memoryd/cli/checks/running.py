@@ -1,8 +1,6 @@
-"""Running checks side by side: each has its time, and one that fails or hangs is one finding and not the end.
+"""Runs the checks of doctor side by side, carries out remedies, and prints what was found.
 
-What `memoryctl doctor --fix` does: one remedy after the other, each told; one that fails keeps no other.
-
-What `memoryctl doctor` prints: what is well in a line for each section, all else with what to do.
+Each check has its time; one that fails or hangs is one finding and not the end. A remedy that fails keeps no other.
 """
 
 import sys

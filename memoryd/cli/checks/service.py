@@ -1,6 +1,4 @@
-"""The part of `memoryctl doctor` about the service manager: is memoryd installed, does it start by itself.
-
-The part of `memoryctl doctor` about what agent programs run of ours: do the programs in their settings exist.
+"""What doctor checks of programs that start ours: the service manager, hooks, and MCP clients.
 
 Settings of others are read, and no command in them is run.
 """

@@ -1,7 +1,4 @@
-"""memoryctl hooks: let an agent program ask memoryd at its own events.
-
-The settings file of such a program: where it lies, and changes of it that lose nothing of anybody's.
-"""
+"""memoryctl hooks: lets an agent program ask memoryd at its events, by its settings file, of which nothing else is lost."""
 
 import os
 import shlex

@@ -1,0 +1,1 @@
+"""From a file, the environment and flags to a checked configuration."""

@@ -1,0 +1,1 @@
+"""From a question and evidence to an order: fusion, thresholds, selection, snippets."""

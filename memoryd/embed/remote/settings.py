@@ -1,10 +1,7 @@
-"""Where the key of a provider comes from: the configuration, OpenClaw's own file of keys, or the environment.
+"""How a remote provider is to be used: where it is, with which model, prompts and patience, and with which key.
 
-A key is read when it is needed, so that a rotated one is picked up, and shows in no repr, log line or reply.
-
-How a remote provider is to be used: where it is, with which model and prompts, and how patiently it is asked.
-
-The secrets of a remote provider, opened: read anew whenever it is asked for the first vector.
+The key comes from the configuration, OpenClaw's own file of keys, or the environment. It is read when it is needed, so
+that a rotated one is picked up, and shows in no repr, log line or reply.
 """
 
 import json

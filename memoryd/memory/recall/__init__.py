@@ -1,0 +1,1 @@
+"""From a question to memories, current first, verified in their files."""
