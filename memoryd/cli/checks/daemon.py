@@ -1,4 +1,4 @@
-"""What doctor checks of the running daemon: lock, heartbeats, socket, loopback port, queue and watcher. Asks only it."""
+"""What doctor checks of the running daemon: lock, heartbeats, socket, loopback port, queue and watcher."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""memoryctl hooks: lets an agent program ask memoryd at its events, by its settings file, of which nothing else is lost."""
+"""memoryctl hooks: has an agent program ask memoryd at its events; nothing else in its settings file is lost."""
 
 import os
 import shlex
