@@ -5,19 +5,21 @@ differs: these waits are arguments of constructors and constants of modules, and
 """
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from memoryd import retry
 from memoryd.agents.workspace import qa, settings
 from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_held
 from memoryd.daemon.main import main
-from memoryd.domain.breaker import Breaker, BreakerRule
+from memoryd.embed import choice
 from memoryd.embed.embedding import FallbackEmbedding
 from memoryd.embed.local import local_model
 from memoryd.embed.remote.embedding import RemoteEmbedding
-from memoryd.embed.remote.settings import CallTimeouts
+from memoryd.llm import remote
 from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
 from memoryd.sessions.qa_store import QaUpkeep
@@ -43,15 +45,20 @@ def lower(module: ModuleType, **constants: float) -> None:
         setattr(module, name, value)
 
 
+def prefer(module: ModuleType, name: str, **values: object) -> None:
+    """Have a module make values of a type with other defaults."""
+    setattr(module, name, partial(getattr(module, name), **values))
+
+
 def hurry() -> None:
     """Shorten what the daemon waits of its own accord."""
     # the longest is longer than a question waits for its turn, as it is otherwise: it hears of the outage
-    shorten(BreakerRule.__init__, first_delay=0.1, longest_delay=4.0)
-    shorten(Breaker.__init__, rule=BreakerRule())
-    shorten(CallTimeouts.__init__, hold=timedelta(seconds=1))
+    prefer(retry, "BreakerRule", first_delay=0.1, longest_delay=4.0)
+    for module in (choice, remote):
+        prefer(module, "CallTimeouts", hold=timedelta(seconds=1))
     # long enough in the end for a test to see that it is still tried
-    shorten(DownloadTimeouts.__init__, pauses=tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3)))
-    shorten(ModelStore.__init__, timeouts=DownloadTimeouts())
+    pauses = tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3))
+    shorten(ModelStore.__init__, timeouts=DownloadTimeouts(pauses=pauses))
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
     shorten(FallbackEmbedding.__init__, look_seconds=0.1)
     shorten(RemoteEmbedding.__init__, look_seconds=0.2)

@@ -120,21 +120,31 @@ def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: AskedFor) -
     return Verdict.WEAK if verdict is Verdict.NONE and Lifts.ENTITY in lifts else verdict
 
 
-def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, float, int]:
+def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, float, float, int]:
     """Return by what candidates are sorted, the first having the least.
 
-    Noise is last, and among equals what is inside of the days that a question names comes first. A bare question is
-    answered by what has most of what it asks for: of opinions the best first, of others the newest.
+    Noise is last; of a question that names days, what is inside of them comes first, but for what only the days speak
+    for: that comes behind an answer of other days. A bare question is answered by what has most of what it asks for:
+    of opinions the best first, of others the newest.
     """
     day = 0 if placed.day is None else -placed.day.toordinal()
     distance = -placed.lifts.get(Lifts.TEMPORAL, 0.0)
     if asking.is_bare:
         # what somebody prefers is asked in words that opinions hold; names and days alone say nothing of what is best
         worth = -round(placed.worth, 2) if asking.is_of_opinion else 0.0
-        return False, distance, -len(placed.lifts), worth, day
+        return False, distance, -len(placed.lifts), worth, 0.0, day
     is_alone = placed.is_noise and not placed.lifts
-    # a day is often named in passing ("I need it today"): it says less of what is meant than the words do
-    return is_alone, float(placed.is_noise), -placed.worth, distance, day
+    return is_alone, _days_rank(placed, asking), distance, float(placed.is_noise), -placed.worth, day
+
+
+def _days_rank(placed: Placed, asking: AskedFor) -> int:
+    """Return 0 for what the named days and words or meaning speak for, 1 for what answers on other days, else 2.
+
+    A day is often named in passing ("I need it today"): the day alone says less than an answer does.
+    """
+    if asking.span is None or (Lifts.TEMPORAL in placed.lifts and not placed.is_noise):
+        return 0
+    return 1 if placed.verdict is Verdict.ANSWERABLE else 2
 
 
 def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:

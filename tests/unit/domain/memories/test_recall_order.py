@@ -4,6 +4,7 @@ from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import MemoryId
@@ -33,11 +34,17 @@ def order(asking: AskedFor, *candidates: Placed) -> list[int]:
     return sorted(range(len(candidates)), key=lambda at: place_key(candidates[at], asking))
 
 
-def test_evidence_comes_before_the_days_that_are_asked_about() -> None:
+def test_days_that_are_asked_about_come_first() -> None:
     inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
     outside, noise = placed(0.9, 2), placed(0.3, 3, is_noise=True)
-    assert order(AskedFor(span=SPAN), noise, outside, silent, inside) == [1, 3, 2, 0]
-    assert order(AskedFor(span=SPAN), placed(0.3, 2), inside) == [1, 0], "of equal evidence the day decides"
+    assert order(AskedFor(span=SPAN), noise, outside, silent, inside) == [3, 2, 1, 0]
+
+
+def test_answer_comes_before_what_only_the_days_speak_for() -> None:
+    inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
+    answer = replace(placed(0.9, 2), verdict=Verdict.ANSWERABLE)
+    assert order(AskedFor(span=SPAN), silent, answer, inside) == [2, 1, 0]
+    assert order(AskedFor(), placed(0.95, 3), answer) == [0, 1], "where no day is named, the worth decides"
 
 
 def test_bare_question_is_answered_by_the_newest() -> None:
