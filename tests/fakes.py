@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, WorkerDied
 from tests.media_files import seen_in

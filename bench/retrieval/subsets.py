@@ -20,8 +20,8 @@ import numpy as np
 from bench.retrieval.sets import Lines
 from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
-from memoryd.domain.embedding import Vector
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import Strangers
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec

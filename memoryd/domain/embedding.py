@@ -6,9 +6,7 @@ Text leaves the machine only for a provider that is named, or under `auto`, whic
 from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
-import numpy as np
 from msgspec import Struct, field
-from numpy.typing import NDArray
 
 PAUSED: Final = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
 NEEDLESS: Final = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
@@ -182,7 +180,3 @@ def _found(options: ProviderOptions, start: str) -> tuple[str, str]:
             return name, f"{start}: no model file, but a key for {name} in {options.keys[name]}"
     names = f"{', '.join(BY_KEY[:-1])} or {BY_KEY[-1]}"
     return LOCAL, f"{start}: no model file and no key for {names}: the local model"
-
-
-Vector = NDArray[np.float32]
-"""One dimension, float32, finite, Euclidean length 1."""

@@ -18,6 +18,8 @@ class SkipReason(StrEnum):
         row._value_, row.stage = text, stage
         return row
 
+    __repr__ = str.__repr__
+
     @property
     def code(self) -> str:
         """Its name, which stays when the text changes."""

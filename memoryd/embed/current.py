@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import Strangers
 from memoryd.embed.protocol import Embedder
 from memoryd.models.fetching import Progress

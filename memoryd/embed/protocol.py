@@ -8,7 +8,7 @@ from typing import NewType, Protocol
 
 from msgspec import Struct
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 
 
 class Purpose(StrEnum):

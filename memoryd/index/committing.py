@@ -19,6 +19,7 @@ from msgspec.structs import asdict, replace
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
+from memoryd.domain.memories.line import parsed_line
 from memoryd.domain.syncplan import Known, SyncPlan
 from memoryd.index.large_notes import Cut
 from memoryd.index.reading import Reader, Reading, ReadStatus, Round
@@ -229,6 +230,7 @@ class Purger:
 
         That is what is hidden, and what is gone while there are places that are kept out: it may have been moved there.
         """
+        parsed_line.cache_clear()  # it may hold lines of them
         # the disk is not asked again what is there: what comes back from here on is read by the next round
         moved = await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
         private = {*moved, *(path for path in indexed if path in hidden)}

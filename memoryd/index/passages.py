@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses, Pace
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.protocol import Attachment, Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied

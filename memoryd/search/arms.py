@@ -14,11 +14,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.counters import Durations
-from memoryd.domain.embedding import Vector
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
+from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import EmbeddingError, StoreError

@@ -15,9 +15,9 @@ from typing import IO, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.vector import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, Hashes, Matrix, VectorBatch

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.gate import EndpointGate

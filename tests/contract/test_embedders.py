@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError

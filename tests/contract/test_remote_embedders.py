@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.embedding import BY_KEY, INPUT_TYPES, REMOTE, Vector
+from memoryd.domain.embedding import BY_KEY, INPUT_TYPES, REMOTE
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.api import PromptOverride
 from memoryd.embed.remote.embedder import RemoteEmbedder

@@ -10,7 +10,7 @@ import numpy as np
 import psutil
 import pytest
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable

@@ -22,6 +22,7 @@ REASONS = """
 
 Why something was not found, recalled, captured or indexed, in the words of replies: misses and what recall left out,
 with `explain`, the receipt of a bundle, a verdict of capture, `skipped` of status. What stands in `{}` differs.
+Replies carry the reason; the code is its name in the program.
 
 """
 

@@ -14,7 +14,7 @@ from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
 from memoryd.agents.workspace.workspaces import Workspace
 from memoryd.config.loading.load import load
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
 from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding

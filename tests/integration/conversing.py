@@ -15,7 +15,7 @@ from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.embedding import Embedding

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
+from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import read_mounts, workspace_roots

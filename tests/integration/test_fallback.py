@@ -14,7 +14,8 @@ import pytest
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.embedding import Choice, Vector
+from memoryd.domain.embedding import Choice
+from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.embedding import Embedding, FallbackEmbedding

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec, identity_of
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.verify import CHINESE, ENGLISH, verify

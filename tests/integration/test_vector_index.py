@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vectors import DistanceEngine, VectorIndex, VectorRows
 from memoryd.store.index.database import Database

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.store.index.database import Database
 from memoryd.store.index.passages import PendingCost
 from memoryd.store.index.words import CandidateFilter

@@ -8,6 +8,8 @@ import pytest
 APPLICATION = "import memoryd.daemon.main, memoryd.daemon.app, memoryd.api.application as it; it.application()"
 SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.search"
 HOOK = "import memoryd.hooks.hook_run"
+HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
+CONFIG = "import memoryd.config.loading.load"
 VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
 
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "rich"}
@@ -28,8 +30,14 @@ def loaded(program: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("program", "without", "ours"),
-    [(APPLICATION, HEAVY, 385), (SEARCH, HEAVY | SERVERS, 35), (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12)],
-    ids=["daemon", "search", "hook"],
+    [
+        (APPLICATION, HEAVY, 385),
+        (SEARCH, HEAVY | SERVERS, 35),
+        (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12),
+        (HOOKS, HEAVY | SERVERS, 35),
+        (CONFIG, HEAVY | (SERVERS - {"numpy", "pydantic"}), 45),
+    ],
+    ids=["daemon", "search", "hook", "hooks", "config"],
 )
 def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[str], ours: int) -> None:
     modules = loaded(program)

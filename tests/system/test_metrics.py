@@ -7,6 +7,7 @@ from contextlib import closing
 
 import httpx
 import pytest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.parser import text_string_to_metric_families
 
 from memoryd.api.metrics import METRICS
@@ -161,5 +162,5 @@ def test_counters_outlive_a_reload(opened: OpenPort, client: Client) -> None:
 def test_port_wants_the_token(opened: OpenPort) -> None:
     assert opened.ask("GET", "/metrics", token="").status_code == 401
     reply = opened.ask("GET", "/metrics")
-    assert reply.headers["content-type"].startswith("text/plain; version=")
+    assert reply.headers["content-type"] == CONTENT_TYPE_LATEST
     assert value(series(reply.text), "requests_in_flight") == 1

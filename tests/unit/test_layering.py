@@ -28,6 +28,7 @@ REACHES_FURTHER = {
     "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
     "cli/local/backup.py": {"daemon", "moving", "store"},
+    "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
     "cli/local/init_survey.py": {"embed", "files", "models"},
     "cli/local/model_check.py": {"embed"},

@@ -20,7 +20,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.domain.clock import Jump
 from memoryd.domain.documents import OutsideCount, RelativePath
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside

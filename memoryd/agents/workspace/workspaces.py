@@ -24,8 +24,8 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
 from memoryd.config.root import Config
 from memoryd.domain.clock import Jump
-from memoryd.domain.embedding import Vector
 from memoryd.domain.heartbeats import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, LivingPart
+from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.embedding_loop import EmbeddingLane

@@ -27,7 +27,7 @@ from memoryd.service.steps import ServiceState, ServiceStep, carry_out
 from memoryd.service.systemd import DROP_IN, MASKED
 
 if TYPE_CHECKING:
-    from memoryd.cli.local.hooks import SettingsFile
+    from memoryd.cli.local.hook_settings import SettingsFile
 
 
 PART: Final = "service"
@@ -152,7 +152,7 @@ def programs(_examination: Examination) -> Iterator[Finding]:
 
 def _hooks_of(host: Host) -> Iterator[Finding]:
     # here, since it reaches the room that touches files
-    from memoryd.cli.local.hooks import read_settings, settings_path
+    from memoryd.cli.local.hook_settings import read_settings, settings_path
 
     install = f"memoryctl hooks install {host.name}"
     settings = read_settings(settings_path(host, None))
@@ -202,7 +202,7 @@ def missing_program(command: str) -> str:
 def _installed_again(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
         # here, as above
-        from memoryd.cli.local.hooks import write_settings
+        from memoryd.cli.local.hook_settings import write_settings
 
         write_settings(settings, settings.installed({event: _mended(told) for event, told in commands.items()}))
         return f"{settings.path} runs {sys.executable}"

@@ -1,26 +1,23 @@
 """memoryctl hooks: has an agent program ask memoryd at its events; nothing else in its settings file is lost."""
 
-import os
 import shlex
 import sys
 from collections.abc import Mapping
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final, Literal, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import harmless
-from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
-from memoryd.domain.documents import FileStat
-from memoryd.errors import InvalidRequest, MemorydError, NotNow
-from memoryd.files.reading import NotReadableError, TornReadError, read_octets
-from memoryd.files.writing import FileChangedError, remove_file, replace_file
+from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
 from memoryd.hooks.hosts import HOSTS, USUAL, Host
 from memoryd.wire import Exit
+
+if TYPE_CHECKING:
+    from memoryd.cli.local.hook_settings import SettingsFile
 
 _PROBE_SECONDS = 2.0
 _program = click.argument(
@@ -106,6 +103,9 @@ def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
 def _settings(program: str, is_users: bool, project: Path | None) -> "SettingsFile":
     if is_users and project is not None:
         raise click.UsageError("--user and --project: one of them")
+    # here, since a hook that runs needs no room that touches files
+    from memoryd.cli.local.hook_settings import read_settings, settings_path
+
     return read_settings(settings_path(HOSTS[program], project))
 
 
@@ -143,6 +143,8 @@ def _installed(commands: Mapping[str, str], program: str) -> str:
 def _change(invocation: Invocation, before: "SettingsFile", text: str, *, is_dry_run: bool, is_removal: bool) -> Exit:
     is_changed = text != before.text
     if is_changed and not is_dry_run:
+        from memoryd.cli.local.hook_settings import write_settings
+
         write_settings(before, text, is_removal=is_removal)
     if invocation.is_json:
         told = {"path": str(before.path), "changed": is_changed, "dryRun": is_dry_run}
@@ -159,105 +161,3 @@ def _done(is_changed: bool, is_removal: bool) -> str:
     if is_removal:
         return "removed" if is_changed else "there was nothing of memoryd"
     return "installed" if is_changed else "installed already"
-
-
-_MAX_BYTES: Final = 4 * 1024 * 1024
-_BACKUP: Final = ".before-memoryd"
-
-
-class SettingsFile(Struct, frozen=True):
-    """A settings file as it was read; `stat` is None where there is none."""
-
-    path: Path
-    text: str
-    stat: FileStat | None
-
-    @property
-    def backup(self) -> Path:
-        return self.path.with_name(self.path.name + _BACKUP)
-
-    def installed(self, commands: dict[str, str]) -> str:
-        """Return its text with our hooks; raises InvalidRequest for what is no settings file."""
-        try:
-            return with_hooks(self.text, commands)
-        except (ValueError, RecursionError) as exc:
-            raise self._refused(exc) from exc
-
-    def removed(self) -> str:
-        """Return its text without our hooks: as it was before where nobody else has changed it since."""
-        try:
-            commands = our_commands(self.text)
-            if not commands:
-                return self.text
-            before = _read(self.backup)
-            if before.stat is not None and with_hooks(before.text, commands) == self.text:
-                return before.text
-            return without_hooks(self.text)
-        except (ValueError, RecursionError) as exc:
-            raise self._refused(exc) from exc
-
-    def commands(self) -> dict[str, str]:
-        """Return the commands in it that are ours, by event."""
-        try:
-            return our_commands(self.text)
-        except (ValueError, RecursionError) as exc:
-            raise self._refused(exc) from exc
-
-    def _refused(self, error: Exception) -> InvalidRequest:
-        return InvalidRequest(f"{self.path} is left as it is: {error}", hint="mend it by hand, and try again")
-
-
-def settings_path(host: Host, project: Path | None) -> Path:
-    """Tell where the settings lie: of the user, or those of a project that are not shared with others.
-
-    They hold a path of this machine, so the `settings.json` of a project, which is committed, is no place for them.
-    """
-    if project is not None:
-        return _followed(project / host.folder / host.project_settings)
-    folder = os.environ.get(host.folder_variable)
-    return _followed((Path(folder) if folder else Path.home() / host.folder) / host.settings)
-
-
-def read_settings(path: Path) -> SettingsFile:
-    """Read a settings file; raises InvalidRequest for one that cannot be read as text."""
-    try:
-        return _read(path)
-    except (UnicodeDecodeError, NotReadableError) as exc:
-        raise InvalidRequest(f"{path} is left as it is: it is no text file", hint=str(exc)) from exc
-    except (OSError, TornReadError) as exc:
-        raise MemorydError(f"{path} cannot be read: {exc}") from exc
-
-
-def write_settings(before: SettingsFile, text: str, *, is_removal: bool = False) -> None:
-    """Write the text in place of what was read; raises NotNow where somebody changed the file meanwhile.
-
-    What was there before our hooks is kept beside it until they are removed.
-    """
-    expected: FileStat | Literal["absent"] = "absent" if before.stat is None else before.stat
-    try:
-        before.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_removal and before.stat is not None and not before.commands():
-            replace_file(before.backup, before.text.encode("utf-8"), is_durable=True)
-        if is_removal and is_nothing(text) and before.stat is not None and not before.backup.exists():
-            remove_file(before.path, before.stat)  # it was made for our hooks
-        else:
-            replace_file(before.path, text.encode("utf-8"), expected=expected, is_durable=True)
-        if is_removal:
-            before.backup.unlink(missing_ok=True)
-    except FileChangedError as exc:
-        raise NotNow(f"{before.path} was changed meanwhile, and is left as it is", hint="try again") from exc
-    except OSError as exc:
-        raise MemorydError(f"{before.path} cannot be written: {exc}") from exc
-
-
-def _read(path: Path) -> SettingsFile:
-    try:
-        read = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
-    except FileNotFoundError:
-        return SettingsFile(path, "", None)
-    return SettingsFile(path, read.data.decode("utf-8"), read.stat)
-
-
-def _followed(path: Path) -> Path:
-    """Return the file itself where the path is a link, which stays one."""
-    return Path(os.path.realpath(path))

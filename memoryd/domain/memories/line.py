@@ -12,7 +12,7 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -269,7 +269,7 @@ _STANDS_APART: Final = expression(r"```|~~~|<!--")
 _RULE_SIGNS: Final = "-*+_=|#>~` \t"
 
 
-class RetainedLine(Struct, frozen=True, dict=True):
+class RetainedLine(Struct, frozen=True):
     """What one bullet states.
 
     The text is kept in the lines it is written in, without blanks around them and without empty ones; a line that
@@ -282,6 +282,8 @@ class RetainedLine(Struct, frozen=True, dict=True):
     entities: tuple[str, ...] = ()
     """As written, in order."""
     attributes: Attributes = Attributes()
+    slugs: tuple[EntitySlug, ...] = ()
+    """Those of its entities, each once, sorted, whatever is given."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "text", _told(self.text))
@@ -295,11 +297,8 @@ class RetainedLine(Struct, frozen=True, dict=True):
         for name in self.entities:
             if not name or len(name) > MAX_NAME or _NO_NAME.search(name):
                 raise ValueError(f"an entity has a name of at most {MAX_NAME} signs without square brackets")
-
-    @cached_property
-    def slugs(self) -> tuple[EntitySlug, ...]:
-        """The slugs of its entities, each once, sorted; asked for of each memory that a question looks at."""
-        return tuple(sorted({slug_of(name) for name in self.entities}))
+        # asked for of each memory that a question looks at
+        force_setattr(self, "slugs", tuple(sorted({slug_of(name) for name in self.entities})))
 
     @property
     def network(self) -> Network:

@@ -13,7 +13,7 @@ from typing import Final, Generic, Self
 import numpy as np
 from msgspec import Struct
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
 from memoryd.embed.local.worker_connection import Reply
 from memoryd.embed.local.worker_process import Command, KeptWorker, WorkerPhase, WorkerRun, WorkerState, module_command

@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.expressions import expression
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.models.families import NO_TITLE, ModelMetadata, family_of
 

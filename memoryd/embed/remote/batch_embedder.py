@@ -19,7 +19,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import Input, vector_of
 from memoryd.embed.remote.batch_api import BatchJob, BatchRequest, JobFolder, JobState, Stage, batch_api

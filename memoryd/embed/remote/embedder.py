@@ -11,8 +11,8 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.text.tokens import estimate
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.api import Input, PromptTemplate, RawVector, WireFormat, vector_of
 from memoryd.embed.remote.failures import CallError, FailureKind

@@ -15,9 +15,9 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.media import Media, token_estimate
 from memoryd.domain.text.tokens import estimate
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.settings import HOLD, Credentials

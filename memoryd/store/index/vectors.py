@@ -16,8 +16,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.text.words import Phrase
+from memoryd.domain.vector import Vector
 from memoryd.store.index.passages import (
     PendingCost,
     PendingPassage,

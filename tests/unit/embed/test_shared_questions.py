@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from memoryd.domain.embedding import Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.current import SharedQuestions
 from memoryd.errors import EmbedderUnavailable
 from tests.fakes import FakeEmbedder, vector_of

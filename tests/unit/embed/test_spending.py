@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoryd.domain.embedding import Vector
 from memoryd.domain.text.tokens import estimate
+from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.remote.gate import MeteredEmbedder, SpendingBook
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
