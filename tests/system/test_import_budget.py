@@ -35,7 +35,7 @@ def loaded(program: str) -> set[str]:
         (SEARCH, HEAVY | SERVERS, 35),
         (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12),
         (HOOKS, HEAVY | SERVERS, 35),
-        (CONFIG, HEAVY | (SERVERS - {"numpy", "pydantic"}), 45),
+        (CONFIG, HEAVY | (SERVERS - {"numpy", "pydantic"}), 62),
     ],
     ids=["daemon", "search", "hook", "hooks", "config"],
 )
