@@ -26,7 +26,7 @@ from memoryd.embed.calibration import Strangers
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.index.passages import Spaces
+from memoryd.index.pending import Spaces
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.protocol import Found, Query
 from memoryd.search.ranking import SearchSettings

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 
 class SkipReason(StrEnum):
-    """A reason, which is its text; `stage` is what goes without it: search, recall, capture or index."""
+    """A reason, which is its text; `stage` is what leaves something out for it: search, recall, capture or index."""
 
     stage: str
 

@@ -1,4 +1,4 @@
-"""A vector as numpy has it, apart from the rules of embedding: the configuration reads those, and needs no numpy."""
+"""The type of a vector, apart from `domain/embedding.py`, so that the configuration need not import numpy."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -15,15 +15,7 @@ from memoryd.domain.embedding import PAUSED, PausePolicy
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
-from memoryd.index.passages import (
-    Backlog,
-    LaneLinks,
-    LaneSettings,
-    PassageEmbedder,
-    PendingQueue,
-    Spaces,
-    UnusedVectors,
-)
+from memoryd.index.pending import Backlog, LaneLinks, LaneSettings, PassageEmbedder, PendingQueue, Spaces, UnusedVectors
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 

@@ -22,7 +22,7 @@ from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderState
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import EmbeddingError, StoreError
-from memoryd.index.passages import Spaces
+from memoryd.index.pending import Spaces
 from memoryd.rerank.reranking import RankingOutcome, Reranking
 from memoryd.search.protocol import Arm, ArmState, Query
 from memoryd.search.ranking import PairReading, Ranked, reordered

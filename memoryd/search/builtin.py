@@ -18,7 +18,7 @@ from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatche
 from memoryd.domain.ranking.selection import DEEPER, AnswerFill, NextStep, next_step
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import StoreError
-from memoryd.index.passages import Spaces
+from memoryd.index.pending import Spaces
 from memoryd.search.arms import (
     EMBEDDING,
     ArmTimes,

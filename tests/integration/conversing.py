@@ -20,7 +20,7 @@ from memoryd.embed.choice import plan_for
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.embedding import Embedding
 from memoryd.index.embedding_loop import EmbeddingLane
-from memoryd.index.passages import LaneLinks, LaneSettings, Spaces
+from memoryd.index.pending import LaneLinks, LaneSettings, Spaces
 from memoryd.models.store import ModelStore
 from memoryd.search.protocol import Query
 from memoryd.sessions.qa_store import QaStore

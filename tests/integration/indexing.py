@@ -18,7 +18,7 @@ from memoryd.files.roots import read_mounts, workspace_roots
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer, IndexSettings
-from memoryd.index.passages import LaneLinks, LaneSettings, Spaces
+from memoryd.index.pending import LaneLinks, LaneSettings, Spaces
 from memoryd.index.reading import AttachmentReader
 from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher

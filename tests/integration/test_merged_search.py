@@ -16,7 +16,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable
-from memoryd.index.passages import Spaces
+from memoryd.index.pending import Spaces
 from memoryd.search.answer import Answer, SearchService
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm, MergedSearch

@@ -29,7 +29,7 @@ from memoryd.embed.embedding import Embedding
 from memoryd.errors import NotFound, StoreError
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.keeper import Keeper
-from memoryd.index.passages import LaneLinks, Spaces
+from memoryd.index.pending import LaneLinks, Spaces
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationNews, ConversationWriter, FeedSettings
 from memoryd.sessions.conversation_source import QaConversations

@@ -28,7 +28,7 @@ from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
-from memoryd.index.passages import LaneLinks, Lookup, Spaces
+from memoryd.index.pending import LaneLinks, Lookup, Spaces
 from memoryd.index.reading import AttachmentReader
 from memoryd.index.state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher

@@ -24,7 +24,7 @@ from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, j
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.indexer import Indexer, IndexSettings
-from memoryd.index.passages import LaneSettings
+from memoryd.index.pending import LaneSettings
 from memoryd.search.ranking import SearchSettings
 from memoryd.sessions.conversation_index import FeedSettings
 from memoryd.sessions.transcripts.folders import TranscriptFolder

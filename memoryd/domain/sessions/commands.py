@@ -43,6 +43,7 @@ SLASH_COMMANDS: Final = (
     ),
     SlashCommand("compact", "Sum up the session as a memory."),
 )
+"""Their names stand also in `hooks/hook_run.py` and `replies/conversations.py`; a test compares."""
 
 _CHINESE: Final = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01\uff0c\uff1a\uff1f\U00020000-\U0003ffff"

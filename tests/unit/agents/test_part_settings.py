@@ -3,7 +3,7 @@
 from memoryd.agents.workspace.settings import index_settings, lane_settings, search_settings
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.embedding import Choice
-from memoryd.index.passages import LaneSettings
+from memoryd.index.pending import LaneSettings
 
 CHOICE = Choice("openai", "local", "it was named")
 

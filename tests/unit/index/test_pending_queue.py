@@ -1,7 +1,7 @@
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.index.passages import PendingQueue
+from memoryd.index.pending import PendingQueue
 from memoryd.store.index.passages import PendingFile, PendingPassage
 
 

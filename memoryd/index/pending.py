@@ -1,6 +1,6 @@
 """The passages of one index that have no vector in the space of its embedder: queued, embedded, stored.
 
-The queue has no clock and no store: its callers pass the times.
+`PendingQueue` has no clock and no store: its callers pass the times. All of it is parts of `EmbeddingLane`.
 """
 
 import time
