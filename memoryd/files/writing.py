@@ -29,8 +29,6 @@ from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
 from memoryd.files.reading import file_stat
 
-PRIVATE_MODE: Final = 0o600
-
 
 class FileChangedError(Exception):
     """The file is another one than was read; nothing was written. Read it again."""

@@ -206,9 +206,6 @@ class ProseSummary(Struct, frozen=True):
         return " ".join(f"{sentence.text} [{', '.join(sentence.ids)}]" for sentence in self.sentences)
 
 
-CitedId = Annotated[str, Field(min_length=1, max_length=40)]
-
-
 class SentenceAnswer(AnswerShape):
     """One sentence of an answer."""
 

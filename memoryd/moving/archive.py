@@ -334,10 +334,5 @@ def is_ledger(name: str) -> bool:
     return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")
 
 
-def is_workspace_file(name: str) -> bool:
-    """Tell whether what has this name in a backup belongs into a workspace."""
-    return name.startswith("workspaces/")
-
-
 def _numbered(paths: tuple[Path, ...], number: str) -> Path | None:
     return paths[int(number)] if int(number) < len(paths) else None
