@@ -17,14 +17,17 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Followup:
-    """A message with the turns that it needs; `current` is None for the first message of a new session."""
+    """A message with the turns that it needs; `current` is None for the first message of a new session.
+
+    Without `session` and `gold` nothing that was said has to do with it, and no turn is to come.
+    """
 
     id: str
     lang: str
     kind: str
     current: str | None
     message: str
-    session: str
+    session: str | None
     gold: frozenset[Place]
 
     @property
@@ -46,6 +49,8 @@ def followups(folder: Path = OWN) -> list[Followup]:
 
 def _followup(line: Any) -> Followup:
     gold = line["gold"]
+    if gold is None:
+        return Followup(line["id"], line["lang"], line["kind"], line["current"], line["message"], None, frozenset())
     places = frozenset((gold["session"], seq) for seq in range(gold["first"], gold["last"] + 1))
     return Followup(line["id"], line["lang"], line["kind"], line["current"], line["message"], gold["session"], places)
 

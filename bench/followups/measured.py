@@ -11,10 +11,10 @@ Figures = dict[str, dict[str, GoldFound]]
 """Group → way to look up → figures."""
 
 
-def measured() -> Figures:
-    """Return all figures; they are the same in each run."""
+def measured(model: Path) -> Figures:
+    """Return all figures, with the vectors of a model; they are the same in each run."""
     with tempfile.TemporaryDirectory(prefix="memoryd-followups-") as folder:
-        ways = retrievers(Path(folder))
+        ways = retrievers(Path(folder), model)
         return {
             group: {name: gold_found((one, way(one)) for one in questions) for name, way in ways.items()}
             for group, questions in groups(followups()).items()

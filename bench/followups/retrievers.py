@@ -1,6 +1,7 @@
-"""Five ways to choose turns for a message: what the store does, and four that it is held against.
+"""Six ways to choose turns for a message: what the store does, and five that it is held against.
 
-All look at the same stored turns and give at most five. `sequence` is `SessionSequences.find`. `single` takes the five
+All look at the same stored turns and give at most five. `sequence` is `SessionSequences.find` with what is near in
+meaning, as the context of a turn asks it, `words` the same where there are no vectors. `single` takes the five
 turns that score best alone by the score of the store itself, in whatever session; `BM25` the same by Okapi BM25
 (k1 = 1.2, b = 0.75) over the keywords of each question and kept answer; `BM25 and answers` over those of all answers,
 also of those that the store did not keep; `latest` the last five of the current session.
@@ -15,9 +16,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bench.followups.followup_set import Followup, Place, said
+from bench.followups.meaning import near_by_message
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import answer_words, message_keys
-from memoryd.domain.sessions.sequences import TURNS, IndexedTurns
+from memoryd.domain.sessions.sequences import NOTHING_NEAR, TURNS, IndexedTurns, NearTurns
 from memoryd.domain.sessions.topics import keywords
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.search.ranking import commonness
@@ -29,14 +31,16 @@ _K1, _B = 1.2, 0.75
 Retriever = Callable[[Followup], frozenset[Place]]
 
 
-def retrievers(workspace: Path) -> dict[str, Retriever]:
+def retrievers(workspace: Path, model: Path) -> dict[str, Retriever]:
     """Store all turns in files below a workspace; return the ways to look them up, by name."""
     store = filled(workspace)
+    near = near_by_message(store, AGENT, model, workspace)
     stored = [store.sessions.read(SessionId(name), agent=AGENT) for name in dict.fromkeys(name for name, _ in said())]
     turns = {(str(session.id), turn.seq): turn for session in stored for turn in session.turns}
     answers = {place: raw.answer for place, (_, raw) in zip(turns, said(), strict=True)}
     return {
-        "sequence": lambda one: _in_sequence(store, one),
+        "sequence": lambda one: _in_sequence(store, one, near[one.id]),
+        "words": lambda one: _in_sequence(store, one, NOTHING_NEAR),
         "single": _single(stored),
         "BM25": _bm25({place: _words(turn, turn.answer) for place, turn in turns.items()}),
         "BM25 and answers": _bm25({place: _words(turn, answers[place]) for place, turn in turns.items()}),
@@ -53,8 +57,8 @@ def filled(workspace: Path) -> QaStore:
     return store
 
 
-def _in_sequence(store: QaStore, one: Followup) -> frozenset[Place]:
-    found = store.sequences.find(one.message, agent=AGENT, current=one.current)
+def _in_sequence(store: QaStore, one: Followup, near: NearTurns) -> frozenset[Place]:
+    found = store.sequences.find(one.message, agent=AGENT, current=one.current, near=near)
     return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
 
 

@@ -13,6 +13,9 @@ class CapturedReply(TypedDict):
     form: str
     pinned: bool
     importance: float
+    supersedes: list[str]
+    contradicts: list[str]
+    note: str
 
 
 class DroppedReply(TypedDict):

@@ -6,13 +6,24 @@ much for a start. Only what they are looked up by is held, and a stub.
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.documents import SessionStub
-from memoryd.domain.sessions.sequences import TURNS, IndexedTurns, MessageKeys, SequenceChoice, choose, without_text
+from memoryd.domain.sessions.names import belongs
+from memoryd.domain.sessions.sequences import (
+    NOTHING_NEAR,
+    TURNS,
+    IndexedTurns,
+    MessageKeys,
+    NearTurns,
+    SequenceChoice,
+    choose,
+    without_text,
+)
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.files.reading import TornReadError
@@ -136,10 +147,11 @@ class KnownSessions:
         with self._lock:
             return dict(self._known)
 
-    def newest(self, agent: str, key: str | None, *, is_open: bool = False) -> Entry | None:
+    def newest(self, agent: str, key: str | None, *, is_open: bool = False, at: datetime | None = None) -> Entry | None:
         """Return the session of an agent in which something was said last, with a session key or with any.
 
-        With `is_open` none is told that was ended, whatever times its turns have. Of those in the archive,
+        With `is_open` none is told that was ended, whatever times its turns have, and with `at` none that what is said
+        at that time is not of. Of those in the archive,
         and with any key, none is told that is not to be remembered.
         """
         archived = (entry for entry in _sessions_of(agent, self.archived().values()) if head_of(entry).is_remembered)
@@ -148,6 +160,7 @@ class KnownSessions:
             for entry in (*self.of(agent), *archived)
             if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
             and not (is_open and head_of(entry).end.is_over)
+            and (at is None or belongs(_begun(entry), entry.last_activity, at))
         )
         return max(own, key=lambda entry: entry.last_activity, default=None)
 
@@ -172,12 +185,16 @@ class KnownSessions:
         turns: int = TURNS,
         *,
         hidden: Collection[SessionId] = (),
+        near: NearTurns = NOTHING_NEAR,
     ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
         with self._lock:
             own = _sessions_of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
             indexed = self._indexed.get(agent)
-            matches = indexed.matches(keys, run=turns, always=current) if indexed and keys else []
+            if own and keys is not None and keys.takes_up:
+                # half of what it means stands in what was said before: its own meaning may be anybody's
+                near = NOTHING_NEAR
+            matches = indexed.matches(keys, run=turns, always=current, near=near) if indexed and keys else []
         told = [one for one in matches if one.session not in hidden]
         return choose(keys, current if own else None, told)
 
@@ -198,6 +215,10 @@ class KnownSessions:
         agent = None if known is None or known.entry is None else head_of(known.entry).agent
         if agent is not None and agent != but and agent in self._indexed:
             self._indexed[agent].drop(name)
+
+
+def _begun(entry: Entry) -> datetime:
+    return entry.session.created if isinstance(entry, SessionStub) else entry.begun
 
 
 def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:

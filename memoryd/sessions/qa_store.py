@@ -23,7 +23,7 @@ from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping
 from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words
 from memoryd.domain.sessions.names import is_over
-from memoryd.domain.sessions.sequences import BUDGET, TURNS, SequenceChoice, sequence
+from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, TURNS, NearTurns, SequenceChoice, sequence
 from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
@@ -286,6 +286,7 @@ class SessionSequences:
         turns: int = TURNS,
         budget: int = BUDGET,
         hidden: Collection[SessionId] = (),
+        near: NearTurns = NOTHING_NEAR,
     ) -> FoundSequence:
         """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
 
@@ -296,7 +297,7 @@ class SessionSequences:
             # another process may have added to it
             self._sessions.refresh(here)
         keys = None if message is None else message_keys(message, self._commonness)
-        choice = self._sessions.known.chosen(keys, agent, here, turns, hidden=hidden)
+        choice = self._sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
         known = self._sessions.known.told(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
@@ -308,7 +309,8 @@ class SessionSequences:
             except (NotFound, StoreError):
                 # gone or damaged since it was seen; `session_problems` tells
                 return FoundSequence(choice)
-        return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, turns=turns, budget=budget))
+        match = None if choice.match is None or choice.last_seq is None else choice.match.seq
+        return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, match=match, turns=turns, budget=budget))
 
     def learn(self) -> None:
         """Read what is looked up and stands not in the main file, so that words find it: the archive, long sessions."""

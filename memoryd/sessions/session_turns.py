@@ -167,12 +167,15 @@ class SessionTurns:
         self._sessions.look()
         return self._going_on(key, agent, at)
 
+    def session_before(self, key: str, agent: str, at: datetime | None) -> SessionId | None:
+        """Return the session that a message of a key takes up: the one that goes on at its time, else the newest."""
+        return (None if at is None else self._going_on(key, agent, at)) or self.newest_session(key, agent)
+
     def is_withheld(self, key: str, agent: str, at: datetime) -> bool:
         """Tell whether the session of a key that goes on at a time was marked as not to be remembered."""
         self._sessions.look()
-        newest = self._sessions.known.newest(agent, key, is_open=True)
-        goes_on = newest is not None and not is_over(newest.last_activity, at)
-        return newest is not None and goes_on and not head_of(newest).is_remembered
+        newest = self._sessions.known.newest(agent, key, is_open=True, at=at)
+        return newest is not None and not head_of(newest).is_remembered
 
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
         """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
@@ -216,10 +219,8 @@ class SessionTurns:
         return not self._sessions.has(name) and not is_transcript_session(name)
 
     def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
-        newest = self._sessions.known.newest(agent, key, is_open=True)
-        if newest is None or is_over(newest.last_activity, at):
-            return None
-        return head_of(newest).id
+        newest = self._sessions.known.newest(agent, key, is_open=True, at=at)
+        return None if newest is None else head_of(newest).id
 
 
 class AnsweredTurn(Struct, frozen=True):
@@ -246,7 +247,8 @@ class Answering:
         """
         self._sessions.look()
         known = self._sessions.known
-        newest = known.newest(agent, key, is_open=True) or known.newest(agent, key)
+        newest = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, is_open=True)
+        newest = newest or known.newest(agent, key)
         if newest is None or not head_of(newest).is_remembered or place_of(head_of(newest)) is not None:
             return None
         whole = self._sessions.read(head_of(newest).id, agent=agent)

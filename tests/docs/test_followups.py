@@ -21,20 +21,22 @@ PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "conversations.md"
 measured = cache(measure)
 
 
-def figures() -> Figures:
-    return measured()
+@pytest.fixture
+def figures(starter_model: Path) -> Figures:
+    return measured(starter_model)
 
 
 def test_set_is_what_its_readme_says() -> None:
     turns = Counter(session for session, _ in said())
+    kinds = Counter((one.kind, one.lang) for one in followups())
     assert len(turns) == 40
     assert {5 <= count <= 9 for count in turns.values()} == {True}
-    assert Counter(one.lang for one in followups()) == {"en": 30, "zh": 30}
-    assert len({one.message for one in followups()}) == 60
+    assert (kinds["paraphrase", "en"], kinds["paraphrase", "zh"]) == (20, 10)
+    assert len({one.message for one in followups()}) == 120
     for one in followups():
         assert one.current is None or one.current in turns
-        assert (one.current == one.session) == (one.kind == "here")
-        assert one.gold
+        assert (one.current == one.session) == (one.kind in ("here", "filler", "stranger"))
+        assert bool(one.gold) == (one.kind != "stranger")
         assert all(session == one.session and 1 <= seq <= turns[session] for session, seq in one.gold)
 
 
@@ -44,34 +46,43 @@ def test_set_is_what_its_readme_says() -> None:
         ("single", 0.34, 0.28, 0.15),
         ("BM25", 0.29, 0.25, 0.08),
         ("BM25 and answers", 0.18, 0.12, 0.03),
-        ("latest", 0.32, 0.22, 0.35),
+        ("latest", 0.22, 0.15, 0.25),
     ],
 )
 @pytest.mark.parametrize("group", ["all", "en", "zh", "even"])
-def test_sequences_beat(group: str, baseline: str, recall: float, whole: float, session: float) -> None:
+def test_sequences_beat(
+    figures: Figures, group: str, baseline: str, recall: float, whole: float, session: float
+) -> None:
     """By the measured margin less a little room, in both languages and on the half that no rule was tuned on."""
-    sequence, other = figures()[group]["sequence"], figures()[group][baseline]
+    sequence, other = figures[group]["sequence"], figures[group][baseline]
     assert sequence.recall >= other.recall + recall
     assert sequence.whole >= other.whole + whole
     assert sequence.session >= other.session + session
     assert sequence.precision >= other.precision
 
 
-def test_page_tells_the_figures() -> None:
-    assert tables(figures()) in PAGE.read_text(encoding="utf-8")
+def test_paraphrases_are_found_by_meaning_and_fillers_stay_without_it(figures: Figures) -> None:
+    assert figures["all"]["sequence"].right >= 0.8
+    assert figures["paraphrase en"]["sequence"].right >= 0.7
+    assert figures["paraphrase en"]["words"].right == 0
+    assert figures["filler"]["words"].right == figures["filler"]["sequence"].right == 1
+
+
+def test_page_tells_the_figures(figures: Figures) -> None:
+    assert tables(figures) in PAGE.read_text(encoding="utf-8")
 
 
 def test_answers_that_matter_are_kept_of_everyday_conversations() -> None:
-    """One of four short answers, as the page says; none of those that only are polite."""
+    """Four of ten short answers, as the page says; none of those that only are polite."""
     sessions: dict[str, Session] = {}
     for name, raw in said():
         held = sessions.setdefault(name, Session(SessionId(name), raw.timestamp))
         turn = made_turn(raw, held, keeping=Keeping(), commonness=commonness).turn
         sessions[name] = replace(held, turns=(*held.turns, turn))
     kept = [turn.answer for session in sessions.values() for turn in session.turns if turn.answer]
-    assert 0.22 <= len(kept) / 254 <= 0.30
-    assert min(map(len, kept)) > 12
+    assert 0.35 <= len(kept) / 254 <= 0.50
+    assert not {"You're welcome.", "Good morning!", "不客气。", "Then all is well."} & set(kept)
 
 
-def test_figures_are_the_same_in_each_run() -> None:
-    assert measure() == figures()
+def test_figures_are_the_same_in_each_run(figures: Figures, starter_model: Path) -> None:
+    assert measure(starter_model) == figures

@@ -97,10 +97,36 @@ def test_session_goes_on_until_it_has_rested_for_six_hours(seven: QaStore) -> No
     last = SEVEN[-1].timestamp
     assert seven.turns.session_for(KEY, "main", last + timedelta(hours=5)) == NAME
     assert seven.turns.session_for(KEY, "main", last + timedelta(hours=6)) == "discord-常规-20260131"
-    assert seven.turns.session_for(KEY, "main", BEGUN - timedelta(days=1)) == NAME
+    assert seven.turns.session_for(KEY, "main", BEGUN - timedelta(hours=5)) == NAME
+    assert seven.turns.session_for(KEY, "main", BEGUN - timedelta(hours=6)) == f"{NAME}-2"
     assert seven.turns.session_for(KEY, "other", last) == f"{NAME}-2"
     assert seven.turns.newest_session(KEY, "main") == NAME
     assert seven.turns.newest_session(KEY, "other") is None
+
+
+def test_turn_that_comes_late_is_told_where_it_was_said(seven: QaStore, tmp_path: Path) -> None:
+    at = SEVEN[2].timestamp + timedelta(seconds=1)
+    added = seven.turns.append_by_key(KEY, RawTurn("was the umbrella yours?", None, at), agent="main")
+    assert added is not None
+    assert (added.session, added.turn.seq) == (NAME, 8)
+    for store in (seven, opened(tmp_path)):
+        found = store.sequences.find("the umbrella", agent="main", current=NAME, turns=3)
+        assert [turn.seq for turn in found.turns] == [3, 8, 4]
+        last = store.sequences.find(None, agent="main", current=NAME, turns=9)
+        assert [turn.seq for turn in last.turns] == [1, 2, 3, 8, 4, 5, 6, 7]
+
+
+def test_turn_of_another_day_begins_another_session_and_is_answered_there(seven: QaStore) -> None:
+    at = BEGUN - timedelta(days=2)
+    added = seven.turns.append_by_key(KEY, RawTurn("what did the dentist say?", None, at), agent="main")
+    assert added is not None
+    assert added.session == "discord-常规-20260128"
+    waiting = seven.answering.waiting(KEY, "main", at + timedelta(minutes=1))
+    assert waiting is not None
+    assert (waiting[0], waiting[1].question) == (added.session, "what did the dentist say?")
+    assert seven.turns.session_for(KEY, "main", SEVEN[-1].timestamp) == NAME
+    assert seven.turns.session_before(KEY, "main", at) == added.session
+    assert seven.turns.session_before(KEY, "main", None) == NAME
 
 
 def add_in_child(workspace: str, prefix: str, count: str) -> None:

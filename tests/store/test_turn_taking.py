@@ -122,11 +122,11 @@ def test_last_question_waits_for_idleness_and_its_answer_may_still_grow(tmp_path
     taking.start()
     taking.round()
     assert taking.all_files() == before, "nothing is new, and nothing is written"
-    append(taking.path, answered("Late.", DAY + timedelta(hours=1)), asked("Three?", DAY + timedelta(hours=1)))
+    append(taking.path, answered("No problem.", DAY + timedelta(hours=1)), asked("Three?", DAY + timedelta(hours=1)))
     taking.idle = 0
     taking.round()
     assert taking.questions() == ["One?", "Two?"]
-    assert (SESSION, 2, "Late.") in taking.held
+    assert (SESSION, 2, "No problem.") in taking.held
     append(taking.path, answered("Later."))
     taking.idle = 601
     taking.round()

@@ -189,6 +189,28 @@ def test_meaning_finds_conversations_as_it_finds_notes(tmp_path: Path, starter_m
         client.close()
 
 
+def test_turn_takes_up_a_conversation_by_its_meaning(tmp_path: Path, starter_model: Path) -> None:
+    workspace = write_workspace(tmp_path / "workspace")
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, starter_model), workspace) as running:
+        client = running.client()
+        dog = client.add_turn("How do I make the puppy stop barking at night?", session_key=KEY)
+        client.add_turn("Which screws hold the shelf?", session_key=f"{KEY}:2")
+        client.sync(wait="embedded")
+        # no word of it stands in the turn
+        question = "calm a noisy young dog after dark"
+
+        def told() -> set[str]:
+            context = client.qa_context(message=question, session_key=f"{KEY}:3")
+            return {turn["q"] for turn in context["sequence"]}
+
+        eventually(lambda: told() == {"How do I make the puppy stop barking at night?"}, seconds=60)
+        reply = client.turn(question, session_key=f"{KEY}:3")
+        assert f"{dog['session']}" in reply["context"]
+        assert "barking" in reply["context"]
+        assert client.turn("what is 17 times 23?", session_key=f"{KEY}:4")["context"] == ""
+        client.close()
+
+
 def _has_meaning(reply: SearchReply) -> bool:
     hits = [hit for hit in reply["results"] if hit["source"] == "sessions"]
     state = reply["health"]["arms"]["conversations"]["state"]

@@ -34,6 +34,7 @@ from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationNews, ConversationWriter, FeedSettings
 from memoryd.sessions.conversation_source import QaConversations
 from memoryd.sessions.excluded import RememberedSource, WithheldConversations
+from memoryd.sessions.near_turns import NearTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 from memoryd.store.index.database import Database
 from memoryd.store.index.schema import discard
@@ -103,6 +104,9 @@ class AgentConversations:
             slot=embedding.slot,
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.writer.forgotten,
+        )
+        self.near_turns = NearTurnSearch(
+            database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
         self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
         indexing = ConversationIndexing(self.writer, self.withheld, around, lambda: bool(notes.pending_files()))

@@ -6,6 +6,7 @@ ledger for a week, in case they are asked for.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
@@ -15,14 +16,16 @@ from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.documents import RelativePath, SessionId
-from memoryd.domain.sessions.making_turns import RawTurn
+from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.prompt_text import SessionExcerpt, excerpt, recalled
-from memoryd.domain.sessions.sequences import BUDGET, topic_places
+from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, NearTurns, topic_places
 from memoryd.domain.sessions.turns import Session, Turn, said_at
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
+from memoryd.search.ranking import commonness
 from memoryd.sessions.excluded import WithheldConversations
 from memoryd.sessions.known_sessions import Entry, head_of
+from memoryd.sessions.near_turns import NearTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_told
 from memoryd.store.ledger.ledger import Ledger
@@ -58,11 +61,15 @@ class TakenTurn(Struct, frozen=True):
 
 
 class SequenceOptions(Struct, frozen=True, kw_only=True):
-    """What a sequence is wanted for; a session by its name, else the newest one of a session key."""
+    """What a sequence is wanted for; a session by its name, else the one of a session key.
+
+    `at` is when the message was said; without it the newest session of the key is meant.
+    """
 
     message: str | None = None
     session: str | None = None
     key: str = ""
+    at: datetime | None = None
     turns: int | None = None
     budget: int = BUDGET
 
@@ -79,13 +86,20 @@ class AgentQa:
     """The questions and answers of one agent; without `shared` they are off."""
 
     def __init__(
-        self, agent: Agent, shared: WorkspaceQa | None, ledger: Ledger, withheld: WithheldConversations
+        self,
+        agent: Agent,
+        shared: WorkspaceQa | None,
+        ledger: Ledger,
+        withheld: WithheldConversations,
+        meaning: NearTurnSearch | None = None,
     ) -> None:
         self.held_answers = HoldingAnswers(agent.id, shared, ledger)
         self.census = QaCensus(agent.id, shared)
         self._id = agent.id
         self._withheld = withheld
         self._turns = agent.memory.qa.context_turns
+        self._seconds = agent.memory_search.query.deadline_ms / 1000
+        self._meaning = meaning
         self._shared = shared
 
     async def add(self, new: NewTurn) -> TakenTurn:
@@ -122,7 +136,9 @@ class AgentQa:
 
     async def context(self, options: SequenceOptions) -> FoundSequence:
         """Return the turns to put before the agent, in order, and why these."""
-        return await enabled(self._shared).read(lambda store: self._sequence(store, options))
+        shared = enabled(self._shared)
+        near = await self._near(shared, options)
+        return await shared.read(lambda store: self._sequence(store, options, near))
 
     async def start(self, key: str) -> RecalledStart:
         """Return the last turns of the newest session with a key; nothing where there are none to be had."""
@@ -225,15 +241,23 @@ class AgentQa:
         hint = f"it has {len(found.turns)} turns, the last is Q{found.last_seq}"
         raise NotFound(f"there is no turn {turn_address(session, seq)}", hint=hint)
 
-    def _sequence(self, store: QaStore, options: SequenceOptions) -> FoundSequence:
+    async def _near(self, shared: WorkspaceQa, options: SequenceOptions) -> NearTurns:
+        """Return what is near a message in meaning; nothing is asked for one that says nothing of its own."""
+        if self._meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
+            return NOTHING_NEAR
+        return await self._meaning.near(options.message, shared.now(), self._seconds)
+
+    def _sequence(self, store: QaStore, options: SequenceOptions, near: NearTurns = NOTHING_NEAR) -> FoundSequence:
         message = (options.message or "").strip() or None
-        current = options.session or (store.turns.newest_session(options.key, self._id) if options.key else None)
+        current = options.session
+        if options.key and not current:
+            current = store.turns.session_before(options.key, self._id, options.at)
         if message is None and not (options.session or options.key):
             # nothing is said of what is wanted: what was said last
             current = store.turns.newest_session(None, self._id)
         turns, hidden = self._turns if options.turns is None else options.turns, self._hidden()
         return store.sequences.find(
-            message, agent=self._id, current=current, turns=turns, budget=options.budget, hidden=hidden
+            message, agent=self._id, current=current, turns=turns, budget=options.budget, hidden=hidden, near=near
         )
 
 

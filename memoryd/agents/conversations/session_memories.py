@@ -118,7 +118,7 @@ class SummingUp(Struct, frozen=True):
 
 
 def _news(session: Session) -> list[Turn]:
-    return [turn for turn in session.turns if turn.seq > session.summed_up]
+    return [turn for turn in session.in_order if turn.seq > session.summed_up]
 
 
 def _facts(turns: Sequence[Turn], is_left_out: Callable[[str], bool]) -> Iterator[CitedFact]:

@@ -62,6 +62,11 @@ def is_over(last_activity: datetime, now: datetime, idle: timedelta = IDLE) -> b
     return now - last_activity >= idle
 
 
+def belongs(begun: datetime, last_activity: datetime, at: datetime, idle: timedelta = IDLE) -> bool:
+    """Tell whether what was said at a time is of a session, which may have told of it late; else it begins another."""
+    return begun - at < idle and not is_over(last_activity, at, idle)
+
+
 def safe_id(name: str) -> SessionId:
     """Return a name as it may stand in a file system, the name itself if it may; the same for the same name always.
 

@@ -30,7 +30,7 @@ class SessionExcerpt(Struct, frozen=True):
 def excerpt(
     session: Session, *, seqs: SeqRange = ALL_TURNS, word: str = "", max_turns: int, max_chars: int
 ) -> SessionExcerpt:
-    """Return the turns of a range in which a word stands, in order; one at least, however long it is.
+    """Return the turns of a range in which a word stands, in the order they were said; one, however long it is.
 
     The word may stand in question, answer or topics, in small letters or capitals.
     """
@@ -48,7 +48,8 @@ def excerpt(
             break
         taken.append(turn)
     left = found[len(taken) :]
-    return SessionExcerpt(session, tuple(taken), len(found), left[0].seq if left else None)
+    said = sorted(taken, key=lambda turn: (turn.timestamp, turn.seq))
+    return SessionExcerpt(session, tuple(said), len(found), left[0].seq if left else None)
 
 
 def _folded(text: str) -> str:

@@ -1,15 +1,16 @@
 """Which turns to put before an agent for a message, and why: a run of neighbours, never single answers.
 
-The current session's last N, unless another session answers the message clearly better: then its N up to the match,
-and where it has fewer before the match, those after it. Without a message, the last N. The margin is what keeps "and
-that one?" here.
+The current session's last N, or N around the turn that matches clearly, unless another session answers the message
+better: then its N around the match. Without a message, the last N. The margin is what keeps "and that one?" here; it
+is wider for a message that takes up what was said last.
 
-Turns are matched by words, near hashes and topics, without reading a session, and a run of neighbours together, for
-what a message takes up is seldom in one turn:
+Turns are matched by words, near hashes, topics and, where there are vectors, meaning, without reading a session, and a
+run of neighbours together, for what a message takes up is seldom in one turn:
 
-score = 0.5 · words + 0.3 · nearness + 0.2 · topics, each 0 to 1: the share of the message's keywords that are in the
-turn or in those of its run, 1 − distance/24 for hashes at most 12 bits apart, and the share of its topics, of which a
-part that is shared counts half. A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language.
+score = 0.5 · words + 0.3 · nearness + 0.2 · topics + 0.4 · meaning, each 0 to 1, and 1 at most: the
+share of the message's keywords that are in the turn or in those of its run, 1 − distance/24 for hashes at most 12 bits
+apart, the share of its topics, of which a part that is shared counts half, and how far a cosine rises above the noise.
+A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language.
 """
 
 import math
@@ -43,6 +44,8 @@ class MessageKeys(Struct, frozen=True):
     tokens: tuple[str, ...] = ()
     question_hash: str = ""
     topics: tuple[str, ...] = ()
+    takes_up: bool = False
+    """It goes on with what was said last, and another session must match it clearly to come instead."""
 
     @property
     def is_empty(self) -> bool:
@@ -65,14 +68,19 @@ class TurnMatch(Struct, frozen=True):
     words: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     bits: int | None = None
+    nearness: float = 0.0
+    """How near the meaning of the turn is, 0 to 1."""
 
+
+NearTurns = Mapping[SessionId, Mapping[int, float]]
+"""How far the meaning of turns, by their number, rises above the noise of a message, 0 to 1; others are not near."""
 
 BUDGET: Final = 1200
 """Tokens."""
 MIN_SCORE: Final = 0.15
 """Below it a match is one word of many."""
-MARGIN: Final = 0.1
-"""So much better than the current session another one must be."""
+MARGIN, CLEAR_MARGIN = 0.1, 0.3
+"""So much better than the current session another one must match, and if that alone is taken up or shares words."""
 
 
 class Chosen(StrEnum):
@@ -102,6 +110,9 @@ class SequenceChoice(Struct, frozen=True):
         match self.why:
             case Chosen.NO_MESSAGE:
                 return f"the last turns of {self.session}: there is no message to look for"
+            case Chosen.CURRENT_MATCHES if self.match and self.last_seq is not None:
+                around = f"around turn {self.match.seq}, which matches ({_common(self.match)})"
+                return f"the turns of the current session, {self.session}, {around}"
             case Chosen.CURRENT_MATCHES | Chosen.NOTHING_MATCHES:
                 return f"the last turns of the current session, {self.session}: {found}"
             case Chosen.OTHER_MATCHES:
@@ -120,41 +131,64 @@ def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequenc
         return SequenceChoice(current, None, Chosen.NO_MESSAGE if current else Chosen.NOTHING_KNOWN)
     own = next((match for match in matches if match.session == current), None)
     best = next((match for match in matches if match.session != current and match.score >= MIN_SCORE), None)
-    if best and (current is None or best.score > MARGIN + (own.score if own else 0.0)):
+    if best and (current is None or best.score > _margin(keys, own, best) + (own.score if own else 0.0)):
         return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
     if current is None:
         return SequenceChoice(None, None, Chosen.NOTHING_KNOWN)
-    return SequenceChoice(current, None, Chosen.CURRENT_MATCHES if own else Chosen.NOTHING_MATCHES, own)
+    if own is None:
+        return SequenceChoice(current, None, Chosen.NOTHING_MATCHES)
+    is_further_back = own.score >= CLEAR_MARGIN and not keys.takes_up
+    return SequenceChoice(current, own.last_seq if is_further_back else None, Chosen.CURRENT_MATCHES, own)
+
+
+def _margin(keys: MessageKeys, own: TurnMatch | None, best: TurnMatch) -> float:
+    """Return how much better than the current session another one must match."""
+    has_words_here_alone = own is not None and bool(own.words) and not best.words
+    return CLEAR_MARGIN if keys.takes_up or has_words_here_alone else MARGIN
 
 
 def sequence(
-    session: Session, *, last_seq: int | None = None, turns: int = TURNS, budget: int = BUDGET
+    session: Session,
+    *,
+    last_seq: int | None = None,
+    match: int | None = None,
+    turns: int = TURNS,
+    budget: int = BUDGET,
 ) -> tuple[Turn, ...]:
     """Return the last `turns` of a session up to `last_seq`, in order, with their kept answers.
 
-    No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is older goes
-    first. The newest question is always there.
+    No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is further from the
+    turn `match`, else from the newest, goes first. The question of that is always there.
     """
-    until = [turn for turn in session.turns if last_seq is None or turn.seq <= last_seq]
-    reached = until[max(0, len(until) - turns) :]
-    found: list[Turn] = []
+    reached = _up_to(session.in_order, last_seq, turns)
+    wanted = next((at for at, turn in enumerate(reached) if turn.seq == match), len(reached) - 1)
+    found: dict[int, Turn] = {}
     left = budget
-    for turn in reversed(reached):
+    # of two that are as near the earlier one, which led to it
+    for at in sorted(range(len(reached)), key=lambda at: (abs(at - wanted), at)):
+        turn = reached[at]
         whole, bare = estimate(turn.question) + estimate(turn.answer or ""), estimate(turn.question)
         if whole > left and (bare <= left or not found):
             turn, whole = replace(turn, answer=None), bare
         if whole > left and found:
             break
-        found.append(turn)
+        found[at] = turn
         left -= whole
-    return tuple(found[::-1])
+    return tuple(found[at] for at in sorted(found))
+
+
+def _up_to(turns: Sequence[Turn], last_seq: int | None, count: int) -> Sequence[Turn]:
+    """Return the last `count` of some turns up to a number."""
+    end = next((at for at, turn in enumerate(turns, 1) if turn.seq == last_seq), len(turns))
+    return turns[max(0, end - count) : end]
 
 
 def _common(match: TurnMatch) -> str:
     """Tell what a message and a turn have in common."""
     words = [f"“{word}”" for word in match.words[:5]]
     near = [] if match.bits is None else ["the same words" if match.bits == 0 else f"{match.bits} bits apart"]
-    return ", ".join([*words, *match.topics, *near])
+    meaning = ["its meaning is near"] if match.nearness else []
+    return ", ".join([*words, *match.topics, *near, *meaning])
 
 
 _RUN_TURNS_MAX: Final = 100
@@ -173,13 +207,13 @@ class BestRun(Struct, frozen=True):
     last: int
 
 
-def run_to(at: int, count: int, run: int) -> tuple[int, int]:
-    """Return the first and the last index of the run of a turn, which is one of `count`: what led to it.
+def run_around(at: int, count: int, run: int) -> tuple[int, int]:
+    """Return the first and the last index of the run of a turn, which is one of `count`: what led to it, came of it.
 
-    Where fewer than `run` turns stand up to it, those after it fill the run: what came of it.
+    Two of five turns stand behind it. Where fewer lead to it, more that came after fill the run.
     """
     run = max(run, 1)
-    last = min(count - 1, max(at, run - 1))
+    last = min(count - 1, max(at + run * 2 // 5, run - 1))
     return max(0, last - run + 1), last
 
 
@@ -198,24 +232,26 @@ def best_run(
     places = np.flatnonzero(alone)
     if len(places) > _RUN_TURNS_MAX:
         places = places[np.argpartition(alone[places], -_RUN_TURNS_MAX)[-_RUN_TURNS_MAX:]]
-    best = (0.0, 0.0, 0)
+    best, score = (0.0, 0.0, 0.0, 0), 0.0
     for at in map(int, places):
-        first, last = run_to(at, len(said), run)
+        first, last = run_around(at, len(said), run)
         near = said[first : last + 1]
         shared = sum(share for word, share in worth.items() if any(word in words for words in near))
-        best = max(best, (shared + float(rest[first : last + 1].max()), float(alone[at]), at))
-    return BestRun(best[0], best[2], *run_to(best[2], len(said), run))
+        other = rest[first : last + 1]
+        score = max(score, shared + float(other.max()))
+        best = max(best, (shared, float(other.sum()), float(alone[at]), at))
+    return BestRun(score, best[3], *run_around(best[3], len(said), run))
 
 
-_WORDS, _NEARNESS, _TOPICS = 0.5, 0.3, 0.2
+_WORDS, _NEARNESS, _TOPICS, _MEANING = 0.5, 0.3, 0.2, 0.4
 MAX_MATCHES: Final = 10
 _FEWEST_WORDS: Final = 2
 """So many rare words a message is taken to have: what is vague has little in common with anything."""
 _INDEXED_TURNS_MAX: Final = 400
 _SESSIONS: Final = 40
 """Of so many sessions, those with the best turns, all runs are looked at."""
+NOTHING_NEAR: Final[NearTurns] = {}
 _NOTHING: Final[Extra] = {}
-"""One for all turns."""
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -262,13 +298,14 @@ class IndexedTurns:
 
     def put(self, session: Session) -> None:
         """Take the turns of a session as they are now; what was only added costs what was added."""
-        known = self._turns.get(session.id, ())
-        if session.turns[: len(known)] != known:
+        known, turns = self._turns.get(session.id, ()), session.in_order
+        if turns[: len(known)] != known:
             self.drop(session.id)
+            self._rebuild()  # the places that it leaves empty would make its words common
             known = ()
-        for turn in session.turns[len(known) :]:
+        for turn in turns[len(known) :]:
             self._add(session.id, turn)
-        self._turns[session.id] = session.turns
+        self._turns[session.id] = turns
 
     def drop(self, session: SessionId) -> None:
         """Forget the turns of a session."""
@@ -280,7 +317,13 @@ class IndexedTurns:
             self._rebuild()
 
     def matches(
-        self, keys: MessageKeys, *, run: int = TURNS, limit: int = MAX_MATCHES, always: SessionId | None = None
+        self,
+        keys: MessageKeys,
+        *,
+        run: int = TURNS,
+        limit: int = MAX_MATCHES,
+        always: SessionId | None = None,
+        near: NearTurns = NOTHING_NEAR,
     ) -> list[TurnMatch]:
         """Return the best turn of each session that has anything in common with a message, the best `limit` first.
 
@@ -290,14 +333,14 @@ class IndexedTurns:
         if keys.is_empty or not self._places:
             return []
         worth = self._worth(keys.tokens)
-        scores = self._scores(keys, worth)
+        scores = self._scores(keys, worth, near)
         names = self._likely(scores.alone)
         if always in self._at and always not in names and scores.alone[self._at[always]].any():
             names.append(always)
         runs = [(name, self._run(name, worth, scores, run)) for name in names]
         runs.sort(key=lambda one: (one[1].score, self._turns[one[0]][one[1].at].timestamp), reverse=True)
         wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
-        return [_told(keys, name, self._turns[name], best) for name, best in wanted]
+        return [_told(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
 
     def _likely(self, alone: FloatArray) -> list[SessionId]:
         """Return the sessions with the best turns, of equal ones those that were taken in last."""
@@ -314,9 +357,10 @@ class IndexedTurns:
         whole = max(sum(weights.values()), _FEWEST_WORDS * rarest)
         return {word: _WORDS * weight / whole for word, weight in weights.items() if word in self._by_word}
 
-    def _scores(self, keys: MessageKeys, worth: Mapping[str, float]) -> _Scores:
+    def _scores(self, keys: MessageKeys, worth: Mapping[str, float], near: NearTurns) -> _Scores:
         rest = np.zeros(len(self._places))
         self._add_nearness(rest, keys.question_hash)
+        self._add_meaning(rest, near)
         parts = _parts(keys.topics)
         for part in parts:
             if part in self._by_topic:
@@ -337,6 +381,12 @@ class IndexedTurns:
         bits = _ONES[apart.view(np.uint8)].reshape(-1, 8).sum(1)
         near = bits <= NEAR
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
+
+    def _add_meaning(self, scores: FloatArray, near: NearTurns) -> None:
+        # what is near may have been said since these turns were taken in, or be gone
+        for session in near.keys() & self._at.keys():
+            for at, turn in zip(self._at[session], self._turns[session], strict=True):
+                scores[at] += _MEANING * near[session].get(turn.seq, 0.0)
 
     def _weight(self, word: str) -> float:
         """Return how much a word tells: the rarer it is here and in its language, the more."""
@@ -378,7 +428,9 @@ def _parts(topics: Iterable[str]) -> frozenset[str]:
     return frozenset(part for topic in topics for part in (topic, *topic.split("_")))
 
 
-def _told(keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: BestRun) -> TurnMatch:
+def _told(
+    keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: BestRun, near: Mapping[int, float]
+) -> TurnMatch:
     turn, run = turns[best.at], turns[best.first : best.last + 1]
     bits = distance(keys.question_hash, turn.question_hash) if keys.question_hash else NEAR + 1
     shared = _parts(keys.topics) & _parts(turn.topics)
@@ -392,6 +444,7 @@ def _told(keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: Be
         words=tuple(word for word in dict.fromkeys(keys.tokens) if word in said),
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),
         bits=bits if bits <= NEAR else None,
+        nearness=near.get(turn.seq, 0.0),
     )
 
 

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
-from memoryd.domain.sessions.making_turns import (
+from memoryd.domain.sessions.making_turns import is_answered
+from memoryd.domain.sessions.significance import (
+    answer_signs,
     context_density,
     emotional_weight,
-    is_answered,
     user_action,
     without_formulas,
 )
@@ -112,7 +113,7 @@ def session_summary(
 
     Sentences for which `is_left_out` holds, which is asked of them as they were said, are not taken.
     """
-    turns = [turn for turn in session.turns if turn.seq > after]
+    turns = [turn for turn in session.in_order if turn.seq > after]
     found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
     is_chinese = _is_chinese(turns)
     if not any(one.said > Said.ASKED for one in found):
@@ -181,7 +182,8 @@ def _done_by(sentence: str, *, is_open: bool) -> Said:
 
 def _worth(turn: Turn, sentence: str, said: Said) -> float:
     told = sentence.lower()
-    parts = (user_action(told), context_density(told, (), ()), emotional_weight(told, ""))
+    signs = answer_signs("", sentence)
+    parts = (user_action(signs), context_density(signs), emotional_weight(told, ""))
     return turn.significance / 2 + max(parts) / 2 + _WEIGHTS[said]
 
 

@@ -20,6 +20,7 @@ from hashlib import blake2b
 from typing import Final
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.sessions.talk import TALK, is_talk
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
 
 MAX_TOPICS: Final = 3
@@ -139,23 +140,6 @@ MAX_KEYWORDS: Final = 16
 _UNITS: Final = expression(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
 _KANA: Final = expression("[\u3040-\u309f]+\\Z")
 """Pairs of hiragana are endings and particles."""
-_ENGLISH = """
-hi hello hey ok okay yes yeah thanks thank please really maybe
-think know want need like get got let lets go use make way
-thing things something anything everything much many lot bit sure right good great well now here again always never
-every still even else anyway supposed remind
-"""
-_CHINESE = """
-这个 那个 这些 那些 这样 那样 这里 那里 什么 怎么 么样 为什 哪里 哪个 如何 可以 一个 一下 一些 我们 你们 他们 没有
-因为 所以 时候 觉得 知道 想知 问题 里面 才能 能够 还是 或者
-但是 如果 就是 不是 不能 都要 要不 需要 应该 现在 已经 自己
-大家 请问 谢谢 你好 您好 好的 你觉 是不 有没 能不 可能 其实
-然后 而且 以及 还有 一样 这种 那种 东西 事情 怎样 多少 是否 帮我
-另外 多久 来着 上次 当时
-给我 告诉 帮忙 我想 我要 不要 一直 每次 认为 看看 想想
-"""
-_SPOKEN: Final = frozenset((_ENGLISH + _CHINESE).split())
-"""Words of talk, beside the stop words: they say nothing of what a question is about."""
 _PARTICLES: Final = frozenset("让就都也又才把被从到对为会要很再还不没去来后前里上下中")
 """Characters that are words of their own as often as parts of others: a pair with one must be a common word."""
 _COMMON_ENOUGH: Final = 0.004
@@ -193,7 +177,7 @@ def _words_of(unit: str, commonness: Commonness) -> list[str]:
 
 
 def _is_telling(word: str, commonness: Commonness) -> bool:
-    if word in STOP_WORDS or word in _SPOKEN or _KANA.match(word):
+    if word in STOP_WORDS or is_talk(word) or _KANA.match(word):
         return False
     if len(word) == 2 and UNSPACED_RUN.match(word) and _is_torn(word, commonness):
         return False
@@ -220,7 +204,7 @@ def _pairs(run: str, commonness: Commonness) -> list[str]:
 
 def _worth(pair: str, commonness: Commonness) -> float:
     """Return what a pair is worth in a cut: more the more common it is, by its logarithm; words of talk as known."""
-    if pair in _SPOKEN:
+    if pair in TALK:
         return 2 * _KNOWN
     if _is_torn(pair, commonness):
         return _UNKNOWN / 2

@@ -6,6 +6,7 @@ A message event is one message of a conversation as its host reports it, with th
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct, field
@@ -78,6 +79,18 @@ class Session(Struct, frozen=True):
     @property
     def last_activity(self) -> datetime:
         return max((turn.timestamp for turn in self.turns), default=self.created)
+
+    @property
+    def begun(self) -> datetime:
+        """When something was said first, which need not have come first."""
+        return min((turn.timestamp for turn in self.turns), default=self.created)
+
+    @property
+    def in_order(self) -> tuple[Turn, ...]:
+        """The turns in the order in which they were said; their numbers tell in which they came."""
+        if all(one.timestamp <= other.timestamp for one, other in pairwise(self.turns)):
+            return self.turns
+        return tuple(sorted(self.turns, key=lambda turn: (turn.timestamp, turn.seq)))
 
     @property
     def last_seq(self) -> int:

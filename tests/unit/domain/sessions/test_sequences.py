@@ -82,10 +82,88 @@ def test_words_that_are_common_in_the_language_count_less() -> None:
     assert indexed(*sessions).matches(MessageKeys(("long",)))[0].score > taught.matches(MessageKeys(("long",)))[0].score
 
 
-def test_current_session_comes_with_its_last_turns_where_it_matches() -> None:
-    choice = chosen("which valve of the boiler leaks", BOILER)
+def test_current_session_comes_with_its_last_turns_where_it_matches_a_little() -> None:
+    choice = chosen("is there any pressure", BOILER)
     assert (choice.session, choice.last_seq, choice.why) == ("boiler", None, Chosen.CURRENT_MATCHES)
+    assert choice.sentence.startswith("the last turns of the current session, boiler: turn 2 matches (“pressure”")
+
+
+def test_current_session_comes_around_the_turn_that_matches_clearly() -> None:
+    choice = chosen("which valve of the boiler leaks", BOILER, run=2)
+    assert (choice.session, choice.last_seq, choice.why) == ("boiler", 3, Chosen.CURRENT_MATCHES)
+    assert choice.sentence.startswith("the turns of the current session, boiler, around turn 3, which matches (“")
     assert "the same words" in choice.sentence
+
+
+ELSEWHERE = conversation("elsewhere", "hmm, which valve", "嗯 我想想", "and then the umbrella stand broke")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "hmm, are you sure?",
+        "Hmmmm",
+        "嗯 然后呢",
+        "ok, well, go on then",
+        "顺便说一句，很好",
+        "uh huh",
+        "and then?",
+        "哈哈哈好吧",
+    ],
+)
+def test_fillers_match_nothing(message: str) -> None:
+    assert message_keys(message).is_empty
+    assert message_keys(message).takes_up
+    found = indexed(ELSEWHERE, TRIP)
+    assert choose(message_keys(message), TRIP.id, found.matches(message_keys(message))).session == "trip"
+
+
+@pytest.mark.parametrize(
+    ("message", "session"),
+    [
+        ("and will it need an umbrella?", "trip"),
+        ("which umbrella?", "elsewhere"),
+        ("by the way, that umbrella?", "elsewhere"),
+    ],
+)
+def test_message_that_takes_up_what_was_said_stays_unless_another_session_is_clearly_better(
+    message: str, session: str
+) -> None:
+    found, keys = indexed(ELSEWHERE, TRIP), message_keys(message)
+    assert choose(keys, TRIP.id, found.matches(keys)).session == session
+
+
+def test_meaning_finds_a_turn_without_any_of_its_words() -> None:
+    keys = message_keys("lodgings with a garage")
+    assert ALL.matches(keys) == []
+    near = {TRIP.id: {2: 0.6}, SessionId("gone"): {1: 1.0}}
+    (match,) = ALL.matches(keys, near=near)
+    assert (match.session, match.seq, match.nearness) == ("trip", 2, 0.6)
+    assert match.score == pytest.approx(0.24)
+    choice = choose(keys, BOILER.id, [match])
+    assert (choice.session, choice.why) == ("trip", Chosen.OTHER_MATCHES)
+    assert "its meaning is near" in choice.sentence
+    assert choose(replace(keys, takes_up=True), BOILER.id, [match]).session == "boiler"
+
+
+def test_run_lies_where_the_words_are_not_where_the_session_is_near() -> None:
+    (match,) = ALL.matches(MessageKeys(("flights",)), run=1, near={TRIP.id: {1: 0.9}})
+    assert match.seq == 3
+    assert match.score == pytest.approx(0.36)
+
+
+def test_turns_come_in_the_order_in_which_they_were_said() -> None:
+    first, second, late = TRIP.turns
+    mixed = replace(TRIP, turns=(first, second, replace(late, timestamp=first.timestamp + timedelta(seconds=1))))
+    assert [turn.seq for turn in mixed.in_order] == [1, 3, 2]
+    assert [turn.seq for turn in sequence(mixed)] == [1, 3, 2]
+    assert [turn.seq for turn in sequence(mixed, last_seq=3)] == [1, 3]
+    grown = indexed(TRIP)
+    grown.put(mixed)
+    (match,) = grown.matches(message_keys("and the flights"), run=2)
+    assert (match.seq, match.last_seq) == (3, 3)
+    assert mixed.begun == first.timestamp
+    assert TRIP.in_order is TRIP.turns
 
 
 @pytest.mark.parametrize("message", ["and that one?", "好的", "quantum chromodynamics", "???"])
@@ -182,10 +260,22 @@ def test_budget_drops_the_oldest_and_answers_that_do_not_fit() -> None:
     assert [(turn.seq, turn.answer) for turn in sequence(session, budget=0)] == [(5, None)]
 
 
+def test_budget_drops_what_is_far_from_the_match() -> None:
+    session = answered("short", "short", "long " * 400, "short", "short")
+    assert [(turn.seq, turn.answer) for turn in sequence(session, match=2, budget=10)] == [
+        (1, "short"),
+        (2, "short"),
+        (3, None),
+        (4, "short"),
+    ]
+    assert [turn.seq for turn in sequence(session, match=1, budget=3)] == [1]
+
+
 @given(SESSIONS, st.integers(0, 6), st.integers(0, 40), st.none() | st.integers(0, 40))
 def test_sequence_is_a_run_within_its_budget(session: Session, turns: int, budget: int, last: int | None) -> None:
-    found = sequence(session, last_seq=last, turns=turns, budget=budget)
-    reached = [turn.seq for turn in session.turns if last is None or turn.seq <= last]
+    found = sequence(session, last_seq=last, match=last, turns=turns, budget=budget)
+    said = [turn.seq for turn in session.in_order]
+    reached = said[: said.index(last) + 1] if last in said else said
     assert [turn.seq for turn in found] == (reached[-len(found) :] if found else [])
     assert len(found) <= turns
     assert len(found) <= 1 or sum(estimate(one.question) + estimate(one.answer or "") for one in found) <= budget

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.names import MAX_BYTES, is_over, safe_id, session_id
+from memoryd.domain.sessions.names import MAX_BYTES, belongs, is_over, safe_id, session_id
 
 DAY = date(2026, 1, 30)
 NOW = datetime(2026, 1, 30, 18, tzinfo=UTC)
@@ -85,3 +85,14 @@ def test_session_ends_after_six_idle_hours() -> None:
     assert not is_over(NOW, NOW + timedelta(hours=6, seconds=-1))
     assert is_over(NOW, NOW + timedelta(hours=6))
     assert not is_over(NOW, NOW - timedelta(days=1))
+
+
+def test_what_is_told_late_is_of_a_session_unless_it_was_said_six_idle_hours_before() -> None:
+    begun, last = NOW, NOW + timedelta(hours=2)
+    assert [belongs(begun, last, begun + timedelta(hours=hours)) for hours in (-6, -5, 1, 7, 8)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Keeping
-from memoryd.domain.sessions.making_turns import (
-    RawTurn,
+from memoryd.domain.sessions.making_turns import RawTurn, answer_words, made_turn
+from memoryd.domain.sessions.significance import (
+    AnswerSigns,
+    Sign,
     SignificanceParts,
-    answer_words,
+    answer_signs,
     context_density,
     emotional_weight,
-    made_turn,
     significance_parts,
     uniqueness,
     user_action,
@@ -74,14 +75,66 @@ def test_weights_are_the_reference_s() -> None:
     assert SignificanceParts(1, 1, 1, 1).significance == 1
 
 
-def test_uniqueness_falls_with_what_the_question_or_another_answer_says() -> None:
+def signs(**count: int) -> AnswerSigns:
+    return AnswerSigns({Sign(name): frozenset(map(str, range(number))) for name, number in count.items()})
+
+
+def test_uniqueness_is_how_specific_an_answer_is_less_what_another_one_says() -> None:
     words = ("sqlite", "journal", "wal", "checkpoint")
-    alone = uniqueness(words, (), [])
-    assert alone == pytest.approx(1 - 3 ** (-4 / 4))
-    assert uniqueness(words, ("sqlite", "wal"), []) < alone
-    assert uniqueness(words, (), [("sqlite", "wal"), ("tea",)]) == pytest.approx(alone / 2)
-    assert uniqueness(words, (), [words]) == 0
-    assert uniqueness((), (), []) == 0
+    alone = uniqueness(signs(figure=2, name=1), words, [])
+    assert alone == pytest.approx(1 - 0.57**3)
+    assert uniqueness(signs(figure=1), words, []) < alone
+    # a sign of each kind is worth more than many of one: length is no merit
+    assert uniqueness(signs(figure=40), words, []) == uniqueness(signs(figure=3), words, [])
+    assert uniqueness(signs(figure=2, name=1), words, [("sqlite", "wal", "tap"), ("tea",)]) == pytest.approx(alone / 2)
+    assert uniqueness(signs(figure=3), words, [words]) == 0
+    assert uniqueness(signs(), words, []) == 0
+    # one word of a longer answer is not the same answer
+    assert uniqueness(signs(plain=1), ("noreen",), [("noreen", "sings", "alto")]) > 0.5
+    assert uniqueness(signs(plain=1), ("noreen",), [("noreen",)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "found"),
+    [
+        ("what's the code?", "The code is 4711.", {Sign.FIGURE, Sign.PLAIN}),
+        ("was it serious?", "It's benign.", {Sign.FINDING, Sign.PLAIN}),
+        ("may he have nuts?", "No, never: he is allergic.", {Sign.BAN, Sign.OWN, Sign.PLAIN}),
+        ("who holds the key?", "Oskar.", {Sign.PLAIN}),
+        ("门禁密码是多少", "xk7q29", {Sign.CODE, Sign.PLAIN}),
+        ("弟弟能吃虾吗", "不能，他过敏。", {Sign.BAN, Sign.OWN, Sign.PLAIN}),
+        ("最后跟谁签", "跟宏达签。", {Sign.DECISION, Sign.PLAIN}),
+        ("and now?", "We decided on the second floor of the house in Rua Verde, as the first one has hardly any light.",
+         {Sign.DECISION, Sign.NAME}),
+    ],
+)  # fmt: skip
+def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign]) -> None:
+    assert set(answer_signs(question, answer).found) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how can I save money?", "Studies show that 70 % of people spend too much. Set aside 10 % every month."),
+        ("any ideas for the party?", "1. **Quiz** for 8 people\n2. **Picnic** at 3\n3. **Karaoke** with Anna"),
+        ("run it", "Traceback (most recent call last):\n  File \"/srv/app.py\", line 12\nKeyError: 'x9'"),
+        ("open the page", "502 Bad Gateway. Request ID: 7af3-19."),
+        ("When does Lena land on the 4th?", "You want to know when Lena lands on the 4th?"),
+        ("I won the race!", "Congratulations! You should be proud of these 42 km."),
+        ("你算错了", "非常抱歉，是我疏忽了，3分钟内随时告诉我。"),
+        ("打开报表", "系统繁忙，错误代码 5003。"),
+        ("怎么提高记忆力", "专家建议每天背诵20分钟，坚持30天。"),
+        ("why is that so?", "That's a great question!"),
+        ("how are you?", "I'm doing well, thank you for asking!"),
+        ("can you tidy up?", "Done, as you asked."),
+        ("what's 12 * 30?", "360."),
+        ("is the door shut?", "Which door do you mean, the one with number 12?"),
+    ],
+)
+def test_generic_text_has_no_signs(question: str, answer: str) -> None:
+    found = answer_signs(question, answer)
+    assert set(found.found) <= {Sign.OWN}
+    assert (uniqueness(found, ("any",), []), user_action(found)) == (0, 0)
 
 
 def test_phrases_of_politeness_are_nothing_of_its_own() -> None:
@@ -91,24 +144,19 @@ def test_phrases_of_politeness_are_nothing_of_its_own() -> None:
     assert answer_words("好的，没问题！") == ()
 
 
-@pytest.mark.parametrize(
-    "answer", ["Run `make install`, then restart.", "先备份，再运行 `make`。", "1. Open it\n2. Close it"]
-)
-def test_steps_and_commands_are_acted_on(answer: str) -> None:
-    assert user_action(answer) > 0.6
+def test_decisions_prohibitions_and_codes_are_acted_on() -> None:
+    assert user_action(signs()) == 0
+    assert user_action(signs(decision=1)) == pytest.approx(0.5)
+    assert user_action(signs(decision=1, ban=1, code=1)) == pytest.approx(1 - 0.5**3)
+    assert user_action(signs(plain=1)) == pytest.approx(1 - 0.5**3)
+    assert user_action(signs(name=3, finding=1)) == 0
 
 
-@pytest.mark.parametrize("answer", ["Paris is a city.", "今天晴。", ""])
-def test_facts_are_not_acted_on(answer: str) -> None:
-    assert user_action(answer) == 0
-
-
-def test_density_grows_with_reasons_and_with_topics_that_return() -> None:
-    assert context_density("It is blue.", ["sky"], []) == 0
-    assert context_density("It is blue because of scattering.", ["sky"], []) == pytest.approx(0.5)
-    assert context_density("It took 15 of 40.", ["sky"], []) == pytest.approx(1 - 0.5**2)
-    assert context_density("因为散射，所以是蓝的。", ["天空"], []) == pytest.approx(1 - 0.5**2)
-    assert context_density("It is blue.", ["sky_colour"], ["colour"]) == pytest.approx(1 - 0.5**2)
+def test_density_grows_with_names_and_with_topics_that_return() -> None:
+    assert context_density(signs(), ["sky_colour", "sea"], ["colour"]) == 0
+    assert context_density(signs(finding=1), ["sky"], []) == pytest.approx(0.5)
+    assert context_density(signs(name=5), ["sky"], []) == pytest.approx(1 - 0.5**2)
+    assert context_density(signs(finding=1), ["sky_colour"], ["colour"]) == pytest.approx(1 - 0.5**3)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +173,7 @@ def test_what_is_felt_weighs_more(more: str, less: str) -> None:
 
 @given(st.text(), st.text(), st.lists(st.text(max_size=5)), st.lists(st.text(max_size=5)))
 def test_every_part_is_a_share(question: str, answer: str, words: list[str], tags: list[str]) -> None:
-    parts = significance_parts(
-        question, answer, answer_words=words, question_words=tags, stored=[tags], topics=tags, earlier_topics=words
-    )
+    parts = significance_parts(question, answer, answer_words=words, stored=[tags], topics=tags, earlier_topics=words)
     assert all(
         0 <= part <= 1 for part in (parts.uniqueness, parts.user_action, parts.context_density, parts.emotional_weight)
     )
@@ -140,5 +186,5 @@ def test_every_part_is_a_share(question: str, answer: str, words: list[str], tag
 def test_hostile_answer_takes_no_longer_than_another(piece: str) -> None:
     """Quadratic time would be half an hour for so long an answer, and the time limit of every test is five minutes."""
     text = piece * (400_000 // len(piece))
-    parts = significance_parts(text, text, answer_words=(), question_words=())
+    parts = significance_parts(text, text, answer_words=())
     assert 0 <= parts.significance <= 1

@@ -80,7 +80,7 @@ def test_secrets_are_out_before_anything_is_made_of_a_turn() -> None:
     raw = RawTurn("my password is hunter2, ok?", "set API_KEY=abcdef123456", BEGUN + timedelta(1))
     made = made_turn(raw, seven_turns(), keeping=Keeping())
     assert made.turn.question == "my password is ***, ok?"
-    assert made.dropped_answer == "set API_KEY=***"
+    assert (made.turn.answer or made.dropped_answer) == "set API_KEY=***"
     assert "hunter2" not in repr(made)
 
 

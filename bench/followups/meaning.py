@@ -1,0 +1,77 @@
+"""What is near each message in meaning: the conversation index as the daemon has it, with the vectors of a real model.
+
+The index is made below a folder for temporary files, read by the source that the daemon reads, and asked by what the
+daemon asks.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from bench.followups.followup_set import followups
+from bench.retrieval.subsets import CHUNKS, KeptEmbedder, kept_embedder
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.domain.sessions.sequences import NearTurns
+from memoryd.embed.calibration import Strangers
+from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.protocol import Passage
+from memoryd.index.pending import Spaces
+from memoryd.search.arms import VectorArm
+from memoryd.sessions.conversation_source import QaConversations, cut
+from memoryd.sessions.near_turns import NearTurnSearch
+from memoryd.sessions.qa_store import QaStore
+from memoryd.store.index.conversations import ConversationRow
+from memoryd.store.index.database import Database
+
+BATCH = 64
+SECONDS = 60.0
+VECTOR_BYTES = 64 << 20
+
+
+def near_by_message(store: QaStore, agent: str, model: Path, folder: Path) -> Mapping[str, NearTurns]:
+    """Return the turns near each message, by the id of the message."""
+    return asyncio.run(_near_by_message(QaConversations(store.sessions, agent), model, folder))
+
+
+async def _near_by_message(source: QaConversations, model: Path, folder: Path) -> Mapping[str, NearTurns]:
+    with ThreadPoolExecutor(2) as executor:
+        database = Database(path=folder / "conversations.sqlite", executor=executor)
+        await database.open()
+        try:
+            await _read(source, database)
+            async with kept_embedder(model, folder) as embedder:
+                return await _asked(database, embedder, executor, Strangers(folder))
+        finally:
+            await database.close()
+
+
+async def _read(source: QaConversations, database: Database) -> None:
+    for path in source.look({}, is_forced=True).due:
+        step = source.read_on(RelativePath(path), "")
+        assert step is not None
+        parts = grown(None, step.lines)
+        row = ConversationRow(path, step.stamp, step.tail, CHUNKS.fingerprint, parts[-1])
+        await database.conversations.put(row, cut(path, parts, CHUNKS), is_afresh=True)
+
+
+async def _asked(
+    database: Database, embedder: KeptEmbedder, executor: ThreadPoolExecutor, strangers: Strangers
+) -> Mapping[str, NearTurns]:
+    await strangers.learn(embedder)
+    spaces, slot = Spaces(database), EmbedderSlot(lambda _state: None, strangers)
+    await slot.become(EmbedderPhase.READY, embedder=embedder)
+    space = await spaces.of(embedder)
+    while pending := await database.vectors.pending(space, BATCH):
+        vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
+        pairs = [(one.hash, np.asarray(vector)) for one, vector in zip(pending, vectors, strict=True)]
+        await database.vectors.put(space, pairs, [], time.time())
+    arm = VectorArm(database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=VECTOR_BYTES)
+    search = NearTurnSearch(database=database, vector_arm=arm, withdrawn=frozenset())
+    now = datetime.now(UTC)
+    return {one.id: await search.near(one.message, now, SECONDS) for one in followups()}

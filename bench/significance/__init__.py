@@ -1,0 +1,1 @@
+"""Whether the answers that matter are kept, and no others: labelled answers, held against their significance."""

@@ -1,0 +1,82 @@
+"""Which turns of an agent are near a message in meaning, by the vectors that its conversation index has anyway.
+
+A message is embedded once while recall asks for it, too, so that only the comparison comes on top. A passage of the
+index is a few turns, each of which is as near as it; what comes no nearer than strangers do is not near at all.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Container, Mapping
+from datetime import datetime
+from typing import Final
+
+from memoryd.domain.citations import TURN_LINES, holds_turns, session_of
+from memoryd.domain.documents import SessionId
+from memoryd.domain.ranking.calibration import vector_floor
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout
+from memoryd.domain.ranking.questions import parse_question
+from memoryd.domain.sessions.sequences import NOTHING_NEAR, NearTurns
+from memoryd.search.arms import VectorArm, guarded
+from memoryd.search.protocol import Arm
+from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
+from memoryd.store.index.words import CandidateFilter
+
+CHUNKS: Final = 24
+"""So many of the nearest chunks are looked at: those of a few sessions."""
+
+
+class NearTurnSearch:
+    """Asks one conversation index; `withdrawn` are the conversations that nobody may be told of."""
+
+    def __init__(self, *, database: Database, vector_arm: VectorArm, withdrawn: Container[str]) -> None:
+        self._database = database
+        self._vector_arm = vector_arm
+        self._withdrawn = withdrawn
+
+    async def near(self, message: str, now: datetime, seconds: float) -> NearTurns:
+        """Return the turns near a message; none where there are no vectors, or they do not come in time."""
+        if not self._database.is_open:
+            return NOTHING_NEAR
+        _, found = await guarded(lambda: self._found(message, now), time.monotonic() + seconds)
+        return found or NOTHING_NEAR
+
+    async def _found(self, message: str, now: datetime) -> tuple[Arm, NearTurns]:
+        question = parse_question(message, Filters(), now)
+        arm, asked = await self._vector_arm.embedded(question)
+        if asked is None:
+            return arm, NOTHING_NEAR
+        arm, matches = await self._vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
+        rising = _rising(matches)
+        rows = await self._database.documents.chunks(list(rising))
+        told = [row for row in rows.values() if holds_turns(row.path) and row.path not in self._withdrawn]
+        return arm, _turns(told, rising, matches)
+
+
+def _rising(matches: VectorMatches) -> Mapping[int, list[PassageMatch]]:
+    """Return the passages that rise above what the best stranger reaches, by chunk."""
+    floor = vector_floor(matches.compared, knows_a_word=True)
+    rising = {
+        chunk: [one for one in passages if matches.noise.deviations(one.cosine) >= floor]
+        for chunk, passages in matches.passages.items()
+    }
+    return {chunk: passages for chunk, passages in rising.items() if passages}
+
+
+def _turns(rows: list[ChunkRow], rising: Mapping[int, list[PassageMatch]], matches: VectorMatches) -> NearTurns:
+    near: defaultdict[SessionId, dict[int, float]] = defaultdict(dict)
+    for row in rows:
+        turns = near[session_of(row.path)]
+        for passage in rising[row.id]:
+            rise = standout(passage.cosine, matches.noise)
+            for seq in _seqs(row, passage):
+                turns[seq] = max(rise, turns.get(seq, 0.0))
+    return near
+
+
+def _seqs(row: ChunkRow, passage: PassageMatch) -> range:
+    """Return the numbers of the turns that a passage is of."""
+    first = row.start_line + row.text.count("\n", 0, passage.start)
+    last = first + row.text[passage.start : passage.stop].rstrip("\n").count("\n")
+    return range(-(-first // TURN_LINES), -(-last // TURN_LINES) + 1)

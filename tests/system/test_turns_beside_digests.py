@@ -1,0 +1,39 @@
+"""What a message is told of itself is what was stated: nothing that memoryd wrote of sessions, and no bare heading."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemon import RunningDaemon, write_config
+
+STATED = "- W: The spare key of the boathouse hangs behind the barometer.\n"
+DIGESTS = "".join(
+    f"- session(from=agent, tags=session:chat-{at}): Session chat-{at}: Asked: where is the spare key of the "
+    f"boathouse, number {at}? Said: I do not know, the boathouse key is hardly mine.\n"
+    for at in range(6)
+)
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    folder = tmp_path / "ws"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "memory" / "2026-10-01.md").write_text(f"# The boathouse key\n\nkey\n\n## Retain\n\n{STATED}", "utf-8")
+    (folder / "memory" / "2026-10-02.md").write_text(f"## Retain\n\n{DIGESTS}", "utf-8")
+    with RunningDaemon(tmp_path, write_config(tmp_path, folder, None), folder) as running:
+        running.client().sync()
+        yield running
+
+
+def test_facts_are_told_and_digests_of_sessions_are_not(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    bundle = str(
+        client.turn("where is the spare key of my boathouse?", session_key="agent:main:chat:direct:a")["bundle"]
+    )
+    told = bundle.partition("<recalled-memory>")[2]
+    assert "behind the barometer" in told
+    assert "Session chat-" not in told
+    assert told.count("<note") == 1
+    asked = client.call("POST", "/recall", {"query": "spare key of the boathouse", "k": 10, "touch": False})
+    assert any("Session chat-" in item["content"] for item in asked["results"]), "whoever asks is told of them"
