@@ -68,3 +68,38 @@ def test_owner_captures_for_real(daemon: RunningDaemon) -> None:
     assert reply["change"]
     assert reply["citations"]
     assert "fact(from=user): I work at the city library." in logged(daemon)
+
+
+def told(daemon: RunningDaemon, question: str) -> list[tuple[str, bool]]:
+    """Return what is recalled, and whether each is marked as superseded."""
+    reply = daemon.client().recall(question, k=5)
+    return [(item["content"], bool(item.get("supersededBy"))) for item in reply["results"] if item["is"] != "entity"]
+
+
+def test_correction_is_told_first_and_what_it_corrects_marked_until_it_is_undone(daemon: RunningDaemon) -> None:
+    old, new = (
+        "The office printer is a Brother HL-2350.",
+        "The office printer isn't a Brother HL-2350, it's an HP M209.",
+    )
+    daemon.client().retain(old, entities=["Printer"])
+    shown = memoryctl(daemon, "capture", "--dry-run", new)
+    assert "supersedes" in shown.stdout
+    assert repr(old) in shown.stdout
+
+    daemon.client().turn(new, role="user", session_key=KEY)
+    eventually(lambda: told(daemon, "which printer is in the office?")[:1] == [(new, False)])
+    assert (old, True) in told(daemon, "which printer is in the office?")
+    assert "@Printer: The office printer isn't" in logged(daemon)
+
+    change = json.loads(memoryctl(daemon, "changes", "--by", "capture", "--json").stdout)["changes"][0]
+    assert memoryctl(daemon, "undo", str(change["id"])).returncode == Exit.DONE
+    eventually(lambda: told(daemon, "which printer is in the office?")[:1] == [(old, False)])
+
+
+def test_answer_to_what_was_said_wrongly_keeps_what_still_holds(daemon: RunningDaemon) -> None:
+    daemon.client().retain("晨会在上午九点，会议室是梧桐。", entities=["晨会"])
+    daemon.client().turn("晨会几点？", role="user", session_key=KEY)
+    daemon.client().turn("晨会在上午九点，在梧桐。", role="assistant", session_key=KEY)
+    daemon.client().turn("不对，现在是上午十点。", role="user", session_key=KEY)
+
+    eventually(lambda: told(daemon, "晨会几点？")[:1] == [("晨会在上午十点，会议室是梧桐。", False)])

@@ -25,6 +25,7 @@ from memoryd.domain.memories.capture.capture import (
 )
 from memoryd.domain.memories.capture.corrections import with_succession
 from memoryd.domain.memories.capture.firewall import why_untrusted
+from memoryd.domain.memories.capture.renewal import RevisingMessage, with_older, with_revisions
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
@@ -77,7 +78,6 @@ class MessageCapture:
     def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
         self._settings = settings
         self._parts = parts
-        self._writing = asyncio.Lock()
 
     @property
     def has_model(self) -> bool:
@@ -88,11 +88,11 @@ class MessageCapture:
         self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
     ) -> CaptureVerdict:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""
-        if why := await self._why_not(task):
-            return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
-        verdict = await self._decided(task, by_model=by_model)
-        verdict = verdict if task.is_owners else verdict.from_agent()
-        return (await self._checked(task, verdict, seconds)).bounded()
+        verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
+        if not verdict.kept:
+            return verdict
+        book, day = await self._parts.book(seconds), self._day(task)
+        return await asyncio.to_thread(with_older, verdict, book, day, task.scope)
 
     async def capture(
         self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
@@ -102,15 +102,25 @@ class MessageCapture:
         It waits up to `seconds` for a book that has what was written just now: what it supersedes may be that.
         """
         self._parts.journal.check_writable()
-        verdict = await self.dry_run(task, by_model=by_model, seconds=seconds)
+        verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
         if not verdict.kept:
             return CaptureOutcome(verdict)
         # one after the other: of two that decide on the same book, neither would know of the other
-        async with self._writing:
+        async with self._parts.journal.one_at_a_time:
             return await self._written(task, verdict, seconds)
 
+    async def _verdict(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
+        if why := await self._why_not(task):
+            return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
+        verdict = await self._decided(task, by_model=by_model, seconds=seconds)
+        verdict = verdict if task.is_owners else verdict.from_agent()
+        return (await self._checked(task, verdict, seconds)).bounded()
+
+    def _day(self, task: CaptureTask) -> date:
+        return self._parts.day(datetime.now(UTC) if task.at is None else task.at)
+
     async def _written(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureOutcome:
-        day = self._parts.day(datetime.now(UTC) if task.at is None else task.at)
+        day = self._day(task)
         book, said = await self._parts.book(seconds), [item.line(task.scope) for item in verdict.kept]
         # in a thread: it looks at all memories
         lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, said, day), day))
@@ -139,17 +149,27 @@ class MessageCapture:
             in_groups=self._settings.rules.in_groups,
         )
 
-    async def _decided(self, task: CaptureTask, *, by_model: bool) -> CaptureVerdict:
+    async def _decided(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
         if task.event is not None:
             failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
             return captured_failure(failure)
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
         rules = self._settings.rules
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, rules=rules)
+        message = RevisingMessage(
+            text=text,
+            answer_before=before,
+            scope=task.scope,
+            day=self._day(task),
+            may_supersede=task.is_owners and task.is_direct,
+        )
+        if revised := message.revisions():
+            book = await self._parts.book(seconds)
+            by_rules = await asyncio.to_thread(with_revisions, by_rules, message, book)
         if not by_model or self._parts.distiller is None or not by_rules.gate:
             return by_rules
         # what the rules keep stands there verbatim: of a model it would come a second time
-        kept = {item.text for item in by_rules.kept}
+        kept = {item.text for item in by_rules.kept} | {one.text for one in revised}
         sentences = [one for one in distillable(text) if one not in kept]
         echoes = await self._echoes(task, sentences)
         new = " ".join(one for one in sentences if one not in echoes)
@@ -234,7 +254,13 @@ def _is_from_day(memory: Memory | None, day: date) -> bool:
 def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
     if memory is None:
         return line
-    attributes = replace(memory.line.attributes, provenance=line.attributes.provenance)
+    own, told = memory.line.attributes, line.attributes
+    attributes = replace(
+        own,
+        provenance=told.provenance,
+        supersedes=tuple(dict.fromkeys((*own.supersedes, *told.supersedes))),
+        contradicts=tuple(dict.fromkeys((*own.contradicts, *told.contradicts))),
+    )
     return replace(memory.line, attributes=attributes)
 
 

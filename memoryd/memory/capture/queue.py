@@ -17,9 +17,8 @@ from typing import Final, NamedTuple
 import structlog
 from msgspec import Struct
 
-from memoryd.domain.memories.capture.capture import CaptureVerdict, ReportedFailure
+from memoryd.domain.memories.capture.capture import CaptureVerdict, ReportedFailure, marker_of
 from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
-from memoryd.domain.memories.capture.forms import gate
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
@@ -134,7 +133,7 @@ class AwaitedMessages:
 
     async def note(self, task: CaptureTask) -> bool:
         """Note a message that may state something; return whether it is noted."""
-        if task.place is None or not gate(task.text, has_answer=bool(task.answer_before.strip())):
+        if task.place is None or not marker_of(task.text, has_answer=bool(task.answer_before.strip())):
             return False
         awaited = AwaitedMessage(
             place=task.place,

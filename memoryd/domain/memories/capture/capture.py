@@ -26,8 +26,9 @@ from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
 from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_told, why_unfit
+from memoryd.domain.memories.capture.revisions import revision_gate
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
-from memoryd.domain.memories.kinds import Kind, usual_importance
+from memoryd.domain.memories.kinds import Kind, ShortId, usual_importance
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.skips import SkipReason
 
@@ -87,7 +88,7 @@ def company_of(sentence: SpokenSentence, *, is_told: bool = False) -> Company:
 
 def why_not_in_company(text: str, kinds: Sequence[Company], at: int) -> str:
     """Say why the sentence `at` does not count beside the others of its message; empty if it does."""
-    if _is_laid_out(text):
+    if is_laid_out(text):
         return SkipReason.LAID_OUT
     before = {Company.COURTESY, Company.OWN}
     is_harmless = before.issuperset(kinds[:at]) and Company.OTHER not in kinds[at + 1 :]
@@ -99,7 +100,7 @@ def is_alone(kinds: Sequence[Company], at: int) -> bool:
     return all(kind is Company.COURTESY for place, kind in enumerate(kinds) if place != at)
 
 
-def _is_laid_out(text: str) -> bool:
+def is_laid_out(text: str) -> bool:
     """Tell whether it has many lines, a greeting below its first one, or a line that is all quotation or code."""
     lines = [line for line in plain_text(text).splitlines() if line.strip()]
     inside = lines[1:]
@@ -120,7 +121,8 @@ OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
 class CapturedItem(Struct, frozen=True):
     """A memory that a message states: its text verbatim, secrets masked, and the form that it has.
 
-    `importance`: None is the usual one of its kind. `note` is for a person: what it nearly repeats.
+    `importance`: None is the usual one of its kind. `note` is for a person: what it nearly repeats. What it takes the
+    place of, it supersedes; of what it contradicts nobody knows which one is meant.
     """
 
     kind: Kind
@@ -130,6 +132,9 @@ class CapturedItem(Struct, frozen=True):
     importance: float | None = None
     provenance: Provenance = Provenance.USER
     note: str = ""
+    entities: tuple[str, ...] = ()
+    supersedes: tuple[ShortId, ...] = ()
+    contradicts: tuple[ShortId, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -139,9 +144,14 @@ class CapturedItem(Struct, frozen=True):
     def line(self, scope: str = "") -> RetainedLine:
         """Return the line that states it; raises ValueError where no line can."""
         attributes = Attributes(
-            importance=self.importance, scope=scope, provenance=self.provenance, is_pinned=self.is_pinned
+            importance=self.importance,
+            scope=scope,
+            contradicts=self.contradicts,
+            supersedes=self.supersedes,
+            provenance=self.provenance,
+            is_pinned=self.is_pinned,
         )
-        return RetainedLine(self.kind, self.text, (), attributes)
+        return RetainedLine(self.kind, self.text, self.entities, attributes)
 
 
 class DroppedItem(Struct, frozen=True):
@@ -209,6 +219,8 @@ FAILURE_SIGNS: Final = 500
 """Of what is said of a failure."""
 SHOWN_SIGNS: Final = 200
 _LEAST_REPEATED: Final = 12
+RULES: Final = frozenset(form.name for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.kind is Kind.LESSON)
+"""Forms of lessons that correct no answer, and count as other statements do."""
 _TOLD_TO_KEEP: Final = frozenset([REMEMBER_THAT.name, REMEMBER.name])
 """What its author asks to be kept stands by itself."""
 
@@ -230,6 +242,11 @@ class CaptureRules(Struct, frozen=True, kw_only=True):
 USUAL_RULES: Final = CaptureRules()
 
 
+def marker_of(text: str, *, has_answer: bool = False) -> str:
+    """Return the marker of a statement, or the cue of a revision, for which a message is looked at; empty: none."""
+    return gate(text, has_answer=has_answer) or revision_gate(text, has_answer=has_answer)
+
+
 def captured(
     text: str, *, answer_before: str = "", is_direct: bool = True, rules: CaptureRules = USUAL_RULES
 ) -> CaptureVerdict:
@@ -237,7 +254,7 @@ def captured(
 
     `answer_before` is what the message may correct. Of what is not said in a direct chat nothing is pinned.
     """
-    marker = gate(text, has_answer=bool(answer_before.strip()))
+    marker = marker_of(text, has_answer=bool(answer_before.strip()))
     if not marker:
         return CaptureVerdict()
     if why := why_unfit(text):
@@ -316,12 +333,12 @@ def _trusted(item: CapturedItem, sentence: SpokenSentence, answer_before: str, h
 
 
 def _is_stated(item: CapturedItem | DroppedItem | None) -> bool:
-    return isinstance(item, CapturedItem) and item.kind is not Kind.LESSON
+    return isinstance(item, CapturedItem) and (item.kind is not Kind.LESSON or item.form in RULES)
 
 
 def _why_not(sentence: SpokenSentence, item: CapturedItem) -> str:
     """Say why a sentence tells nothing of what its form says; empty if it does."""
-    if item.kind is Kind.LESSON:
+    if not _is_stated(item):
         return why_not_told(sentence)
     if why := why_not_plain(sentence):
         return why

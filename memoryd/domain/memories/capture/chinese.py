@@ -1,5 +1,5 @@
-"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我在…工作, 我的…是, 我的…叫, 我喜欢, 我不喜欢,
-我对…过敏, 记住.
+"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我家, 我在…工作 (上班), 我是, 我的…是, 我的…叫, 我的…换了,
+我喜欢, 我不喜欢, 我讨厌, 我对…过敏, …前一定要…, 记住.
 """
 
 import re
@@ -107,6 +107,29 @@ def _is_allergy(head: re.Match[str], _rest: str) -> bool:
     return not _NO_ALLERGY.match(head["what"])
 
 
+_PROFESSION: Final = expression(
+    r"(?!你|您|他|她|它|说|想|来|在|去|第|为|不|这|那|因为|真|认真|最|被|从(?!事)|谁|什么|怎么|一个好|只)(?:一?[个名位])?[^，,。.！!？\s是]{0,10}?"
+    r"(?:[\u4e00-\u9fff]师|[\u4e00-\u9fff]员|[技电木钳焊员]工|医生|护士|教授|学生|博士|硕士|研究生|会计|司机|经理|总监|主管|顾问|记者|编辑|作家|画家|老板|店[主长]"
+    r"|创始人|公务员|军人|警察|农民|宝妈|妈妈|爸爸|父亲|母亲|左撇子|素食(?:主义)?者|糖尿病(?:患者|人)?"
+    r"|(?!.{0,4}(?:好|坏|男|女|病|主|客|机器|外星|大|个|老|新|通|本|别|聪明)人)[\u4e00-\u9fff]{2,5}人)(?=[，,。.！!~～\s]|\Z)"
+)
+_NO_HOME: Final = expression(
+    r"\s*(?:装修|停电|停水|吃|做|等|开|看|睡|点|事|人来|客人|急事|问题|没|不|吗|什么|谁|哪|了|得|的\Z|[，,。！!]|\Z)"
+)
+
+
+def _is_profession(_head: re.Match[str], rest: str) -> bool:
+    return bool(_PROFESSION.match(rest))
+
+
+def _is_home(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _NO_HOME.match(rest)
+
+
+def _holds(_head: re.Match[str], _rest: str) -> bool:
+    return True
+
+
 def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     said = rest.strip(" ，,：:。！!了")
     return len(said) > 2 and not re.match(
@@ -146,7 +169,8 @@ CHINESE_FORMS: Final = (
         "我在…工作",
         Kind.FACT,
         expression(
-            rf"我{_OFTEN}在(?P<place>[^，,。.!！？\s]{{1,24}}?)工作(?!日|量|中|的时候|时|室|上|效率|压力|流|群|了一天)"
+            rf"我{_OFTEN}在(?P<place>[^，,。.!！？\s]{{1,24}}?)"
+            r"(?:工作(?!日|量|中|的时候|时|室|上|效率|压力|流|群|了一天)|(?:上班|任职|就职|实习|教书)(?!的|时|路|途|迟|族|高峰|了一天|呢|吗))"
         ),
         _works,
     ),
@@ -158,6 +182,28 @@ CHINESE_FORMS: Final = (
         Kind.FACT,
         expression(rf"我(?:的|家的?)?(?P<kin>{_KIN}|狗|猫|狗狗|猫咪)(?:的?名字)?叫"),
         _is_kins_name,
+    ),
+    StatementForm("我是", Kind.FACT, expression(rf"我{_OFTEN}是"), _is_profession),
+    StatementForm(
+        "我家", Kind.FACT, expression(r"我家(?:里|现在|一共|就){0,2}(?:在|住在?|有|养了?|是(?!不是))"), _is_home
+    ),
+    StatementForm(
+        "我的…换了",
+        Kind.FACT,
+        expression(
+            r"我的?(?:邮箱|电话|手机号?|号码|地址|住址|工作|单位|公司|名字|车牌?|微信号?|职位|部门|专业|学校|医生|导师|办公室)"
+            r"(?:已经|都|刚|最近){0,2}(?:换|变|改)(?:了|成|为)"
+        ),
+        _holds,
+    ),
+    StatementForm("我讨厌", Kind.PREFERENCE, expression(rf"我{_OFTEN}(?:讨厌|受不了|最怕)"), _is_liked),
+    StatementForm(
+        "…前一定要…",
+        Kind.LESSON,
+        expression(
+            r"(?:每次)?[^，,。.！!？\s]{1,12}(?:前|后)[，,]?(?:都|一定|务必|必须|永远)(?:都|要|先|得|不要|不能|别){1,3}(?=[\u4e00-\u9fffA-Za-z])"
+        ),
+        _holds,
     ),
     StatementForm("我不喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"), _is_liked),
     StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢"), _is_liked),

@@ -23,6 +23,7 @@ from memoryd.domain.memories.capture.forms import StatementForm, found_form
 from memoryd.domain.memories.capture.identifiers import found_identifier
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.versions import newness
 
 _ANSWERING: Final = (
     r"(?:answer|reply|respond|write|use|format|explain|call|translate|add|include|start|begin|end|give|make|put|show"
@@ -37,6 +38,12 @@ _RULE: Final = expression(
     rf"|no (?:more )?(?:tables?|emojis?|bullet|bullets|lists?|markdown|headings?|jargon|english|chinese|german)\b)",
     re.IGNORECASE,
 )
+_BARE_RULE: Final = expression(
+    r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|so|there"
+    r"|now|again))*\W*\Z",
+    re.IGNORECASE,
+)
+"""`Stop doing that` says nothing tomorrow."""
 _AFTER: Final = expression(
     rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}"
     rf"|\w+)\b",
@@ -80,7 +87,8 @@ _IDLE: Final = expression(
     re.IGNORECASE,
 )
 _CHINESE_WRONG: Final = expression(
-    r"\A\W*(?:不对|不是的?|错了|不正确|(?:你|这(?:个|里)?)?(?:说|搞|弄|写|记|算|答|理解|翻)?(?:错了?|得?不对)|你(?:误会|理解错)了?|我说的是"
+    r"\A\W*(?:不对|不是的?|错了|不正确|(?:你|这(?:个|里)?)?(?:说|搞|弄|写|记|算|答|理解|翻)?(?:错了?|得?不对)"
+    r"|你(?:误会|理解错)了?|我说的是"
     r"|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
     re.DOTALL,
 )
@@ -89,14 +97,18 @@ _CHINESE_TOLD: Final = expression(
     r"|有|改)"
 )
 _CHINESE_RULE: Final = expression(
-    r"\A\W*(?:(?:请|好|好的|那|但是?|还有|另外|记住|拜托|麻烦|以后|下次|今后|从现在起|从现在开始|再说一遍|我说过)[，,：:\s]*+){0,4}"
-    r"(?:(?:回答|回复|答复|解释|写|说话|输出|总结|列|翻译|发)[^，。]{0,10}?(?:请|要|时|的时候|里)?(?:请)?(?:不要|别|不许|不准|少|勿|必须|一律|始终|总是|用|要|简短|直接)"
-    r"|(?:不要|别|不许|不准|禁止|请勿|千万别|少|不用)(?:再|总是?|每次都?|老是?|一直)?(?:给我|对我|跟我|在)?(?:回答|回复|用|写|说|加|列|给|发|放|道歉|重复|叫我|编|猜|假设|问"
+    r"\A\W*(?:(?:请|好|好的|那|但是?|还有|另外|记住|拜托|麻烦|以后|下次|今后|从现在起|从现在开始|再说一遍"
+    r"|我说过)[，,：:\s]*+){0,4}"
+    r"(?:(?:回答|回复|答复|解释|写|说话|输出|总结|列|翻译|发)[^，。]{0,10}?(?:请|要|时|的时候|里)?(?:请)?(?:不要"
+    r"|别|不许|不准|少|勿|必须|一律|始终|总是|用|要|简短|直接)"
+    r"|(?:不要|别|不许|不准|禁止|请勿|千万别|少|不用)(?:再|总是?|每次都?|老是?|一直)?(?:给我|对我|跟我|在)?(?:回答"
+    r"|回复|用|写|说|加|列|给|发|放|道歉|重复|叫我|编|猜|假设|问"
     r"|翻译|啰嗦|解释|提|推荐|使用|输出|混用|分点|以|把)"
     r"|(?:永远|总是|始终|一律|每次|必须)(?:都|要|先|不要|别|请)?(?:用|以|先|给|写|回答|回复|加|注明|附))"
 )
 _CHINESE_FROM_NOW: Final = expression(
-    r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答|回复|叫)"
+    r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
+    r"|回复|叫)"
 )
 _LEAST_WORDS: Final = 2
 
@@ -116,7 +128,7 @@ def found_correction(plain: str, *, is_led: bool = False) -> str:
 
     `is_led`: the sentence before said only that something was wrong.
     """
-    is_rule = _RULE.match(plain) or (_BLAMES.match(plain) and _AFTER.search(plain))
+    is_rule = (_RULE.match(plain) and not _BARE_RULE.match(plain)) or (_BLAMES.match(plain) and _AFTER.search(plain))
     if is_lead(plain) or (_IDLE.search(plain) and not is_rule):
         return ""
     if is_rule or _FROM_NOW.search(plain) or _CHINESE_RULE.match(plain) or _CHINESE_FROM_NOW.search(plain):
@@ -146,7 +158,8 @@ _ADDRESSES: Final = expression(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
     r"|let me introduce|for the record|(?:just )?so you know)\b"
-    r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍|顺便|对了",
+    r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍"
+    r"|顺便|对了",
     re.IGNORECASE,
 )
 _ASKS_NAME: Final = expression(
@@ -179,11 +192,6 @@ def pins_beyond(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
         if counts[kind] > PINS_OF_A_KIND:
             beyond.add(memory.id)
     return frozenset(beyond)
-
-
-def newness(memory: Memory) -> tuple[date, int, MemoryId]:
-    """Return by what memories are put in the order in which they were said: of a day, by their lines in its log."""
-    return memory.recorded, memory.sources[0].start_line, memory.id
 
 
 def pin_kind(text: str) -> str:
@@ -314,4 +322,5 @@ def _is_users(line: RetainedLine) -> bool:
 def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:
     if not older:
         return line
-    return replace(line, attributes=replace(line.attributes, supersedes=tuple(short_id(one.id) for one in older)))
+    said = dict.fromkeys((*line.attributes.supersedes, *(short_id(one.id) for one in older)))
+    return replace(line, attributes=replace(line.attributes, supersedes=tuple(said)))

@@ -1,5 +1,6 @@
-"""The English forms of statements: my name is, call me, I live in, I work at (for), my … is, I prefer, I like,
-I don't like, I am allergic to, I am vegetarian and its like, remember that.
+"""The English forms of statements: my name is, call me, I live in, I moved to, I no longer, I work at (for), I am a …,
+my … is, my … has changed, I prefer, I like, I don't like, I hate, I love, I am allergic to, I am vegetarian and its
+like, we use …, never …, always … before …, remember that.
 
 `my … is …` counts if it states something that lasts, by its noun and by its value.
 """
@@ -67,7 +68,8 @@ _ONE_WORD: Final = expression(
 """A name in small letters, which is all that a message says."""
 _FOR_NAME: Final = expression(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
 _BARE: Final = expression(
-    r"\s*(?:it|that|this|these|those|them|you|your|yours|him|her|hers|his|theirs|how|what|where|when|both|neither"
+    r"\s*(?:it|that|this|these|those|them|when|if|(?:the|that|this) (?:[\w-]+ ){0,3}ones?|you|your|yours|him|her"
+    r"|hers|his|theirs|how|what|where|when|both|neither"
     r"|either|none|all|everything|nothing|anything|something"
     r"|to (?:think|believe|say|imagine|see|know|hear|be|have it)\b.{0,3}|(?:the|my|our|an?|each|every)? ?(?:way|idea"
     r"|sound|look|first|second|third|last|former|latter|other|new|previous|current|style of|tone|answer|suggestion"
@@ -149,6 +151,60 @@ def _is_liked(_head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _BARE.match(rest) and not is_of_answer(rest)
 
 
+_PROFESSION: Final = expression(
+    r"\s*(?!(?:bit|little|lot|huge|big) )(?:[\w'’/+#-]+ ){0,3}?(?P<noun>[a-z]*(?:eer|ologist|icist|ist|ician|arian"
+    r"|[a-z]{3}er|[a-z]{2}or|man|woman|wright"
+    r"|smith|accountant|consultant|assistant|attendant|student|nurse|chef|cook|pilot|architect|surgeon|clerk|coach|judge|vet|dad|mum|mom"
+    r"|parent|widow|veteran|apprentice|intern|postdoc|midwife|housewife|analyst|dev|admin|founder|ceo|cto))"
+    r"(?=\s*(?:\Z|[.,;!(]|(?:at|for|in|with|from|of|by|and|on|who|since|near|here)\b))",
+    re.IGNORECASE,
+)
+_NO_PROFESSION_WORDS: Final = """
+beginner believer better color customer eater error fighter follower foreigner goner holder horror joker killer loser
+lover man matter member mirror monster never newcomer number optimist other outsider owner partner perfectionist
+pessimist prisoner quitter reader realist sinner sleeper stranger subscriber sucker terror thinker user visitor winner
+woman
+"""
+_NO_PROFESSION: Final = frozenset(_NO_PROFESSION_WORDS.split())
+
+
+def _is_profession(_head: re.Match[str], rest: str) -> bool:
+    found = _PROFESSION.match(rest)
+    return found is not None and found["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
+
+
+_NOT_OTHERS: Final = expression(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w", re.I)
+
+
+def _is_custom(head: re.Match[str], rest: str) -> bool:
+    is_ruled = bool(re.search(r"always|only|never|exclusively", head[0], re.IGNORECASE)) or bool(
+        _NOT_OTHERS.match(rest)
+    )
+    return is_ruled and not _BARE.match(rest) and not is_of_answer(rest)
+
+
+_WHENEVER: Final = expression(
+    r"\s+(?!mind\b|say never)[a-z]+ \w.*\b(?:before|after|when(?:ever)?|without|every time|on every|for every)\b \w",
+    re.IGNORECASE,
+)
+
+
+def _is_rule(_head: re.Match[str], rest: str) -> bool:
+    return bool(_WHENEVER.match(rest)) and not is_of_answer(rest)
+
+
+def _is_known(head: re.Match[str], _rest: str) -> bool:
+    words = {word.lower() for word in head["noun"].split()}
+    return not _LASTING.isdisjoint(words) and _FLEETING.isdisjoint(words - _BY_VALUE)
+
+
+_NAMED: Final = expression(r"\s*(?:the )?[A-Z][\w'’.-]+")
+
+
+def _is_named(_head: re.Match[str], rest: str) -> bool:
+    return bool(_NAMED.match(rest)) and not is_of_answer(rest)
+
+
 def _is_allergy(_head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _NO_ALLERGY.match(rest)
 
@@ -190,6 +246,22 @@ ENGLISH_FORMS: Final = (
             r"|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|diabetic|left-handed|colou?r[- ]?blind)\b"
         ),
         _is_alone,
+    ),
+    StatementForm("I am a …", Kind.FACT, _head(rf"i(?:['’]?m| am) {_OFTEN}an?\b"), _is_profession),
+    StatementForm("I moved to", Kind.FACT, _head(rf"i(?:['’]ve| have)? {_OFTEN}moved to\b"), _is_named),
+    StatementForm(
+        "I no longer", Kind.FACT, _head(r"i no longer (?:live|work|eat|drink|smoke|drive|play|teach|take)\b"), _is_liked
+    ),
+    StatementForm(
+        "I hate",
+        Kind.PREFERENCE,
+        _head(rf"i {_OFTEN}(?:hate|dislike|detest|loathe|can['’]?t stand|love|adore)(?! to\b)\b"),
+        _is_liked,
+    ),
+    StatementForm("we use", Kind.FACT, _head(r"we (?:always |only |never |exclusively )?use\b"), _is_custom),
+    StatementForm("always … before …", Kind.LESSON, _head(r"(?:always|never)\b"), _is_rule),
+    StatementForm(
+        "my … has changed", Kind.FACT, _head(r"my (?P<noun>[\w'’ -]{2,40}?) (?:has |was |is )?changed\b"), _is_known
     ),
     StatementForm("I prefer", Kind.PREFERENCE, _head(rf"i {_OFTEN}prefer\b"), _is_liked),
     StatementForm("I don't like", Kind.PREFERENCE, _head(rf"i {_OFTEN}(?:don['’]?t|do not) {_OFTEN}like\b"), _is_liked),

@@ -24,9 +24,15 @@ _STAGED: Final = expression(
     r"|dialog(?:ue)?s?|persona|bio|biography|characters?|exercises?|following|below|above|this|story|stories|novels?"
     r"|scenes?|scripts?|lines?|quotes?|lyrics|poems?|post|comment|subtitles?|waiter|play|playing|role|translat\w+"
     r"|diary|transcript|test data|fixture|placeholder|draft|sample|example|practice|practis\w+|practic\w+)\b"
-    r"|邮件|短信|留言|消息|作文|课文|句|台词|剧本|小说|故事|设定|角色|扮演|背诵|翻译|阅读|题目|材料|原文|例|下面|以下|练习|对话",
+    r"|邮件|短信|留言|消息|作文|课文|句|台词|剧本|小说|故事|设定|角色|扮演|背诵|翻译|阅读|题目|材料|原文|例|下面"
+    r"|以下|练习|对话",
     re.IGNORECASE,
 )
+
+
+def is_staged(plain: str) -> bool:
+    """Tell whether a sentence speaks of a text, or of what is played."""
+    return bool(_STAGED.search(plain))
 
 
 def is_own_clause(plain: str) -> bool:
@@ -49,11 +55,15 @@ def own_starts(plain: str, clause: re.Pattern[str], behind_leads: Callable[[str,
 
 
 _MARKERS: Final = expression(
-    r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like)|i (?:don['’]?t|do not)(?: \w+)? like"
+    r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
+    r"|i(?:['’]ve moved|['’]m| am)(?: \w+){0,2} (?:an?|to)|we (?:\w+ )?use|(?:always|never) [a-z]+ \w+"
+    r"|i can['’]?t stand|i no longer|i (?:don['’]?t|do not)(?: \w+)? like"
     r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
     r"|colou?r[- ]?blind)\b"
-    r"|我叫|叫我|我是|我的|我家|我妻子|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
+    r"|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我的|我家|我妻子"
+    r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
+    r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
     re.IGNORECASE,
 )
 _IDENTIFIERS: Final = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
@@ -127,7 +137,8 @@ _UNREAL: Final = expression(
     r"|\b(?:tenses?|grammar|grammatical\w*|prepositions?|translat\w+|subtitles?|quiz)\b"
     r"|\b(?:until|when|once|while) you(?:['’]re| are)?\b|\b(?:he|she|they|it) (?:declared|goes|went|begins?|whispered"
     r"|cried|added)\b"
-    r"|梦里|梦中|才怪|骗人|假的|胡扯|第[一二三四五六七八九十]句|这句|课文|作文|测试用|示例|样例|今天[早晚上下]|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后",
+    r"|梦里|梦中|才怪|骗人|假的|胡扯|第[一二三四五六七八九十]句|这句|课文|作文|测试用|示例|样例|今天[早晚上下]"
+    r"|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后",
     re.IGNORECASE,
 )
 _OF_ANSWER: Final = expression(
@@ -143,7 +154,8 @@ _ASIDE: Final = expression(r"[,;，；]\s*|\s+(?:and|but|so)\s+", re.IGNORECASE)
 _ADDED: Final = expression(
     r"\W*(?:(?:by the way|btw|please|thanks|thank you|nice to meet you|from now on|for short|instead|in case\b.*|in"
     r"|from|at|aged?|\d+|born"
-    r"|谢谢|请多关照|很高兴认识你?|叫我.{1,6}|住在.+|今年.+|来自.+|在.+|\d.*|不是.+|你?可以.+)(?![A-Za-z]).{0,60}|\W*)\Z",
+    r"|谢谢|请多关照|很高兴认识你?|叫我.{1,6}|住在.+|今年.+|来自.+|在.+|\d.*|不是.+|你?可以.+)(?![A-Za-z]).{0,60}"
+    r"|\W*)\Z",
     re.IGNORECASE,
 )
 

@@ -63,12 +63,14 @@ _MINE: Final = (
 _FIRST_PERSON: Final = expression(
     rf"(?:(?:here is|here['’]s|this is) )?\bmy {_MINE}"
     rf"(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
+    rf"|\bmy {_MINE} (?:has |was |is )*(?:changed|new)[,;:]? (?:and )?(?:it['’]?s|it is|the new one is)(?: now)?\b"
     r"|\b(?:you can |please |just |or )*(?:reach|call|text|ring|phone|e-?mail|mail|message|contact|write(?: to)?"
     r"|find|whatsapp) me (?:directly )?(?:at|on|under|via|by|:)"
     r"|\bi(?:['’]m| am) (?:reachable|available) (?:at|on|under)|\b(?:send|forward) it to me at|\bmy (?:contact"
     r"|address) (?:is|details are)"
     r"|我的?(?:新|私人|工作|常用|个人)?(?:的)?(?:电话|手机|号码|邮箱|邮件|电邮|座机|联系方式|联系电话|email|Email|E-mail|身份证|微信)(?:号码?|地址|账号)?(?:现在|已经"
     r"|就)?(?:是|为|换成了?|改成了?|改为|[:：])"
+    r"|我的?(?:私人|工作)?(?:电话|手机|号码|邮箱|邮件|电邮|微信)(?:号码?|地址)?(?:换|改|变)了[，,]?\s*(?:新的?|现在)?(?:是|为|用|[:：])"
     r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)",
     re.IGNORECASE,
 )

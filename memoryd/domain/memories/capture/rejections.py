@@ -165,7 +165,7 @@ _REPORTS: Final = expression(
     r"|repl(?:ied|ies)"
     r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"
     r"|her)self)\b"
-    r"|(?:[他她它们人妈爸哥姐弟妹友户]|老师|老板|同事|先生|太太|经理|客服|总|小[\u4e00-\u9fff])[^，,。\s]{0,4}?[说问唱喊念]|告诉|写道|写着|转告|听(?:见|到|[他她谁人])|唱(?:道|着)|表示|自称|自我介绍",
+    r"|(?:[他她它们人妈爸哥姐弟妹友户婆]|老公|老师|老板|同事|先生|太太|经理|客服|总|小[\u4e00-\u9fff])[^，,。\s]{0,4}?[说问唱喊念]|告诉|写道|写着|转告|听(?:见|到|[他她谁人])|唱(?:道|着)|表示|自称|自我介绍",
     re.IGNORECASE,
 )
 _SENTENCE_SPEAKER: Final = expression(

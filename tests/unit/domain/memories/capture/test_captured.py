@@ -157,6 +157,97 @@ NOT_STATED = [
     "My plan is to leave.",
     "我的身份证号码格式是 110105194912310021 吗？",
 ]
+DURABLE = [
+    "I'm a backend engineer at Nordlys.",
+    "I am a nurse.",
+    "I'm an accountant.",
+    "I'm a single mum with two kids.",
+    "We use pnpm, never npm.",
+    "We use tabs, not spaces.",
+    "We only use Postgres.",
+    "Always run ruff before committing.",
+    "Never push to main without a review.",
+    "Always run the linter before you commit.",
+    "I hate emojis.",
+    "I hate long answers.",
+    "I love gardening.",
+    "I can't stand jazz.",
+    "My e-mail has changed.",
+    "My address has changed.",
+    "I moved to Perth.",
+    "I've moved to Graz.",
+    "I no longer eat meat.",
+    "我家在苏州工业园区。",
+    "我家有两只猫。",
+    "我家住五楼。",
+    "我是后端工程师。",
+    "我是四川人。",
+    "我是一名护士。",
+    "我是左撇子。",
+    "我在字节上班。",
+    "我在一家医院上班。",
+    "我的邮箱换了。",
+    "我的手机号换了。",
+    "我讨厌表情符号。",
+    "提交前一定要跑测试。",
+    "我是素食者。",
+    "我是两个孩子的妈妈。",
+]
+OF_THIS_MOMENT = [
+    "Stop doing that.",
+    "I like the blue one better.",
+    "I like the second one more.",
+    "I hate it.",
+    "I hate this.",
+    "I hate when that happens.",
+    "I love you.",
+    "I love it!",
+    "I love your answer.",
+    "I'm a bit tired.",
+    "I'm a little confused.",
+    "I'm a huge fan.",
+    "I'm a beginner here.",
+    "I am a moron.",
+    "I'm a winner!",
+    "We use it.",
+    "We use a loop here.",
+    "We use this function.",
+    "Always look on the bright side.",
+    "Never mind.",
+    "Always.",
+    "Never again!",
+    "My mind has changed.",
+    "My mood changed.",
+    "I moved to the next step.",
+    "I no longer know.",
+    "I moved on.",
+    "I'm an AI.",
+    "I am a customer.",
+    "If I'm a nurse, what do I need?",
+    "She said I'm a nurse.",
+    "Pretend I'm a doctor. I'm a doctor.",
+    "我家的电脑坏了。",
+    "我家在装修。",
+    "我家今天停电。",
+    "我是说明天。",
+    "我是想问一下。",
+    "我是不是错了？",
+    "我是你爸爸。",
+    "我是第一次用。",
+    "我是认真的。",
+    "我是好人。",
+    "我是外星人。",
+    "我是来找你的。",
+    "我在上班。",
+    "我的想法变了。",
+    "我的密码换了。",
+    "我的代码改了。",
+    "我是在开玩笑。",
+    "我讨厌你。",
+    "我讨厌这个。",
+    "我家有人来了。",
+    "我在上班的路上。",
+]
 CORRECTIONS = [
     "Please don't use tables in your answers.",
     "From now on answer in German.",
@@ -187,6 +278,17 @@ def test_statement_is_kept_verbatim_with_the_kind_of_its_form(text: str, kind: s
 @pytest.mark.parametrize("text", NOT_STATED)
 def test_what_is_no_plain_statement_is_not_kept(text: str) -> None:
     assert captured(text).kept == ()
+
+
+@pytest.mark.parametrize("text", DURABLE)
+def test_what_lasts_is_kept(text: str) -> None:
+    assert [item.text for item in captured(text).kept] == [text]
+
+
+@pytest.mark.parametrize("text", OF_THIS_MOMENT)
+def test_what_is_of_the_answer_or_the_moment_is_not(text: str) -> None:
+    assert captured(text).kept == ()
+    assert captured(text, answer_before="Here is something else.").kept == ()
 
 
 @pytest.mark.parametrize("text", CORRECTIONS)

@@ -1,0 +1,212 @@
+"""Whether a sentence speaks of what a memory speaks of: of the same thing of the same owner, of the same relation.
+
+A word in common is no agreement: my sister's dentist is not mine, a birthday party is no birthday, who hires is not
+where somebody works, and what once ran late runs on time. Each rule here only refuses.
+"""
+
+import re
+from typing import Final
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.capture.cues import (
+    AGAIN,
+    ANSWER,
+    CHANGE,
+    CLAUSE_END,
+    CORRECTION,
+    FROM_TO,
+    NEW,
+    NEWS,
+    NO_LONGER,
+    NOT_BUT,
+    NOW,
+)
+from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.values import HAN, content, new_value, values_in
+from memoryd.domain.memories.facts.tenses import LONG_AGO, PRESENT, tells_what_happened
+
+_BARE_NAME: Final = expression(
+    r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for)\b)"
+    r"[A-Z][\w-]*(?:['’]s)?(?= (?!are |were |have |run |(?:is|was) \w+(?:ed|en|ne|de|pt|ilt|ent|un|ht)\b))"
+)
+"""What is done with a thing stands in the passive, and things come in numbers."""
+_OF_KIN: Final = expression(
+    r"(?:my|our|his|her|the) (?:(?:older|younger|little|big|step|grand|ex-?)[ -]?)*(?:sister|brother|mother|father"
+    r"|mum|mom|dad|son|daughter|child|kid|boy|girl"
+    r"|wife|husband|partner|aunt|uncle|cousin|niece|nephew|grand\w+|friend|girlfriend|boyfriend|boss|manager"
+    r"|colleague|neighbou?r|flatmate|roommate|landlord|landlady"
+    r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))",
+    re.IGNORECASE,
+)
+_KIN: Final = (
+    "爸|妈|爷|奶|姥|外公|外婆|哥|姐|弟|妹|叔|伯|姑|姨|舅|儿子|女儿|孙|老公|老婆|丈夫|妻子|老伴|爱人|男友|女友|同事"
+    f"|朋友|邻居|室友|老板|领导|老师|[小老][{HAN}]"
+)
+_SURNAMES: Final = (
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭"
+    "陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+)
+_OTHER_PERSON: Final = expression(
+    rf"\A\W*(?:我的?)?(?:{_KIN})"
+    rf"|\A\W*[{_SURNAMES}]"
+    rf"[{HAN}]{{1,2}}\Z"
+)
+
+_HAN: Final = expression(f"[{HAN}]")
+_ATTRIBUTE: Final = content(
+    "price cost fee rate size colour color address phone email location venue room deadline start end version owner"
+    " lead"
+)
+"""What a thing has besides its name: a sentence names it where a memory has a verb."""
+_ADVERB: Final = expression(r"\b[a-z]+ly\b")
+_OWNED: Final = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
+_OF_ANY: Final = expression(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b", re.IGNORECASE)
+_OF_PERSON: Final = expression(r"[,;] (?:and )?(?:she|he)\b", re.IGNORECASE)
+_OWN_THING: Final = expression(r"\W*(?:my|our)\b|\W*(?:我|咱)(?:们|家)?的", re.IGNORECASE)
+_HAN_OWNED: Final = expression(f"([{HAN}A-Za-z]{{1,10}}?)(?:家里?)?的(?!了)(?=[{HAN}A-Za-z])")
+_HAN_OWN: Final = expression(
+    r"(?:我|咱)(?:们|家)?(?:里|自己)?|自己|家里|[新旧老原]来?|现在|之前|以前|如今|目前|最新|其他"
+)
+_HAN_ATTRIBUTE: Final = expression(
+    r"时间|日期|地点|价格?|费|号|电话|手机|邮箱|地址|名|密码|颜色|版本|端口|尺[码寸]|大小|人数|负责人"
+)
+_HAN_WORK: Final = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
+_TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+_FOR: Final = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
+HOME: Final = expression(r"\blives?\b|住", re.IGNORECASE)
+MOVES: Final = expression(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]", re.IGNORECASE)
+_HAN_PERSON: Final = expression(
+    rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
+)
+_STANDS: Final = expression(
+    rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在"
+)
+_CHANGES: Final = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
+_MARKS: Final = frozenset({CORRECTION, ANSWER, NOW, NEWS})
+
+
+def are_apart(revision: Revision, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
+    """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
+    has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
+    subject = subject_of(revision.plain) if has_subject else ""
+    return (
+        any(_is_of_more(one, text, words, said) for one in _phrases(revision, subject))
+        or any(_is_narrower(one, text, words) for one in revision.old)
+        or _is_for_another(revision, words)
+        or _changes_what_is_not_told(revision, text, words)
+        or _is_anothers(subject or revision.about, text, said)
+        or bool(subject and _has_other_role(revision, subject, text, words, said))
+        or (_tells_once(revision) and not tells_what_happened(text))
+    )
+
+
+def _phrases(revision: Revision, subject: str) -> set[str]:
+    """Return what names the thing: of a change what is changed, else what stands before the verb."""
+    if revision.thing and not _OF_ANY.match(revision.thing):
+        return {revision.thing}
+    if revision.new and subject.startswith(revision.new):
+        return set()
+    owner = _OWNED.search(subject)
+    if owner and _OF_PERSON.search(revision.plain) and not _OF_KIN.search(f"my {subject[owner.end() :].strip()}"):
+        # of what a person has nothing more is said, but of the person
+        return {owner[0]}
+    return {subject, revision.about} - {""}
+
+
+def is_of_other(text: str, said: frozenset[str]) -> bool:
+    """Tell whether a statement is about a person of whom nothing is said."""
+    if named := _BARE_NAME.match(text) or _OF_KIN.match(text):
+        return content(named[0]).isdisjoint(said)
+    subject = subject_of(text)
+    return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(said)
+
+
+def _is_of_more(phrase: str, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
+    """Tell whether a phrase names a thing more closely than a memory: by an owner, or as another of a compound."""
+    if _HAN.search(phrase):
+        return _has_other_owner(phrase, text, words)
+    named = content(_ADVERB.sub("", phrase))
+    more = named - words - _ATTRIBUTE
+    subject = content(subject_of(text))
+    # who takes a place is new to a memory that is about the place
+    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= said
+    return bool(more) and not is_about_place
+
+
+def _has_other_owner(phrase: str, text: str, words: frozenset[str]) -> bool:
+    if not _HAN.search(phrase):
+        return any(content(one).isdisjoint(words) for one in _OWNED.findall(phrase) if content(one))
+    owners = [one for found in _HAN_OWNED.findall(phrase) if (one := _HAN_OWN.sub("", found))]
+    people = [found["who"] for found in _HAN_PERSON.finditer(phrase)]
+    return any(one not in text for one in (*owners, *people)) or _is_han_compound(phrase, text)
+
+
+def _is_han_compound(phrase: str, text: str) -> bool:
+    """Tell whether a thing has more before its name than in a text, or is a part of what is named there."""
+    thing = _HAN_OWN.sub("", subject_of(text)).strip()
+    before = phrase.partition(thing)[0] if len(thing) > 1 and thing in phrase else ""
+    whole, of, part = phrase.rpartition("的")
+    is_part = bool(whole and of and len(part) > 1 and not _HAN_ATTRIBUTE.search(part)) and _are_none_in(part, text)
+    return is_part or (bool(before) and _are_none_in(_HAN_OWN.sub("", before), text))
+
+
+def _are_none_in(part: str, text: str) -> bool:
+    words = content(part)
+    return bool(words) and not any(one in text for one in words)
+
+
+def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
+    """Tell whether what is denied is less than a memory says: of an owner, of a part, or at times."""
+    if _HAN.search(old):
+        shared = next((old[:end] for end in range(len(old), 1, -1) if old[:end] in text), "")
+        rest = _HAN_WORK.sub("", old[len(shared) :])
+        return _has_other_owner(old, text, words) or bool(shared and len(rest) > 1 and _are_none_in(rest, text))
+    owned = [content(old[one.end() :].split()[0]) for one in _OWNED.finditer(old)]
+    told = {one.told for one in values_in(text)}
+    times = [one for one in values_in(old) if one.kind in _TIMES and one.told not in told]
+    return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
+
+
+def _is_for_another(revision: Revision, words: frozenset[str]) -> bool:
+    return any(not content(one) <= words for one in _FOR.findall(revision.rest))
+
+
+def _changes_what_is_not_told(revision: Revision, text: str, words: frozenset[str]) -> bool:
+    """Tell whether somebody changes something of which a memory of that person says nothing."""
+    is_of_person = _OTHER_PERSON.match(subject_of(text)) or _BARE_NAME.match(text) or _OF_KIN.match(text)
+    if revision.old or CHANGE not in revision.forms or not is_of_person:
+        return False
+    subject = content(subject_of(text))
+    is_told = (content(revision.rest) - subject) & words or new_value(text, revision.plain)
+    return not is_told and not (MOVES.search(revision.plain) and HOME.search(text))
+
+
+def _is_anothers(subject: str, text: str, said: frozenset[str]) -> bool:
+    """Tell whether the thing is its author's own, and a memory's somebody else's."""
+    if not _OWN_THING.match(subject):
+        return False
+    owned = subject_of(text)
+    return _has_other_owner(owned, subject, said)
+
+
+def _has_other_role(revision: Revision, subject: str, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
+    """Tell whether the thing that something is said of stands in a memory only in what that says of another."""
+    if any(revision.plain.startswith(one) for one in (*revision.old, revision.new) if one):
+        return False
+    if _HAN.search(subject) and (not revision.old or any(one[:1] in text for one in revision.old)):
+        # a topic stands before its verb, too
+        return False
+    named = content(subject)
+    about = frozenset[str]().union(*(content(subject_of(one)) for one in CLAUSE_END.split(text)))
+    is_in_value = bool(named) and named <= words and named.isdisjoint(about)
+    return is_in_value and not about & said
+
+
+def _tells_once(revision: Revision) -> bool:
+    """Tell whether a sentence is about one time that is past, and changes nothing since."""
+    forms, plain = set(revision.forms), revision.plain
+    if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):
+        return False
+    if LONG_AGO.search(plain) and (_HAN.search(plain) or not _STANDS.search(plain)):
+        return True
+    return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)

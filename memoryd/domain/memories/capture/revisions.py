@@ -1,0 +1,338 @@
+"""Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
+
+A sentence counts by its cue, one of two closed classes, English and Chinese: a correction that says so, not X but Y, a
+negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer. What
+it revises is looked for among the memories; alone it says nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.capture.cues import (
+    ANSWER,
+    CHANGE,
+    CORRECTION,
+    FROM_TO,
+    FROM_WHEN,
+    NO_LONGER,
+    NOT_BUT,
+    behind_leads,
+    found_cues,
+)
+from memoryd.domain.memories.capture.forms import why_unreal
+from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_unfit
+from memoryd.domain.memories.capture.sentences import SpokenSentence, sentences_of
+from memoryd.domain.memories.capture.values import HAN, content, values_in
+from memoryd.domain.memories.facts.tenses import PRESENT
+from memoryd.domain.skips import SkipReason
+
+_HAN: Final = expression(f"[{HAN}]")
+_INSTEAD: Final = expression(
+    r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是"
+    r"|是)",
+    re.I,
+)
+_PARTS: Final = expression(r"[,;，；]\s*|\s(?:and|but)\s")
+_TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+_NEAR: Final = 12
+"""Signs at its beginning by which a statement is Chinese or not."""
+_SUBJECT_SIGNS: Final = 120
+_WORD: Final = expression(r"[\w'’.-]+|[,;:]")
+_VERB: Final = expression(
+    r"(?:is|are|was|were|am|has|have|had|do|does|did|can|could|will|would|should|must|may|might|isn['’]t|aren['’]t"
+    r"|wasn['’]t"
+    r"|weren['’]t|doesn['’]t|don['’]t|didn['’]t|hasn['’]t|haven['’]t|can['’]t|won['’]t|\w+['’](?:re|ve|m|ll|d)|no"
+    r"|not|now|never|always"
+    r"|usually|got|went|came|took|left|became|moved|began|made|gave|on|in|at|by|with|from|through|via|under|until"
+    r"|between|to|that|which|who|need|run|come|go|live|work"
+    r"|use|take|get"
+    r"|open|close|start|meet|keep|cost|[,;:])\Z",
+    re.I,
+)
+"""A verb that is none else, or what follows one: a preposition, an adverb."""
+_BEFORE_NOUN: Final = expression(r"(?:the|an?|my|our|his|her|its|their|your)\Z", re.I)
+_BE: Final = expression(r"(?:is|are|was|were|has|have|had|isn['’]t|aren['’]t|wasn['’]t|weren['’]t)\Z", re.I)
+_PRESENT: Final = expression(rf"(?:{PRESENT})\Z", re.I)
+_PAST: Final = expression(r"[a-z]{2,}ed\Z")
+_LIKE_VERB: Final = expression(r"[a-z]{2,}(?:s|ed)\Z")
+_HAN_VERB: Final = expression(
+    r"(?<!的)(?:部署|托管|存放|安排|位于|主持|负责|推迟|提前|延期|调[到成整]|变[成为了]|放在|开始|现在|已经|以后|交给)"
+    r"|要(?=[去在到做交])"
+    r"|[是在由叫用归找订吃喝坐住做不没换改搬为从，,：:；]"
+)
+_GOES: Final = expression(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|through|back)\b)", re.I)
+_CONTRAST: Final = expression(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)", re.I)
+_DONE: Final = expression(r"了[。.！!～~\s]*\Z")
+_FUTURE: Final = expression(
+    r"\b(?:will|wo(?=n['’]t)|shall|might|(?-i:may)|going to|gonna|planning|plans? (?:to|on)|want(?:s|ed)? to"
+    r"|intend\w*|about to|soon|think(?:s|ing)? (?:about|of)|consider(?:s|ing)?|discuss(?:es|ing)?|debat(?:e|es|ing)"
+    r"|ponder(?:s|ing)?|weigh(?:s|ing)|toying|tempted|hop(?:e|es|ing) to|wish(?:es)?|tr(?:y|ies|ied|ying) (?:to|\w+ing)"
+    r"|(?:would|['’]d) (?:like|love|prefer|rather)|rumou?rs?|supposedly|allegedly|word (?:is|has it)"
+    r"|next (?:week|month|year|time|monday"
+    r"|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter))\b|['’]ll\b|\b(?:let['’]?s"
+    r"|should|ought)\b"
+    r"|(?<!不)(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
+    r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换",
+    re.IGNORECASE,
+)
+_EXPLAINS: Final = expression(
+    r"\bnot (?:that|because|just|only|so much)\b|不是(?:[不没]|因为|为了|说|只)"
+    r"|不是[^，,；;]*[，,；;]\s*(?:而)?是(?:因为|为了|由于|[怕想忘]|觉得|我(?![家的们])|[^，,；;]*[不没])"
+    r"|不是[^，,；;的]*[，,；;]\s*(?:而)?是[^，,；;]{2,}?(?:的[^，,；;。.的]{1,6}|[给跟对向叫让把被][^，,；;]{1,6}的)\W*\Z"
+)
+"""Why something was, or who did it: it is no value of anything."""
+_PASSING: Final = expression(
+    r"\b(?:temporar\w+|for (?:now|the moment|once|a while|today)|just (?:this|for) (?:once|today|week)|this time"
+    r"|on (?:holiday|vacation)"
+    r"|until (?:further notice|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|暂时|临时"
+    r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)",
+    re.IGNORECASE,
+)
+_FROM_TODAY: Final = expression(
+    r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)",
+    re.IGNORECASE,
+)
+_ADDS: Final = expression(
+    r"\b(?:also|too(?=\W*\Z|[,;])|as well|(?<!has )(?<!have )(?<!got )another|second|additional|additionally"
+    r"|in addition|besides|both|either|other one)\b"
+    r"|另外|还有一|也(?!就|许)|另一|再加|又买|多了",
+    re.IGNORECASE,
+)
+"""What stands beside what holds takes nothing's place."""
+_ORDERS: Final = expression(
+    r"\A\W*(?:please|pls|use|make|do|don['’]?t|let|put|try|add|remove|delete|change|move|switch|rename|replace"
+    r"|write|fix|go|run|keep|set|give"
+    r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not|more|less|shorter|longer)\b"
+    r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写|加|删|去掉|再|试|重新|继续|停)",
+    re.IGNORECASE,
+)
+_OF_TASK: Final = expression(
+    r"\b(?:this|that|these|those) (?:file|function|test|code|line|class|method|variable|branch|commit|page|slide"
+    r"|paragraph|sentence|draft|version|one"
+    r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
+    r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?",
+    re.IGNORECASE,
+)
+_AUTHOR: Final = expression(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)", re.IGNORECASE)
+_PRONOUN: Final = expression(
+    r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]", re.IGNORECASE
+)
+_STATES: Final = expression(
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|\b[a-z]{2,}(?:s|ed)\b"
+    r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought)\b"
+    r"|\b(?:i|we|they|you) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}",
+    re.IGNORECASE,
+)
+"""What is no sentence has no verb: `not that file`."""
+_SAYS_SO: Final = expression(
+    r",? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
+    r"| that)?(?: today| yesterday)?\W*\Z"
+    r"|(?<=[，,])?(?:医生|老师|公司|学校|物业|客服|银行|房东|领导|通知)(?:刚|刚刚|那边)?(?:说|通知"
+    r"|确认)(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))",
+    re.IGNORECASE,
+)
+"""Who said it, of what its author holds for true: behind it, or of a change."""
+
+
+_NAMED: Final = expression(r"[A-Z][a-z]")
+_MOVES: Final = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
+
+
+class Revision(Struct, frozen=True):
+    """A sentence that says that something is no longer as it was, read by its cue.
+
+    `old` and `new` are the words for what held and what holds now, where it says them; `about` are those for what it
+    is said of, empty where that is a pronoun or the author alone.
+    """
+
+    text: str
+    plain: str
+    """Without what leads in, and with what is no word of its author blanked."""
+    forms: tuple[str, ...]
+    about: str = ""
+    thing: str = ""
+    """Of these, what somebody changes."""
+    subject: str = ""
+    """The words before its verb, where its cue does not say what it is said of."""
+    context: str = ""
+    """What stands before it, of what it says only `it`."""
+    is_authors: bool = False
+    has_pronoun: bool = False
+    has_verb: bool = True
+    old: tuple[str, ...] = ()
+    new: str = ""
+
+    @property
+    def form(self) -> str:
+        """Return the first of its forms."""
+        return self.forms[0]
+
+    @property
+    def has_contrast(self) -> bool:
+        """Whether another of its clauses says more than what it denies, and of whom."""
+        clauses = [one for one in _PARTS.split(self.plain) if not any(old in one for old in self.old)]
+        return bool(content(" ".join(clauses)).difference(content(self.about), content(self.subject)))
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether its author says what of theirs changed, and to what: it needs no memory of what was before."""
+        if not self.is_authors:
+            return False
+        is_named = any(_NAMED.match(one) for one in (self.new, *self.old))
+        is_given_up = NO_LONGER in self.forms and {CHANGE, FROM_TO} & set(self.forms)
+        return bool(is_given_up) or (
+            is_named and bool(self.new) and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
+        )
+
+    @property
+    def rest(self) -> str:
+        """What it says apart from what held."""
+        rest = self.plain
+        for old in self.old:
+            rest = rest.replace(old, " ; ")
+        return rest
+
+
+class UnreadRevision(Struct, frozen=True):
+    """A sentence with a cue that is no plain statement, and why."""
+
+    text: str
+    form: str
+    reason: str
+
+
+def revision_gate(text: str, *, has_answer: bool = False) -> str:
+    """Return the cue of a message that may revise something; empty if it has none."""
+    return next((one.form for one in revisions_of(text, has_answer=has_answer)), "")
+
+
+def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | UnreadRevision]:
+    """Yield the sentences of a message that revise something, or why one with a cue does not."""
+    if why_unfit(text):
+        return
+    sentences = _joined(text)
+    leads, context = frozenset[str](), ""
+    others = why_each_unfit(sentences)
+    for sentence, unfit in zip(sentences, others, strict=True):
+        plain, own = behind_leads(sentence.plain)
+        leads, known = own, leads
+        start = len(sentence.plain) - len(plain)
+        before, context = (
+            f"{context} {sentence.plain[:start]}",
+            f"{context} {sentence.plain}" if own else sentence.plain,
+        )
+        if not re.search(r"\w", plain):
+            leads = own | known
+            continue
+        found = _read(sentence, plain, own | known, before, has_answer=has_answer)
+        if found is None:
+            continue
+        why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in found.forms)
+        yield UnreadRevision(sentence.text, found.form, why) if why else found
+
+
+def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
+    """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
+    plain = _SAYS_SO.sub("", sentence.plain)
+    name, colon, value = plain.partition(":")
+    if colon and _STATES.search(name) and not _STATES.search(value):
+        # a colon before a bare value is none before what somebody says
+        plain = f"{name},{value}"
+    if why := why_not_plain(SpokenSentence(sentence.text, plain)):
+        return why
+    lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
+    if _FUTURE.search(plain) or _EXPLAINS.search(plain) or _PASSING.search(lasting) or why_unreal(lasting):
+        return SkipReason.UNREAL
+    is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not _CONTRAST.match(plain)
+    return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or _STATES.search(plain)) else ""
+
+
+def _joined(text: str) -> list[SpokenSentence]:
+    """Return the sentences, those that a semicolon parts as one, and one about `it` with the one before it."""
+    found: list[SpokenSentence] = []
+    for one in sentences_of(text):
+        if found and (found[-1].text.endswith((";", "；")) or _goes_on(found[-1], one)):
+            last = found.pop()
+            one = SpokenSentence(f"{last.text} {one.text}", f"{last.plain.rstrip('.。;；!！')}; {one.plain}")
+        found.append(one)
+    return found
+
+
+def _goes_on(before: SpokenSentence, one: SpokenSentence) -> bool:
+    """Tell whether a sentence says of `it` what holds, and the one before it what does not."""
+    if before.is_question or not _INSTEAD.match(one.plain):
+        return False
+    return any("old" in match.groupdict() for _, match in found_cues(behind_leads(before.plain)[0]))
+
+
+def subject_of(text: str) -> str:
+    """Return the words before the verb of a plain statement, as far as they can be told without a grammar."""
+    if _HAN.search(text[:_NEAR]):
+        text = FROM_WHEN.sub("", text)
+        # a value ends it, too, where there is no verb: 周报周五交
+        ends = [one.start for one in values_in(text) if one.start and one.kind in _TIMES]
+        return _HAN_VERB.split(text[: min(ends, default=len(text))], maxsplit=1)[0]
+    held = list[str]()
+    words = _WORD.findall(text[:_SUBJECT_SIGNS])
+    for word, following in pairwise((*words, "")):
+        is_noun = bool(held) and _BEFORE_NOUN.match(held[-1]) and word.isalpha()
+        is_like_verb = _is_like_verb(word, following) and any(content(one) for one in held)
+        if not is_noun and (_VERB.match(word) or is_like_verb):
+            break
+        held.append(word)
+    return " ".join(held)
+
+
+def _is_like_verb(word: str, following: str) -> bool:
+    """Tell whether a word has the ending of a verb, and none stands behind it: `the school bus leaves`."""
+    if not _LIKE_VERB.match(word):
+        return False
+    return bool(_PRESENT.match(word)) or not (
+        _BE.match(following) or _PRESENT.match(following) or _PAST.match(following)
+    )
+
+
+def _read(
+    sentence: SpokenSentence, plain: str, leads: frozenset[str], context: str, *, has_answer: bool
+) -> Revision | None:
+    if _ADDS.search(plain):
+        return None
+    found = list(found_cues(plain))
+    named = [{key: value.strip() for key, value in match.groupdict().items() if value} for _, match in found]
+    forms = [form for form, _ in found]
+    if FROM_TO in forms or NO_LONGER in forms or NOT_BUT in forms:
+        # what a change is of, is said more exactly there
+        named = [one for one, form in zip(named, forms, strict=True) if form != CHANGE or "old" in one]
+    if "own" in leads:
+        forms.insert(0, CORRECTION)
+    elif "wrong" in leads and has_answer:
+        forms.insert(0, ANSWER)
+    if not forms:
+        return None
+    is_authors, has_pronoun = bool(_AUTHOR.match(plain)), bool(_PRONOUN.match(plain))
+    about = [subject_of(one["subject"]) for one in named if "subject" in one] + [
+        one["about"] for one in named if "about" in one
+    ]
+    starts_new = any(plain.startswith(one["new"]) for one in named if "new" in one)
+    is_bare = (
+        is_authors or has_pronoun or starts_new or any(plain.startswith(one["old"]) for one in named if "old" in one)
+    )
+    return Revision(
+        text=sentence.text,
+        plain=plain,
+        forms=tuple(dict.fromkeys(forms)),
+        about=" ".join(dict.fromkeys(about)).strip(),
+        thing=" ".join(dict.fromkeys(one["about"] for one in named if "about" in one)).strip(),
+        subject="" if is_bare else subject_of(plain),
+        context=context if has_pronoun else "",
+        is_authors=is_authors,
+        has_pronoun=has_pronoun,
+        has_verb=bool(_STATES.search(plain)),
+        old=tuple(dict.fromkeys(one["old"] for one in named if "old" in one)),
+        new=next((one["new"] for one in named if "new" in one), ""),
+    )

@@ -1,0 +1,357 @@
+"""Values of a statement by their types, and the content words of a text with how telling each is.
+
+A type is what another value of the same may stand in the place of: a time, days, a date, a phone number, so many of a
+unit, a number or a name behind the same noun. Two statements about one thing with one value of a type each, and
+different ones, are an old and a new version.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import log
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.text.words import STOP_WORDS
+
+HAN: Final = "\u4e00-\u9fff"
+_NUMERALS: Final = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half"
+)
+_NUMERAL: Final = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
+_MONTH: Final = (
+    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+)
+_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_HAN_NUMBER: Final = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
+_HAN_DAY: Final = "[一二三四五六日天]"
+_PART: Final = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
+_MEASURE: Final = (
+    "(?:个月|个小时|小时|分钟|公斤|千克|毫克|微克|公里|厘米|毫米|毫升|平方米|平米|美元|欧元|号楼|单元|块钱|万元|元"
+    "|块|毛|年|天|周|岁|斤|克|片|粒|颗|次|人|位|个人"
+    "|名|层|楼|室|号|度|米|倍|折|杯|瓶|本|张|条|家|辆|台|件|份|套|门|路|码|寸|升|级)"
+)
+_TITLE: Final = (
+    "(?:主任|老师|医生|大夫|教授|师傅|经理|总监|阿姨|叔叔|护士|教练|律师|会计|老板|主管|科长|处长|局长|院长|校长|警官"
+    "|师兄|师姐|姐|哥|总)"
+)
+_TYPED: Final = expression(
+    rf"(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\bwww\.\S+)"
+    rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b(?: \d{{4}})?"
+    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)\b"
+    rf"|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b"
+    rf"|(?:{_HAN_NUMBER}年)?{_HAN_NUMBER}月(?:{_HAN_NUMBER}[日号]|[初中底]|份)?|{_HAN_NUMBER}(?:日"
+    rf"|号(?![楼线店门院室桌馆厅])))"
+    rf"|(?P<time>\b\d{{1,2}}[:.]\d{{2}}(?:\s?[ap]\.?m\b\.?)?(?!\d|\.\d)|\b\d{{1,2}}\s?(?:[ap]\.?m\b\.?|o['’]clock)"
+    rf"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bbefore )|(?<=\bafter )|(?<=\bto ))"
+    rf"(?:(?:half|quarter|\d{{1,2}}|{_NUMERAL})(?: past| to) )?(?:{_NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
+    rf"(?=\s*(?:\Z|[,.;!)]|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
+    rf"|{_PART}?{_HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{_HAN_NUMBER}分?)?(?!间))"
+    rf"|(?P<days>\b{_WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){_WEEKDAY})*\b"
+    rf"|(?<![一二两三四五六七八九十\d])(?:星期|周|礼拜){_HAN_DAY}(?!次|个|天|遍|回)"
+    rf"(?:(?:[、和与到至跟]|[,，](?=(?:星期|周|礼拜){_HAN_DAY}))?(?:星期|周|礼拜)?{_HAN_DAY}(?![个次点号楼]))*)"
+    rf"|(?P<phone>(?<![A-Za-z0-9.,-])\+?\(?\d(?:[ ()/-]{{0,2}}\d){{6,}}(?![A-Za-z0-9]|[.,]\d))"
+    rf"|(?P<money>[£€$¥￥]\s?\d[\d.,]*\d|[£€$¥￥]\s?\d)"
+    rf"|(?P<amount>(?<![\w.,-])(?:\d+(?:[.,]\d+)*|{_NUMERAL})(?:[ -](?P<unit>%|°C?|[a-z]{{1,12}})|(?P<short>%|°C?"
+    rf"|[mk]?g|m?l|[kcm]?m|h|min|s|[kmgt]b|k))(?![\w]))"
+    rf"|(?P<han_amount>{_HAN_NUMBER}(?P<measure>{_MEASURE}))"
+    rf"|(?P<daypart>\bin the (?:morning|afternoon|evening)s?\b"
+    rf"|\bat (?:night|bedtime|lunch(?:time)?|breakfast|dinner(?:time)?|noon|dawn|dusk)\b"
+    rf"|\b(?:before|after|with) (?:breakfast|lunch|dinner|supper|meals?|food|bed(?:time)?|school|work)\b"
+    rf"|{_PART}|(?:早饭|午饭|晚饭|饭|睡|餐|早餐|晚餐|午餐)[前后])"
+    rf"|(?P<titled>\b(?:dr|mr|mrs|ms|miss|prof)\b\.? [^\W\d_][\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?"
+    rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
+    rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))",
+    re.IGNORECASE,
+)
+_NO_UNIT: Final = expression(
+    rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{_MONTH}"
+    r"|st|nd|rd|th|am|pm)\Z",
+    re.IGNORECASE,
+)
+_NAMED: Final = expression(
+    r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
+    r"|\b(?:on|at|in|with|by|from|to|via|through|under|of|for) (?:the )?(?P<noun>[a-z]{3,20}) (?P<low>[a-z][\w-]{2,24})"
+    r"(?=\s*(?:\Z|[,.;!)]|(?:since|now|from|at|on|in|with|until|as|again|instead|not|because|and)\b))"
+)
+"""Case counts: a name in capitals behind a noun, or a word at the end of its phrase behind one."""
+_NO_ANCHOR: Final = expression(
+    r"(?:is|are|was|were|be|been|to|not|no|and|or|but|the|an?|of|in|on|at|by|with|from|for|as|than|it|its|my|our|his"
+    r"|her|their|your|we|they|she|he|you|that|this|who|which|now|then|again|to|into|over|use|uses|used|using|via"
+    r"|through|under|called|named|\w+(?:ed|ing|ly))\Z"
+)
+
+
+class TypedValue(Struct, frozen=True):
+    """One value where it stands in a text. `anchor` is the stem of the content word before it, empty if none."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    anchor: str = ""
+
+    @property
+    def told(self) -> str:
+        """What two texts have in common that say the same value."""
+        return " ".join(re.findall(rf"[\w.:@%£€$]+|[{HAN}]+", self.text.casefold())).rstrip(".")
+
+
+def values_in(text: str) -> list[TypedValue]:
+    """Return the typed values of a text, in order; those of names behind a noun last."""
+    found = [_value(match) for match in _TYPED.finditer(text)]
+    typed = [one for one in found if one is not None]
+    return [*typed, *(one for one in _names(text) if not any(_meet(one, other) for other in typed))]
+
+
+def _value(match: re.Match[str]) -> TypedValue | None:
+    kind = match.lastgroup or ""
+    # the last group that took part is the inner one
+    for name in (
+        "email",
+        "date",
+        "time",
+        "days",
+        "phone",
+        "money",
+        "amount",
+        "han_amount",
+        "daypart",
+        "titled",
+        "number",
+    ):
+        if match[name]:
+            kind = name
+            break
+    before = _anchor(match.string, match.start())
+    if kind == "amount":
+        unit = match["unit"] or match["short"]
+        if match["unit"] and _NO_UNIT.match(unit):
+            end = match.start("unit")
+            number = match.string[match.start() : end].rstrip(" -")
+            return _numbered(number, match.start(), before)
+        return TypedValue(f"amount {stem(unit.lower())}", match[0], match.start(), match.end(), before)
+    if kind == "han_amount":
+        return TypedValue(f"amount {match['measure']}", match[0], match.start(), match.end(), before)
+    if kind == "titled":
+        return TypedValue(f"titled {match['title'] or ''}".strip(), match[0], match.start(), match.end(), before)
+    if kind == "number":
+        return _numbered(match[0], match.start(), before)
+    return TypedValue(kind, match[0], match.start(), match.end(), before)
+
+
+def _numbered(text: str, start: int, anchor: str) -> TypedValue | None:
+    return TypedValue(f"number {anchor}", text, start, start + len(text), anchor) if anchor else None
+
+
+def _names(text: str) -> Iterator[TypedValue]:
+    for match in _NAMED.finditer(text):
+        group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
+        if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
+            yield TypedValue(f"name {stem(anchor)}", match[group], match.start(group), match.end(group), stem(anchor))
+
+
+def _meet(one: TypedValue, other: TypedValue) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+_WORD_BEFORE: Final = expression(r"([A-Za-z][\w'’-]*)\W*\Z")
+_NEAR: Final = 80
+
+
+def _anchor(text: str, start: int) -> str:
+    """Return the stem of the content word before a place, over what only joins."""
+    before = text[max(0, start - _NEAR) : start]
+    while found := _WORD_BEFORE.search(before):
+        word = found[1].lower()
+        if word not in STOP_WORDS and word not in _JOINS:
+            return stem(word)
+        before = before[: found.start()]
+    return ""
+
+
+_JOIN_WORDS: Final = "now new about around only exactly currently number no nr then still again already say since"
+_JOINS: Final = frozenset(_JOIN_WORDS.split())
+
+
+def new_value(
+    old: str, new: str, *, is_loose: bool = False, read: Callable[[str], list[TypedValue]] = values_in
+) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one value of an old statement that a new one has another value of the same type for; None: not one.
+
+    Where either has several of a type, those behind the same word belong together. `is_loose`: what ends both
+    statements behind the same preposition counts, too. `read` is `values_in`, or what remembers what that returns.
+    """
+    before, after = read(old), read(new)
+    told = {one.told for one in before}
+    pairs = []
+    for kind in dict.fromkeys(one.kind for one in after):
+        mine, theirs = _distinct(after, kind), _distinct(before, kind)
+        fresh = [one for one in mine if one.told not in told]
+        gone = [one for one in theirs if one.told not in {two.told for two in mine}]
+        if len(fresh) == 1 and len(gone) > 1:
+            gone = [one for one in gone if one.anchor and one.anchor == fresh[0].anchor]
+        if len(fresh) == 1 and len(gone) == 1:
+            pairs.append((gone[0], fresh[0]))
+    pairs = (
+        pairs
+        or list(_bare_numbers(before, after))
+        or list(_han_named(old, new))
+        or (list(_ends(old, new)) if is_loose else [])
+    )
+    return pairs[0] if len(pairs) == 1 else None
+
+
+_NUMBER: Final = expression(r"\d+(?:[.,]\d+)*")
+
+
+def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[tuple[TypedValue, TypedValue]]:
+    """Yield a number without its unit that stands behind the word of the one amount: `it costs 35`."""
+    for later in after:
+        amounts = [one for one in before if one.kind.startswith("amount ") and one.anchor == later.anchor]
+        if later.kind.startswith("number ") and len(amounts) == 1 and (found := _NUMBER.match(amounts[0].text)):
+            amount = amounts[0]
+            bare = TypedValue(later.kind, found[0], amount.start, amount.start + found.end(), amount.anchor)
+            if bare.told != later.told:
+                yield bare, later
+
+
+def _distinct(values: Sequence[TypedValue], kind: str) -> list[TypedValue]:
+    return list({one.told: one for one in values if one.kind == kind}.values())
+
+
+_HAN_NAMED: Final = expression(
+    rf"(?P<noun>[{HAN}]{{2,8}}?)(?:已经|现在|也)?(?:是|为|叫|在|用的是|(?:换|改|变|搬|移|调|挪)(?:成|到|为|在|去))了?"
+    rf"(?P<value>[{HAN}\w]{{1,12}}?)(?:了)?(?=[，,。；;！!]|\Z)"
+)
+_LEAST_NOUN: Final = 2
+
+
+def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
+    """Yield what two clauses say of a noun that ends the part before their verbs."""
+    for later in _HAN_NAMED.finditer(new):
+        for earlier in _HAN_NAMED.finditer(old):
+            noun = _common_end(earlier["noun"], later["noun"])
+            if len(noun) >= _LEAST_NOUN and earlier["value"] != later["value"]:
+                yield tuple(  # type: ignore[misc]  # two of them
+                    TypedValue(f"name {noun}", one["value"], one.start("value"), one.end("value"), noun)
+                    for one in (earlier, later)
+                )
+
+
+def _common_end(one: str, other: str) -> str:
+    count = 0
+    while count < min(len(one), len(other)) and one[-1 - count] == other[-1 - count]:
+        count += 1
+    return one[len(one) - count :]
+
+
+_END: Final = expression(
+    r"\b(?P<join>on|at|in|with|by|from|through|via|under|to|for) (?P<value>(?:the )?[\w'’.& -]{2,40}?)"
+    r"(?:,? (?:since|now|these days|from now on|instead|again|as of)\b[^,.;]*)?\W*\Z"
+    rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z",
+    re.IGNORECASE,
+)
+
+
+def _ends(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
+    earlier, later = _last_phrase(old), _last_phrase(new)
+    if earlier and later and earlier.kind == later.kind and earlier.told != later.told:
+        yield earlier, later
+
+
+def _last_phrase(text: str) -> TypedValue | None:
+    found = list(_END.finditer(text))
+    if not found:
+        return None
+    last = found[-1]
+    group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
+    return TypedValue(f"end {join}", last[group], last.start(group), last.end(group), join)
+
+
+_SUFFIX: Final = expression(
+    r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z"
+)
+_TOKEN: Final = expression(rf"[^\W_{HAN}](?:[^\W{HAN}]|['’.:,/@-](?=[^\W_{HAN}]))*|[{HAN}]+")
+_OTHER_STOP_WORDS: Final = """
+time date number name place now longer any more anymore again back still also already yet ever instead rather actually
+please correction sorry typo wrong right new old last next ago week month year yesterday just got get go goes went gone
+going come comes came since everything else everyone same stay stays thing one use uses using used mr mrs ms dr let's
+it's that's there's she's he's they're i'm i've we're we've isn't aren't wasn't weren't doesn't don't didn't hasn't
+haven't can't another ll isn wasn aren doesn don didn weren hasn haven its
+"""
+_OTHER_STOPS: Final = frozenset(_OTHER_STOP_WORDS.split())
+"""Beside those of the index: what a correction says of no thing, and what all of one kind are called."""
+_HAN_STOPS: Final = expression(
+    "其实|时间|日期|地点|号码|名字|不是|而是|不再|不用|不需要|不必|没有|已经|现在|目前|以后|今后|以前|之前"
+    "|从今天起|从现在起|上个?月|上个?星期|上周|昨天|最近|刚刚"
+    "|我们|你们|他们|她们|咱们|这个|那个|就是|还是|不过|但是|换成|换到|换为|换回|改成|改为|改到|改回|改在|改用"
+    "|搬到|搬去|搬回|推迟到|提前到|调到|变成|变为"
+    "|更正|说错|记错|写错|时候|什么|不变|照旧|一样|[的了是在这那我你他她它就也都还又把被从到由给让和与不没很太改换去]"
+)
+_HAN_RUN: Final = expression(rf"[{HAN}]+")
+
+
+def stem(word: str) -> str:
+    """Return an English word without the ending that its number, tense or doer gives it."""
+    plain = word.replace("-", "")
+    bare = _SUFFIX.sub("", plain)
+    return bare if bare == plain else _SUFFIX.sub("", bare)
+
+
+def content(text: str) -> frozenset[str]:
+    """Return the content words of a text: stems, and of Chinese the pairs of signs that no joining word parts."""
+    found = set[str]()
+    for token in _TOKEN.findall(text):
+        if _HAN_RUN.match(token):
+            found.update(_pairs(token))
+            continue
+        word = token.casefold().replace("’", "'").removesuffix("'s").removesuffix("'").rstrip(".")
+        if word and word not in STOP_WORDS and word not in _OTHER_STOPS:
+            found.add(stem(word))
+    return frozenset(found)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    for piece in _HAN_STOPS.split(run):
+        if len(piece) == 1:
+            yield piece
+        yield from (piece[at : at + 2] for at in range(len(piece) - 1))
+
+
+class Rarity(Struct, frozen=True):
+    """How telling words are among some texts: the fewer hold one, the more it says."""
+
+    counts: Mapping[str, int]
+    texts: int
+
+    def weight(self, words: Iterable[str]) -> float:
+        """Return the weight of some words together."""
+        return sum(log((self.texts + 2) / (self.counts.get(word, 1) + 0.5)) for word in words)
+
+    def share(self, part: frozenset[str], whole: frozenset[str]) -> float:
+        """Return how much of the weight of all words those of a part have; 0 where there are none.
+
+        A pair of signs that lies across two of the part is no word.
+        """
+        ends, starts = {one[-1] for one in part}, {one[0] for one in part}
+        words = [
+            one
+            for one in whole
+            if one in part or not (_HAN_RUN.match(one) and {one[0]} <= ends and {one[-1]} <= starts)
+        ]
+        total = self.weight(words)
+        return self.weight(part) / total if total else 0.0
+
+
+def rarity_of(texts: Iterable[frozenset[str]]) -> Rarity:
+    """Count the words of texts."""
+    counts, number = Counter[str](), 0
+    for words in texts:
+        counts.update(words)
+        number += 1
+    return Rarity(counts, number)

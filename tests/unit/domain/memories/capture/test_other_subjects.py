@@ -1,0 +1,259 @@
+"""What a sentence says of another thing, of another's, of once, or of what is only thought of, revises nothing."""
+
+import pytest
+
+from memoryd.domain.memories.capture.capture import captured
+from memoryd.domain.memories.capture.renewal import RevisingMessage, with_revisions
+from tests.unit.domain.memories.books import book_from
+from tests.unit.domain.memories.capture.test_revisions import DAY, LATER, revised, superseded
+
+OTHER_OWNER = [
+    ("My dentist is Dr. Weber in Lindenstrasse 5", "My sister's dentist is Dr. Klein, not Dr. Weber"),
+    ("My dentist is Dr. Weber in Lindenstrasse 5", "Tom's dentist isn't Dr. Weber, it's Dr. Klein"),
+    ("My phone is a Pixel 7", "My brother's phone isn't a Pixel 7, it's a Pixel 9"),
+    ("My phone is a Pixel 7", "A friend's phone is a Pixel 9 now"),
+    ("My bank is ING", "Ben's bank is no longer ING but DKB"),
+    ("Our cat is allergic to chicken", "Our neighbours' cat isn't allergic to chicken, it's beef"),
+    ("Our vet is Dr Moss", "My aunt's vet isn't Dr Moss any more, it's Dr Hill"),
+    ("My landlord is Mr Petri", "Carla's landlord is no longer Mr Petri, it's Mr Vogt"),
+    ("Rent is 850 euros a month", "Nadia's rent went up to 910 euros"),
+    ("Tom's class is 4b", "Nadia's class is 5a now"),
+    ("My car is a Skoda Octavia", "My boss's car is no longer a Skoda Octavia, it's a Tesla"),
+    ("The gym costs 30 euros a month", "My wife's gym costs 35 euros now"),
+    ("My sister's dentist is Dr. Weber", "My dentist is Dr. Klein, not Dr. Weber"),
+    ("Dana's birthday is on 12 March", "My birthday is on 14 March, not 12 March"),
+    ("My brother's phone is a Pixel 7", "My phone is a Pixel 9 now, not a Pixel 7"),
+    ("我家的车是比亚迪汉，车牌尾号7", "朋友的车卖了，换成特斯拉了"),
+    ("我家的车是比亚迪汉", "同事的车不是比亚迪汉，是特斯拉"),
+    ("我家的猫叫咪宝", "邻居家的猫不叫咪宝，叫豆豆"),
+    ("我的牙医是孙大夫", "姐姐的牙医不是孙大夫，是吴大夫"),
+    ("班主任是陈老师", "表弟的班主任不是陈老师，是刘老师"),
+    ("路由器是华为的", "隔壁的路由器换成小米的了"),
+    ("房租是三千二", "朋友的房租涨到三千五了"),
+    ("我的手机是小米", "小王的手机换成苹果了"),
+    ("爸爸的车是比亚迪", "我的车不是比亚迪，是特斯拉"),
+    ("My wife Julia works at the city hospital", "my colleague's wife no longer works at the city hospital"),
+    ("老公在华为上班，负责存储团队", "老公的同事从华为离职了"),
+    ("妈妈住在苏州", "妈妈的妹妹搬到无锡了"),
+    ("我家住在三楼", "同学家搬到五楼了"),
+]
+OTHER_THING = [
+    ("Lena's school starts at 8:10", "The school bus leaves at 7:45 now, not 8:10"),
+    ("The billing API runs on port 8080", "The billing API docs moved to Notion"),
+    ("I work at Siemens as a backend engineer", "I no longer work from Siemens' office on Fridays"),
+    ("服务器部署在阿里云，端口是8080", "测试服务器端口改成9090了"),
+    ("例会在周三下午三点，三号会议室", "例会的主持人换成小王了"),
+    ("儿子在实验小学上三年级", "儿子不在实验小学操场，在教室"),
+    ("Dana's birthday is on 12 March", "Dana's birthday party is on 14 March, not 12 March"),
+    ("Dana's birthday is on 12 March", "Dana's birthday dinner isn't on 12 March, it's on 13 March"),
+    ("My phone is a Pixel 7", "My work phone isn't a Pixel 7, it's a Samsung"),
+    ("The car is a Skoda", "The car insurance is no longer with Skoda, it's with Allianz"),
+    ("The wifi router is a Netgear", "The guest wifi router isn't a Netgear, it's a Zyxel"),
+    ("The printer is a Brother", "The label printer isn't a Brother, it's a Dymo"),
+    ("The team meeting is at 10:00", "The team meeting notes are due at 11:00, not at 10:00"),
+    ("The flight to Oslo leaves at 7:40", "The flight briefing is at 9:15, not at 7:40"),
+    ("The parking spot is number 14", "The visitor parking spot is number 22, not 14"),
+    ("The database is Postgres 14", "The test database is no longer Postgres 14, it's Postgres 16"),
+    ("The cron job runs every 15 minutes", "The cleanup cron job runs every 5 minutes now"),
+]
+OTHER_RELATION = [
+    ("老公在华为上班，负责存储团队", "老公换了辆车"),
+    ("Tom works at Siemens", "Tom switched to a Fairphone"),
+    ("Tom plays the drums", "Tom moved to Kiel"),
+    ("The landlord is Mr. Braun, rent is 1200 euros", "The landlord's rent is now 1300 euros for the flat above us"),
+    ("I work at Siemens as a backend engineer", "Siemens is no longer hiring backend engineers"),
+    ("I work at Siemens as a backend engineer", "Siemens moved its office to Garching"),
+    ("I work at Siemens", "Siemens no longer sponsors the marathon"),
+    ("I live in Munich", "Munich has no longer a night train to Paris"),
+    ("I live in Munich", "Munich is no longer cheap"),
+    ("I drive a Polo", "The Polo is no longer built in Spain"),
+    ("I use Vim as my editor", "Vim isn't written in Rust, it's written in C"),
+    ("My sister works at Bosch", "Bosch moved its plant to Poland"),
+    ("The newsletter is sent with Mailchimp", "Mailchimp moved its office to Dallas"),
+    ("The website is hosted on Netlify", "Netlify raised its prices to 25 dollars"),
+    ("老公在华为上班，负责存储团队", "华为不再卖这款手机了"),
+    ("老公在华为上班", "华为总部从深圳搬到东莞了"),
+    ("我在腾讯工作", "腾讯不再招实习生了"),
+]
+ONCE = [
+    ("Backups run every night at 2 to the Synology NAS", "The NAS backup didn't run at 2 last night, it ran at 3"),
+    ("Backups run every night at 2:00", "The backup wasn't at 2:00 last night, it was at 3:00"),
+    ("The stand-up starts at 9:15 every day", "The stand-up didn't start at 9:15 yesterday, it started at 9:40"),
+    ("The choir rehearses on Tuesday", "The choir didn't rehearse on Tuesday, it rehearsed on Wednesday"),
+    ("Lunch is in the canteen", "Lunch wasn't in the canteen yesterday, it was in the garden"),
+    ("The bus leaves at 7:30", "The bus left at 7:45 this morning, not at 7:30"),
+    ("Emma goes to school by bus", "Emma didn't go to school by bus yesterday, she went by bike"),
+    ("例会在周三下午三点", "昨天的例会不是三点，是四点开的"),
+    ("备份每天凌晨两点跑", "昨晚备份不是两点跑的，是三点跑的"),
+    ("班车七点半发车", "昨天班车不是七点半发车，是七点五十"),
+]
+ONLY_THOUGHT_OF = [
+    ("The stand-up is at 9:30 in room Orion", "Rumour has it that the stand-up is moving to 10"),
+    ("老公在华为上班", "老公说不去华为了"),
+    ("I use Vim as my editor", "I'm thinking about switching from Vim to Helix"),
+    ("I use Vim as my editor", "I'm considering moving from Vim to Helix"),
+    ("I use Vim as my editor", "I'd like to switch from Vim to Helix"),
+    ("I use Vim as my editor", "I'm tempted to switch from Vim to Helix"),
+    ("I use Vim as my editor", "I hope to move from Vim to Helix"),
+    ("I use Vim as my editor", "I tried switching from Vim to Helix"),
+    ("The website is hosted on Netlify", "We're discussing a move from Netlify to Cloudflare"),
+    ("The website is hosted on Netlify", "We're planning on moving from Netlify to Cloudflare"),
+    ("My bank is ING", "Thinking of switching from ING to DKB"),
+    ("The repo uses pnpm", "We're debating whether to change from pnpm to bun"),
+    ("The repo uses pnpm", "It might be better to switch from pnpm to bun"),
+    ("My car is a Skoda Fabia", "I plan on selling the Skoda Fabia and moving to a Zoe"),
+    ("数据库用的是MySQL", "我们在考虑从MySQL换到PostgreSQL"),
+    ("数据库用的是MySQL", "我们考虑把MySQL换成PostgreSQL"),
+    ("我在腾讯工作", "我想从腾讯辞职"),
+    ("我在腾讯工作", "我打算从腾讯离职了"),
+    ("我住在苏州", "我在想要不要从苏州搬到无锡"),
+    ("我住在苏州", "我们可能搬到无锡"),
+    ("网站部署在阿里云", "网站正考虑迁到腾讯云"),
+    ("公司用钉钉", "公司希望改用飞书"),
+]
+EXPLAINED = [
+    ("儿子在实验小学上三年级，班主任是李老师", "班主任不是李老师，是数学老师批评的他"),
+    ("班主任是李老师", "不是李老师，是数学老师打电话给我的"),
+    ("登录服务由小赵负责", "登录服务不是小赵弄坏的，是小钱改的代码"),
+    ("服务器部署在阿里云", "服务器不是阿里云挂了，是网络不通"),
+    ("牛奶订的是伊利", "不是伊利不好，是我喝腻了"),
+    ("我喜欢喝龙井", "我不是不喜欢龙井，是喝了睡不着"),
+    ("The cleaner comes on Friday", "It's not that the cleaner comes on Friday, it's that she comes late"),
+    ("My dentist is Dr. Weber", "It wasn't Dr. Weber who called, it was the nurse"),
+]
+EVERY = [*OTHER_OWNER, *OTHER_THING, *OTHER_RELATION, *ONCE, *ONLY_THOUGHT_OF, *EXPLAINED]
+
+
+@pytest.mark.parametrize(("memory", "message"), EVERY)
+def test_nothing_is_superseded(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W @Thing: {memory}")
+
+    assert superseded(verdict, book) == []
+
+
+NEAR_TWINS = [
+    ("My dentist is Dr. Weber in Lindenstrasse 5", "My dentist is Dr. Klein, not Dr. Weber"),
+    ("My sister's dentist is Dr. Weber", "My sister's dentist isn't Dr. Weber, it's Dr. Klein"),
+    ("Dana's birthday is on 12 March", "Dana's birthday isn't on 12 March, it's on 13 March"),
+    ("Dana's birthday party is on 12 March", "Dana's birthday party is on 14 March, not 12 March"),
+    ("I work at Siemens as a backend engineer", "I no longer work at Siemens, I work at Bosch"),
+    ("I use Vim as my editor", "I switched from Vim to Helix"),
+    ("Backups run every night at 2 to the Synology NAS", "Backups don't run at 2 any more, they run at 3"),
+    ("My work phone is a Pixel 7", "My work phone isn't a Pixel 7, it's a Samsung"),
+    ("我家的车是比亚迪汉", "我家的车不是比亚迪汉了，换成特斯拉了"),
+    ("June eats meat", "June no longer eats meat"),
+    ("We use npm for the frontend", "We no longer use npm, we moved to pnpm"),
+    ("儿子在实验小学上三年级，班主任是李老师", "班主任不是李老师，是王老师"),
+    ("数据库用的是MySQL", "数据库从MySQL换到PostgreSQL了"),
+    ("爸爸的车是比亚迪", "爸爸的车不是比亚迪，是特斯拉"),
+]
+
+
+@pytest.mark.parametrize(("memory", "message"), NEAR_TWINS)
+def test_same_of_the_same_is_superseded(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W @Thing: {memory}")
+
+    assert superseded(verdict, book) == [memory]
+
+
+RENEWED = [
+    (
+        "My dentist is Dr. Weber in Lindenstrasse 5",
+        "My dentist is Dr. Klein, not Dr. Weber",
+        "My dentist is Dr. Klein in Lindenstrasse 5",
+    ),
+    (
+        "The plumber is Herr Kranz, phone 0171 555 123",
+        "Correction: the plumber's phone is 0171 555 124",
+        "The plumber is Herr Kranz, phone 0171 555 124",
+    ),
+    ("妈妈住在苏州，血压药一天两次", "妈妈血压药改成一天一次了", "妈妈住在苏州，血压药一天一次"),
+    ("服务器部署在阿里云，端口是8080", "服务器端口不是8080，是9090", "服务器部署在阿里云，端口是9090"),
+    (
+        "The gym opens at 7 and costs 30 euros a month",
+        "The gym no longer costs 30 euros, it costs 35",
+        "The gym opens at 7 and costs 35 euros a month",
+    ),
+    (
+        "Tom is my brother, he lives in Hamburg and works as a nurse",
+        "Tom moved to Kiel",
+        "Tom is my brother, he lives in Kiel and works as a nurse",
+    ),
+]
+
+
+@pytest.mark.parametrize(("memory", "message", "told"), RENEWED)
+def test_only_the_value_of_a_line_changes(memory: str, message: str, told: str) -> None:
+    verdict, book = revised(message, f"W: {memory}")
+
+    assert [one.text for one in verdict.kept] == [told]
+    assert superseded(verdict, book) == [memory]
+
+
+@pytest.mark.parametrize(
+    ("memory", "message"),
+    [
+        ("服务器部署在阿里云，端口是8080", "服务器迁到腾讯云了"),
+        ("我家的车是比亚迪汉，车牌尾号7", "我家的车不是比亚迪汉了，换成特斯拉了"),
+        ("Tom is my brother, he lives in Hamburg", "Tom no longer lives in Hamburg"),
+    ],
+)
+def test_line_of_which_a_part_still_holds_is_disputed(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W: {memory}")
+
+    assert superseded(verdict, book) == []
+    assert [book.found(one).line.text for item in verdict.kept for one in item.contradicts] == [memory]
+
+
+def test_what_holds_again_supersedes_no_other_custom_of_the_same_person() -> None:
+    lines = ("W @June: June eats vegetarian.", "W @June: June eats meat.", "W @June: June plays the clarinet.")
+    verdict, book = revised("June has gone back to vegetarian food, no meat for her.", *lines)
+
+    assert "June plays the clarinet." not in superseded(verdict, book)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_kept"),
+    [
+        ("I switched from Vim to Helix", True),
+        ("We no longer use npm, we moved to pnpm", True),
+        ("I moved to Berlin last week", True),
+        ("I no longer live in Munich, I moved to Berlin", True),
+        ("I switched from dark mode to light mode in Vim", False),
+        ("I switched to the other branch", False),
+        ("I moved the notes to the wiki", False),
+        ("I no longer care", False),
+        ("My brother switched from Vim to Helix", False),
+        ("I'm thinking about switching from Vim to Helix", False),
+    ],
+)
+def test_change_of_ones_own_is_kept_without_an_older_line(message: str, is_kept: bool) -> None:
+    verdict, _ = revised(message)
+
+    assert [(one.text, one.supersedes, one.contradicts) for one in verdict.kept] == [(message, (), ())] * is_kept
+
+
+@pytest.mark.parametrize("message", ["我的邮箱换了，新的是 li@ex.com", "My email changed, it is now li@ex.com"])
+def test_own_address_that_changed_is_kept(message: str) -> None:
+    verdict, _ = revised(message)
+
+    assert [one.text for one in verdict.kept] == [message]
+
+
+@pytest.mark.parametrize(("scope", "is_revised"), [("", True), ("(scope=agent:a)", True), ("(scope=agent:b)", False)])
+def test_agent_revises_its_own_lines_and_those_of_the_workspace(scope: str, is_revised: bool) -> None:
+    said = "The lamp isn't a Philips, it's an Osram."
+    book = book_from({LATER: [f"- W{scope}: The lamp is a Philips."]})
+    verdict = with_revisions(captured(said), RevisingMessage(text=said, day=DAY, scope="agent:a"), book)
+
+    assert superseded(verdict, book) == ["The lamp is a Philips."] * is_revised
+
+
+def test_what_another_agent_holds_superseded_stands_for_this_one() -> None:
+    said = "The lamp isn't a Philips, it's an Osram."
+    older = book_from({LATER: ["- W: The lamp is a Philips."]}).by_day[0].id[:8]
+    lines = ["- W: The lamp is a Philips.", f"- W(scope=agent:b, supersedes={older}): The lamp is an Ikea."]
+    book = book_from({LATER: lines})
+    verdict = with_revisions(captured(said), RevisingMessage(text=said, day=DAY, scope="agent:a"), book)
+
+    assert superseded(verdict, book) == ["The lamp is a Philips."]

@@ -1,0 +1,508 @@
+"""Which memory a message revises: one that it denies or has another value for, by its cue; never one in passing."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture import targets
+from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.renewal import RevisingMessage, with_revisions
+from memoryd.domain.memories.capture.revisions import subject_of
+from memoryd.domain.memories.kinds import Kind, short_id
+from tests.unit.domain.memories.books import book_from, line_of
+
+DAY = date(2026, 11, 23)
+NOTES = "memory/2026-11-01.md"
+LATER = "memory/2026-11-08.md"
+OTHERS = [
+    "The office printer is an HP M209.",
+    "Anna does the books on Thursdays.",
+    "The car is a Skoda.",
+    "My sister lives in Clifton.",
+    "My sister works at Siemens.",
+    "I like tea.",
+    "The build takes nine minutes.",
+    "The CI runs on Buildkite.",
+    "The API listens on port 8443.",
+    "Lunch is at noon.",
+    "Bert plays the drums.",
+    "The cat is called Mia.",
+    "The stand-up is at 9:30.",
+    "Release notes are written by Carla.",
+    "小李住在苏州。",
+    "办公室的打印机是惠普。",
+    "我喜欢喝茶。",
+    "女儿六岁。",
+    "猫叫咪咪。",
+    "周会在星期一上午十点。",
+    "报表由小费发。",
+    "测试环境在华为云。",
+]
+"""What else the book holds."""
+REVISED = [
+    ("The dishwasher is a Bosch.", "", "The dishwasher isn't a Bosch, it's a Miele."),
+    ("The dishwasher is a Bosch.", "", "Correction: it's a Miele dishwasher, not a Bosch."),
+    ("The dishwasher is a Bosch.", "", "Our dishwasher never was a Bosch, it's a Miele."),
+    (
+        "Parcels go to the depot in Leith.",
+        "",
+        "Parcels don't go to the depot in Leith any more but to the one in Granton.",
+    ),
+    ("I live in Clifton.", "", "We moved to Bedminster, so I don't live in Clifton any more."),
+    ("I live in Clifton.", "", "I've moved from Clifton to Bedminster."),
+    ("I work at Siemens.", "", "I left Siemens, I'm at Bosch now."),
+    ("I work at Siemens.", "", "I started at Bosch last month; I'm no longer at Siemens."),
+    ("The big mixer is a Yamaha MG-12.", "", "Hang on, the big mixer isn't a Yamaha MG-12. It's a Mackie 1604."),
+    ("The pager rota starts on Mondays.", "", "You have that the pager rota starts on Mondays. It's Wednesdays."),
+    ("The seeds are in cupboard C, shelf 2.", "", "Small correction, the seeds are in cupboard E, shelf 4."),
+    ("快递用的是顺丰。", "", "从这个月起快递改用京东了。"),
+    ("My editor is Emacs.", "", "I've replaced Emacs with Zed."),
+    ("The website is hosted on Netlify.", "", "We migrated the website to Cloudflare last month."),
+    ("The website is hosted on Netlify.", "", "The website was moved from Netlify to Cloudflare."),
+    ("Alerts are sent by Nagios.", "", "Alertmanager has replaced Nagios."),
+    ("My bank is Ulster Bank.", "", "Ulster Bank has closed, I bank with AIB now."),
+    (
+        "The choir rehearses on Tuesday at 19:30 in the crypt, led by Mona.",
+        "",
+        "Choir is on Thursdays from now on, everything else is the same.",
+    ),
+    ("The choir rehearses on Tuesday at 19:30 in the crypt, led by Mona.", "", "The choir starts at 20:00 now."),
+    ("Rent is 850 euros a month.", "", "The rent went up to 910 euros."),
+    ("Rent is 850 euros a month.", "", "Rent is now 910 euros."),
+    ("The dentist appointment is on 4 May.", "", "The dentist appointment was moved to 11 May."),
+    ("The dentist appointment is on 4 May.", "", "The dentist appointment has been postponed to 11 May."),
+    ("Paula's phone number is 555 2010.", "", "Paula has a new phone number: 555 3020."),
+    ("Paula takes milk in her coffee.", "", "Paula doesn't take milk in her coffee any more."),
+    ("Max eats meat.", "", "Max no longer eats meat."),
+    ("The gym is open until ten.", "", "The gym closes at nine now, not at ten."),
+    ("The backup runs at 2:00.", "The backup runs at 2:00 every night.", "No, it runs at 4:00."),
+    ("The backup runs at 2:00.", "The backup runs at 2:00 every night.", "That's outdated, it's at 4:00 now."),
+    (
+        "The server room is on the second floor.",
+        "The server room is on the second floor.",
+        "Wrong, it's on the third floor.",
+    ),
+    ("Lena's birthday is on 3 March.", "Lena's birthday is on 3 March.", "Not 3 March, her birthday is on 5 March."),
+    ("The project lead is Omar.", "Omar leads the project, ask him.", "Omar left, it's Greta now."),
+    ("Max plays football.", "", "Max has given up football, he swims now."),
+    (
+        "The newsletter is sent with Mailchimp.",
+        "",
+        "We've stopped using Mailchimp, the newsletter goes out with Brevo.",
+    ),
+    ("The wiki is in Confluence.", "", "The wiki lives in Notion these days, Confluence was cancelled."),
+    ("Our vet is Dr Moss.", "", "Our vet isn't Dr Moss any more, it's Dr Hill."),
+    ("The heating is serviced by Vaillant.", "", "I was wrong about the heating: it's serviced by Buderus."),
+    ("The meeting room is Maple.", "", "The meeting room was changed to Birch."),
+    ("Deploys happen on Fridays.", "", "We no longer deploy on Fridays."),
+    ("Deploys happen on Fridays.", "", "Deploys happen on Tuesdays now instead of Fridays."),
+    ("The office is closed on Mondays.", "", "The office isn't closed on Mondays any longer."),
+    ("The invoices go to Anna.", "", "Invoices go to Bert from now on, Anna is on the board."),
+    ("The database is Postgres 14.", "", "The database was upgraded to Postgres 16."),
+    ("The internet costs 39 euros.", "", "The internet costs 44 euros since July."),
+    ("I use Firefox.", "", "I've switched to Chrome from Firefox."),
+    ("Tom's class is 4b.", "", "Tom is in class 5a now."),
+    ("血压药是早上吃。", "血压药是早上吃的。", "错了，是晚上吃。"),
+    ("家里的路由器是华为的。", "", "家里的路由器不是华为的，是小米的。"),
+    ("家里的路由器是华为的。", "", "路由器换成小米的了。"),
+    ("我住在苏州。", "", "我搬到无锡了。"),
+    ("我住在苏州。", "", "我已经不住在苏州了，现在住无锡。"),
+    ("我在腾讯工作。", "", "我从腾讯辞职了，现在在字节上班。"),
+    ("例会在周三下午三点。", "", "例会改到周四下午三点了。"),
+    ("例会在周三下午三点，在二号会议室。", "", "例会改到四点了，地点不变。"),
+    ("物业费是每月三百元。", "", "物业费涨到三百五十元了。"),
+    ("儿子在育才小学上学。", "", "儿子转到实验小学了。"),
+    ("女儿学钢琴。", "", "女儿不学钢琴了，改学小提琴。"),
+    ("代码托管在GitLab。", "", "代码从GitLab迁到GitHub了。"),
+    ("网站部署在阿里云。", "", "网站已经迁到腾讯云了。"),
+    ("项目经理是王敏。", "", "项目经理不是王敏了，现在是李强。"),
+    ("项目经理是王敏。", "项目经理是王敏，可以问她。", "王敏走了，现在是李强。"),
+    ("面试时间是五月三日。", "", "面试推迟到五月八日了。"),
+    ("老王的电话是555-1234。", "", "老王换号了，新号码是555-9876。"),
+    ("快递放在南门。", "", "以后快递放在北门，不放南门了。"),
+    ("公司用钉钉。", "", "公司现在改用飞书了，钉钉停了。"),
+    ("牛奶订的是伊利。", "", "牛奶不订伊利了。"),
+    ("会员卡还有效。", "", "更正一下，会员卡已经失效了。"),
+    ("The bread comes from the Lindner bakery.", "", "We don't get bread from Lindner any more, it's from Brandt now."),
+    ("The lawyer is Ms Okoro.", "", "Ms Okoro isn't our lawyer, Mr Petit is."),
+    ("The piano teacher is Mr Bauer.", "Mr Bauer teaches the piano.", "That's wrong, it's Ms Frey."),
+    ("The team lunch is on Wednesdays at noon in the canteen.", "", "Team lunch is on Thursdays now."),
+    ("The team lunch is on Wednesdays at noon in the canteen.", "", "We've moved the team lunch to Thursdays."),
+    ("The parking spot is number 14.", "", "The parking spot is number 22 now."),
+    ("Sam is vegetarian.", "", "Sam isn't vegetarian any more."),
+    ("Sam is vegetarian.", "", "Sam started eating meat, he is no longer vegetarian."),
+    ("The wifi router stands in the hall.", "", "The wifi router stands in the study now, not in the hall."),
+    ("The hamster is called Otto.", "", "I meant Odo: the hamster is called Odo, not Otto."),
+    ("The flight to Oslo leaves at 7:40.", "", "The flight to Oslo leaves at 9:15, they changed it."),
+    ("The flight to Oslo leaves at 7:40.", "", "Our Oslo flight was pushed back to 9:15."),
+    ("The exam is on 12 June.", "The exam is on 12 June.", "No, they moved it to 19 June."),
+    ("The exam is on 12 June.", "The exam is on 12 June.", "It's been moved to 19 June."),
+    ("Emma's shoe size is 36.", "", "Emma wears size 38 now."),
+    ("Emma goes to Parkside School.", "", "Emma changed schools, she goes to Hillview now."),
+    ("The subscription costs 9 dollars a month.", "", "The subscription is 12 dollars a month since the price rise."),
+    ("Logs are kept for 30 days.", "", "Logs are kept for 90 days from now on."),
+    ("The on-call phone is 555 0101.", "", "The on-call phone changed to 555 0202."),
+    ("The front desk closes at six.", "", "The front desk closes at five, not six."),
+    (
+        "The rubbish is collected on Tuesdays.",
+        "You put the rubbish out on Mondays because it is collected on Tuesdays.",
+        "They collect it on Fridays now.",
+    ),
+    ("Payments are handled by Stripe.", "", "Payments went back to Adyen."),
+    ("I drive a Polo.", "", "I sold my Polo and drive a Zoe now."),
+    ("I drive a Polo.", "", "I don't drive a Polo anymore, it's a Zoe."),
+    ("My phone is a Pixel 6.", "", "I replaced my Pixel 6 with a Fairphone."),
+    ("My dentist is Dr Roth.", "", "I changed dentists: Dr Weiss, not Dr Roth any more."),
+    ("I study at Leeds.", "", "I dropped out of Leeds and study at York now."),
+    ("We meet in room Ash.", "You meet in room Ash.", "no, room Beech since Monday"),
+    ("The lab is led by Prof Stein.", "", "Prof Stein retired, the lab is led by Prof Ito now."),
+    ("The garden is watered in the morning.", "", "The garden is watered in the evening now."),
+    ("The cron job runs every 15 minutes.", "", "The cron job runs every 5 minutes now."),
+    ("The minimum Python version is 3.9.", "", "We bumped the minimum Python version to 3.11."),
+    ("The default branch is master.", "", "The default branch was renamed to main."),
+    ("The default branch is master.", "", "The default branch isn't master, it's main."),
+    ("Docs are written in AsciiDoc.", "", "Docs aren't in AsciiDoc anymore, we write them in Markdown."),
+    ("The office moved to Graz.", "", "It wasn't Graz, the office moved to Linz."),
+    ("班主任是陈老师。", "", "班主任换了，现在是刘老师。"),
+    ("班主任是陈老师。", "班主任是陈老师。", "不是陈老师，是刘老师。"),
+    ("医保卡在书房抽屉里。", "", "医保卡不在书房抽屉里了，放到卧室柜子里了。"),
+    ("钢琴课在周六下午三点。", "", "钢琴课改成周日下午三点了。"),
+    ("钢琴课在周六下午三点，老师是何老师，在文化宫。", "", "钢琴课换老师了，现在是罗老师，其他不变。"),
+    ("钢琴课在周六下午三点，老师是何老师，在文化宫。", "", "钢琴课时间改到四点，其他照旧。"),
+    ("房租是三千二。", "", "房租涨到三千五了。"),
+    ("体检约在六月一日。", "", "体检改约到六月八日了。"),
+    ("爸爸每天吃两片药。", "", "爸爸现在每天吃一片药。"),
+    ("弟弟在南京读大学。", "", "弟弟毕业了，不在南京读大学了。"),
+    ("我开的是比亚迪。", "", "我把比亚迪卖了，换了辆特斯拉。"),
+    ("公司班车七点半发车。", "公司班车七点半发车。", "不对，是七点十分发车。"),
+    ("数据库用的是MySQL。", "", "我们的数据库从MySQL换到PostgreSQL了。"),
+    ("数据库用的是MySQL。", "", "数据库早就不是MySQL了，是PostgreSQL。"),
+    ("登录服务由小赵负责。", "", "登录服务现在由小钱负责。"),
+    ("登录服务由小赵负责。", "", "登录服务交给小钱负责了，小赵转岗了。"),
+    ("登录服务由小赵负责。", "登录服务由小赵负责。", "小赵不管了，现在是小钱负责。"),
+    ("奶奶住在三楼。", "", "奶奶搬到一楼了。"),
+    ("快递柜的取件时间是二十四小时。", "", "快递柜的取件时间改成四十八小时了。"),
+    ("周报周五交。", "", "周报改周四交了。"),
+    ("周报周五交。", "周报周五交。", "错了，周报现在周四交。"),
+    ("客厅的空调是格力的。", "", "记错了，客厅的空调是美的的，不是格力的。"),
+    ("姐姐的生日是九月九日。", "", "我说错了，姐姐的生日是九月八日。"),
+    ("团建去千岛湖。", "", "团建不去千岛湖了，改去莫干山。"),
+    ("猫粮买的是皇家。", "", "猫粮不买皇家了，换成渴望了。"),
+    ("牙医是孙大夫。", "", "牙医不再是孙大夫了，换成了吴大夫。"),
+]
+"""A memory, the answer before, and the message."""
+FIRST = 64
+"""As many memories stand beside the others while something is said in passing."""
+IN_PASSING = [
+    ("", "The printer is broken again."),
+    ("", "The office printer is out of paper now."),
+    ("", "The build is green now."),
+    ("", "I switched to the other branch."),
+    ("", "I'm back from lunch."),
+    ("", "We moved the function to utils.py."),
+    ("", "The test isn't failing any more."),
+    ("", "Actually, use a for loop."),
+    ("", "no, more friendly"),
+    ("Here is the letter.", "no, more friendly"),
+    ("Here is the draft.", "not that file, the other one"),
+    ("", "The stand-up is at 11 today."),
+    ("", "Stand-up is cancelled this week."),
+    ("", "Anna isn't in today."),
+    ("", "Anna does the books on Fridays too."),
+    ("", "I also have a Volvo."),
+    ("", "Is the stand-up still at 9:30?"),
+    ("", "If the CI moves to GitHub Actions, we save money."),
+    ("", "She said the stand-up moved to ten."),
+    ("", "Maybe the CI should run on Jenkins."),
+    ("", "We will move the CI to Jenkins next month."),
+    ("", "My brother lives in Clifton now."),
+    ("", "My brother no longer lives in Clifton."),
+    ("", "The printer at home is a Brother now."),
+    ("", "The staging API listens on port 9000 now."),
+    ("", "Rename port to listenPort."),
+    ("", "Change 8443 to 9000 in the config."),
+    ("", "Replace Buildkite with Jenkins in the text."),
+    ("", '"The CI is now on Jenkins" - is this good English?'),
+    ("", "The car isn't starting."),
+    ("", "The car is dirty now."),
+    ("", "I don't know where the car is."),
+    ("", "I'm not sure the CI runs on Buildkite."),
+    ("", "Carla is not in the office."),
+    ("", "Mia isn't eating."),
+    ("", "The API isn't responding on port 8443."),
+    ("", "just kidding, the cat is called Rex now"),
+    ("", "In the story, the cat is called Rex now."),
+    ("", "Translate: the stand-up is now at ten."),
+    ("The CI runs on Buildkite.", "No, thanks."),
+    ("The CI runs on Buildkite.", "no, make it shorter"),
+    ("The CI runs on Buildkite.", "No, I mean the logs."),
+    ("", "Lunch was great."),
+    ("", "Lunch is ready now."),
+    ("", "I had tea again."),
+    ("", "I like tea again."),
+    ("", "Bert played the drums again last night."),
+    ("", "The build took twelve minutes today."),
+    ("", "Now run the tests."),
+    ("", "The cat moved to the sofa."),
+    ("", "打印机又坏了。"),
+    ("", "打印机没纸了。"),
+    ("", "今天周会改到下午两点。"),
+    ("", "小李住在哪里？"),
+    ("", "如果周会改到周二怎么办？"),
+    ("", "他说周会改到周二了。"),
+    ("", "我不知道周会几点。"),
+    ("", "把周会改到周二。"),
+    ("", "换个说法。"),
+    ("好的，这是草稿。", "不对，重新写。"),
+    ("", "女儿不吃饭了。"),
+    ("", "猫不见了。"),
+    ("", "测试环境又挂了。"),
+    ("", "测试不再报错了。"),
+    ("", "我现在在开会。"),
+    ("", "改成中文。"),
+    ("", "我也喜欢咖啡。"),
+    ("", "家里的打印机是佳能。"),
+    ("", "The car was in the garage, now it's back."),
+    ("", "I no longer care."),
+    ("", "I've had enough of this, I quit."),
+    ("", "The tests don't pass any more."),
+    ("", "We don't need that any more."),
+    ("", "It doesn't work any longer."),
+    ("", "Port 8443 is not open on my machine."),
+    ("", "The office is closed on Monday."),
+    ("", "Bert is not playing drums tonight."),
+    ("The stand-up is at 9:30.", "no, the second one"),
+    ("The stand-up is at 9:30.", "No, I can't make 9:30, suggest 10:00."),
+    ("The stand-up is at 9:30.", "nope, not today"),
+    ("The stand-up is at 9:30.", "No, at ten I have a call."),
+    ("Lunch is at noon.", "No, remind me at 11:30."),
+    ("The CI runs on Buildkite.", "No, on my laptop."),
+    ("The CI runs on Buildkite.", "Actually, run it on the laptop."),
+    ("The CI runs on Buildkite.", "No, show me the logs from Monday."),
+    ("The build takes nine minutes.", "No, I asked about the tests."),
+    ("The build takes nine minutes.", "no, 20 lines at most"),
+    ("The build takes nine minutes.", "No, make it 3 paragraphs."),
+    ("周会在星期一上午十点。", "不对，是第二个。"),
+    ("周会在星期一上午十点。", "不，我说的是报表。"),
+    ("周会在星期一上午十点。", "不对，写短一点。"),
+    ("周会在星期一上午十点。", "不对，我要三个例子。"),
+    ("", "I have a new printer at home, a Canon."),
+    ("", "Bert has a new car."),
+    ("", "The new intern is called Anna."),
+    ("", "Anna is now on the phone."),
+    ("", "The CI is down again."),
+    ("", "The stand-up was boring again."),
+    ("", "I'm back at the office."),
+    ("", "The cat is back."),
+    ("", "We changed the tests to use mocks."),
+    ("", "I changed the title to Draft 2."),
+    ("", "I moved the meeting notes to the wiki."),
+    ("", "I renamed the branch to feature-2."),
+    ("", "The car was at the garage, it's at home now."),
+    ("", "The API is not documented."),
+    ("", "Anna no longer answers me."),
+    ("", "The printer is now connected."),
+    ("", "I sold my bike."),
+    ("", "Bert left early."),
+    ("", "Anna left a message."),
+    ("", "The build now takes ages."),
+    ("", "Lunch moved to 1 pm today."),
+    ("", "Move lunch to 1 pm."),
+    ("", "Can we move lunch to 1 pm?"),
+    ("", "Lunch might move to 1 pm."),
+    ("", "Should the stand-up move to ten?"),
+    ("", "猫又吐了。"),
+    ("", "女儿又发烧了。"),
+    ("", "打印机换墨了。"),
+    ("", "我把周会纪要改好了。"),
+    ("", "报表不用发了吗？"),
+    ("", "测试环境现在很慢。"),
+    ("", "小李走了。"),
+    ("", "我现在去开会。"),
+    ("", "周会开完了。"),
+    ("", "女儿现在在睡觉。"),
+    ("", "打印机现在没人用。"),
+    ("", "我不喝茶了，谢谢。"),
+    ("", "今天不喝茶了。"),
+    ("", "The report says the CI is now on Jenkins."),
+    ("", "According to Carla the CI is now on Jenkins."),
+    ("", "Carla wrote: the CI is now on Jenkins."),
+    ("", "I wish the CI was on Jenkins now."),
+    ("", "Imagine the CI is on Jenkins now."),
+    ("", "Write a changelog: the CI is now on Jenkins."),
+    ("", "Here is my text. The CI is now on Jenkins."),
+    ("", "What if the cat is no longer called Mia?"),
+    ("", "代码改到第三版了。"),
+]
+RENEWED = [
+    (
+        "Rosa has judo on Monday at 16:00 in the old hall, the fee is 22 euros.",
+        "The fee for Rosa's judo is 26 euros from January; all the rest is as it was.",
+        "Rosa has judo on Monday at 16:00 in the old hall, the fee is 26 euros.",
+    ),
+    (
+        "The stand-up is at 9:30 in the room Larch, with Katya from design.",
+        "Stand-up moved to 10:10, same room.",
+        "The stand-up is at 10:10 in the room Larch, with Katya from design.",
+    ),
+    (
+        "Yoga lessons are on Monday at 18:00 with coach Ira in the gym.",
+        "Yoga is now with coach Benno, everything else stays.",
+        "Yoga lessons are on Monday at 18:00 with coach Benno in the gym.",
+    ),
+    (
+        "Paul works Monday to Wednesday and builds the wheels, phone 555 0121.",
+        "Paul's new phone is 555 0177.",
+        "Paul works Monday to Wednesday and builds the wheels, phone 555 0177.",
+    ),
+    (
+        "复查在星期四上午，挂赵主任的号，在五号楼。",
+        "复查还是星期四上午，不过改挂宋主任的号了。",
+        "复查在星期四上午，挂宋主任的号，在五号楼。",
+    ),
+    (
+        "晨会在上午九点，会议室是梧桐，由小韩记录。",
+        "晨会会议室换到了白桦，时间不变。",
+        "晨会在上午九点，会议室是白桦，由小韩记录。",
+    ),
+]
+
+
+def revised(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
+    book = book_from({NOTES: [f"- W: {one}" for one in OTHERS], LATER: [f"- {one}" for one in memories]})
+    told = RevisingMessage(text=message, answer_before=answer, day=DAY, may_supersede=may_supersede)
+    return with_revisions(captured(message, answer_before=answer), told, book), book
+
+
+def superseded(verdict: CaptureVerdict, book: Book) -> list[str]:
+    return [book.found(one).line.text for item in verdict.kept for one in item.supersedes]
+
+
+@pytest.mark.parametrize(("memory", "answer", "message"), REVISED)
+def test_message_supersedes_what_it_revises(memory: str, answer: str, message: str) -> None:
+    verdict, book = revised(message, f"W @Thing: {memory}", answer=answer)
+
+    assert superseded(verdict, book) == [memory]
+    assert [(item.kind, item.entities) for item in verdict.kept if item.supersedes] == [(Kind.WORLD, ("Thing",))]
+
+
+@pytest.mark.parametrize(("answer", "message"), IN_PASSING)
+def test_what_is_said_in_passing_revises_nothing(answer: str, message: str) -> None:
+    every = [f"W: {memory}" for memory, _, _ in REVISED[:FIRST]]
+    verdict, _ = revised(message, *every, answer=answer)
+
+    assert [(item.text, item.note) for item in verdict.kept if item.supersedes or item.contradicts] == []
+
+
+@pytest.mark.parametrize(("memory", "message", "told"), RENEWED)
+def test_what_still_holds_is_told_on(memory: str, message: str, told: str) -> None:
+    verdict, book = revised(message, f"W @Thing: {memory}")
+
+    assert [item.text for item in verdict.kept] == [told]
+    assert superseded(verdict, book) == [memory]
+
+
+AGAIN = [
+    ("The CI runs on Travis.", "The CI runs on Drone.", "The CI is on Travis again, Drone was too slow."),
+    ("Tea comes from Ronnefeldt.", "Tea comes from Mariage.", "We're back with Ronnefeldt for the tea."),
+    ("早上订的是蒙牛的鲜奶。", "早上订的是光明的鲜奶。", "鲜奶又改回蒙牛的了，光明的送得太晚。"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "message"), AGAIN)
+def test_what_holds_again_is_stated_anew(first: str, second: str, message: str) -> None:
+    older = line_of(f"- W @Thing: {first}")
+    for named in ("", f"(supersedes={short_id(older.id)})"):
+        verdict, book = revised(message, f"W @Thing: {first}", f"W{named} @Thing: {second}")
+
+        assert second in superseded(verdict, book)
+        assert [item.text for item in verdict.kept] == [message]
+        left = book.memories.keys() - {book.found(one).id for item in verdict.kept for one in item.supersedes}
+        assert not named or older.id in left
+
+
+def test_line_with_two_new_values_stands_as_it_was_said() -> None:
+    said = "Small correction, the seeds are in cupboard E, shelf 4."
+    verdict, _ = revised(said, "W: The seeds are in cupboard C, shelf 2.")
+
+    assert [item.text for item in verdict.kept] == [said]
+
+
+def test_of_two_that_fit_nobody_knows_which_is_meant() -> None:
+    carts = ["W: The small cart is with Mona.", "W: The tall cart is with Mona."]
+    verdict, _ = revised("The cart is no longer with Mona, it's with Ida.", *carts)
+
+    (item,) = verdict.kept
+    assert (item.supersedes, len(item.contradicts)) == ((), 2)
+    assert item.text == "The cart is no longer with Mona, it's with Ida."
+
+
+def test_agent_contradicts_what_a_person_stated_and_supersedes_its_own() -> None:
+    line = "The lamp is a Philips."
+    for source, is_over in (("", False), ("(from=user)", False), ("(from=agent)", True)):
+        verdict, book = revised(
+            "The lamp isn't a Philips, it's an Osram.", f"W{source} @Thing: {line}", may_supersede=False
+        )
+        (item,) = verdict.kept
+        assert (superseded(verdict, book) == [line], bool(item.contradicts)) == (is_over, not is_over)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This is a mail I got. The lamp isn't a Philips, it's an Osram.",
+        "The lamp isn't a Philips, it's an Osram. How does that sound?",
+        "She wrote: the lamp isn't a Philips, it's an Osram.",
+        "If the lamp isn't a Philips, it's an Osram.",
+        "\"The lamp isn't a Philips, it's an Osram.\"",
+        "Just kidding: the lamp isn't a Philips, it's an Osram.",
+        "Hello,\nthe lamp isn't a Philips, it's an Osram.\nRegards\nAnna",
+    ],
+)
+def test_other_ones_words_revise_nothing(message: str) -> None:
+    verdict, _ = revised(message, "W: The lamp is a Philips.")
+
+    assert verdict.kept == ()
+
+
+def test_what_has_no_target_says_so() -> None:
+    verdict, _ = revised("The lamp isn't a Philips, it's an Osram.")
+
+    assert verdict.kept == ()
+    assert [one.form for one in verdict.dropped] == ["not … but …"]
+
+
+def test_what_was_done_and_what_is_superseded_stand_as_they_are() -> None:
+    verdict, book = revised(
+        "The lamp isn't a Philips, it's an Osram.",
+        "B: I bought a lamp, a Philips.",
+        "W: The lamp is a Philips.",
+        f"W(supersedes={book_from({LATER: ['- W: The lamp is a Philips.']}).by_day[0].id[:8]}): The lamp is an Ikea.",
+    )
+
+    assert superseded(verdict, book) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Actually, the car is not a Skoda, it is a Fiat.",
+        "We are back to tea again.",
+        "更正：小李不住在苏州，住在杭州。",
+    ],
+)
+def test_of_many_memories_those_that_share_no_word_are_not_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+
+    def noted(text: str) -> str:
+        read.append(text)
+        return subject_of(text)
+
+    monkeypatch.setattr(targets, "subject_of", noted)
+    others = [f"Meeting room {number} seats eleven." for number in range(200)]
+    message = RevisingMessage(text=text, day=DAY)
+    book = book_from({NOTES: [f"W: {one}" for one in (*OTHERS, *others)]})
+    with_revisions(captured(text), message, book)
+
+    assert not set(others) & set(read)
