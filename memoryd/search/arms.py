@@ -95,6 +95,11 @@ async def candidate_filter(database: Database, question: Question) -> tuple[Arm,
     return Arm(ArmState.OK), CandidateFilter(files, question.required, question.forbidden)
 
 
+async def weighed_question(database: Database, query: Query) -> tuple[Arm, Question]:
+    """Return the question of a query with the words of a long one chosen by what they say in these notes."""
+    return Arm(ArmState.OK), await database.words.weighed(query.question, query.untold.chunks)
+
+
 async def exact(database: Database, question: Question, chunks: Collection[int]) -> set[int]:
     """Return the chunks that hold the phrases as they are written: the word index knows no signs."""
     return await database.words.holding(chunks, question.admits) if question.phrases else set(chunks)

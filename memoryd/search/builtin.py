@@ -28,6 +28,7 @@ from memoryd.search.arms import (
     candidate_filter,
     guarded,
     lexical_matches,
+    weighed_question,
 )
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query, nothing_found
 from memoryd.search.ranking import Ranked, SearchSettings, Selected, commonness, ranked, select
@@ -200,6 +201,8 @@ class BuiltinSearch:
     async def _search(self, query: Query, *, is_last: bool) -> Found:
         """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
+        _, weighed = await guarded(lambda: weighed_question(self._database, query), end)
+        query = query if weighed is None else replace(query, asked=weighed)
         arm, admitted = await guarded(lambda: candidate_filter(self._database, query.question), end)
         if admitted is None:
             return nothing_found(query.question.terms, arm)

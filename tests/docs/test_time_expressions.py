@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.times.parsing import asked_span, spans_in
+from memoryd.domain.memories.times.parsing import asked_days, spans_in
 from memoryd.domain.memories.times.spans import DaySpan
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
 WEDNESDAY = date(2025, 11, 26)
 SAID, ASKED = "| what is said on Wednesday", "| what is asked on that day"
+
+
+def asked_span(question: str, today: date) -> DaySpan | None:
+    found = asked_days(question, today)
+    return found.span if found else None
 
 
 def rows(head: str) -> Iterator[tuple[str, DaySpan]]:

@@ -1,7 +1,10 @@
+from datetime import UTC, datetime
+
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.questions import Question
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.dates import dates_in
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
@@ -11,6 +14,7 @@ from tests.store.rows import note, notes_with, put_note
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 ALL = 1000
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
 
 def asked(*terms: str) -> Question:
@@ -32,6 +36,16 @@ class TestWords:
         assert list(found.bm25) == [two, one]
         assert found.level(two) > found.level(one) == 0
         assert all(score > 0 for score in found.bm25.values())
+
+    async def test_of_a_long_message_the_rarest_words_are_chosen(self, database: Database) -> None:
+        await put_note(database, A, "# One\n\nThe quetzal and the ibex, the heron, running.\n")
+        await put_note(database, B, "# Two\n\nThe ibex, the heron.\n")
+        long = parse_question("unknown heron ibex runs quetzal strange", Filters(), NOW, limit=2)
+        assert (await database.words.weighed(long)).terms == ("runs", "quetzal")
+        hidden = await ids_of(database, A)
+        assert (await database.words.weighed(long, hidden)).terms == ("heron", "ibex"), "as if there were none"
+        short = parse_question("unknown heron", Filters(), NOW)
+        assert await database.words.weighed(short) is short
 
     async def test_no_more_chunks_are_returned_than_asked_for(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler"))
@@ -75,6 +89,13 @@ class TestWords:
         usual = await database.words.statistics(["attic"], [], commonness=lambda _term: 0.1)
         assert usual.idf.weights["attic"] < told.idf.weights["attic"]
         assert told.idf.known == {"attic", "item"}
+
+    async def test_stop_word_with_the_root_of_a_term_is_not_that_term(self, database: Database) -> None:
+        await put_note(database, A, "# Day\n\nHe lost his hat.\n")
+        await put_note(database, B, "# Day\n\nSay Hi to Ada.\n")
+        chunks = {path: await ids_of(database, path) for path in (A, B)}
+        told = await database.words.statistics(["hi"], sorted(chunks[A] | chunks[B]))
+        assert told.terms == dict.fromkeys(chunks[B], frozenset({"hi"}))
 
     async def test_note_of_a_day_holds_the_words_of_a_question_for_that_day(self, database: Database) -> None:
         days = ("memory/2023-05-07.md", "memory/2023-05-08.md", "memory/2023-07-05.md", "memory/c.md")

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.ranking.terms import LongMessage, asked_in, long_message
 from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
@@ -64,6 +65,8 @@ class Question(Struct, frozen=True):
     plain_phrases: tuple[str, ...] = ()
     """The phrases in the spelling in which texts are compared with them."""
     filters: Filters = field(default_factory=Filters)
+    long: LongMessage | None = None
+    """What there is to choose `terms` from, where they are not all; until somebody has, they are so by their place."""
 
     @property
     def is_narrowed(self) -> bool:
@@ -129,16 +132,19 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
         named = (tuple(phrase_words(phrase)) for phrase in parts.phrases)
         joined += [words for words in named if 1 < len(words) <= MAX_PHRASE_WORDS]
         parts.phrases = []
+    terms = query_terms(asked, limit=len(asked) + 1)
+    long = long_message(asked, terms, limit)
     return Question(
         text=asked,
-        terms=tuple(query_terms(asked, limit=limit)),
+        terms=tuple(terms) if long is None else long.by_place(),
         joined=tuple(dict.fromkeys(joined))[:limit],
         dates=dates,
-        neighbours=neighbours_in(asked),
+        neighbours=neighbours_in(asked_in(asked) if long is not None and long.asked else asked),
         phrases=tuple(parts.phrases),
         excluded=tuple(parts.excluded),
         plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),
         filters=_narrowed(filters, parts),
+        long=long,
     )
 
 

@@ -66,6 +66,13 @@ _CHINESE_AND_JAPANESE = (
 )
 STOP_WORDS = frozenset((_ENGLISH + _CHINESE_AND_JAPANESE).split())
 
+_GREETINGS = "hi hello hey hiya howdy thanks thank thx please pls ok okay btw lol"
+GREETINGS = frozenset(_GREETINGS.split())
+"""What people say around a question, and notes seldom: words so rare would weigh most of all."""
+_GREETING = expression(
+    "请问|請問|谢谢|謝謝|多谢|你好|您好|大家好|对了(?!解)|對了(?!解)|顺便|順便|麻烦你|麻煩你|拜托|拜託|哈哈+|嗯+"
+)
+
 _PARTICLE = expression(f"(?<=[{UNSPACED}])(?<!目)的(?![士确])(?=[{UNSPACED}])")
 """The Chinese `of`, which ends a word: pairs across it say nothing, and stand in many notes."""
 
@@ -95,11 +102,15 @@ def identifier_parts(text: str) -> str:
 
 
 def query_terms(question: str, *, limit: int = 64) -> list[str]:
-    """Return the distinct terms of a question, in order, stop words left out unless nothing else is there."""
+    """Return the distinct terms of a question, in order, stop words and greetings only where nothing else is there."""
     apart = _PARTICLE.sub(" ", normalised(question))
-    distinct = list(dict.fromkeys(word.lower() for word in _cut(apart)))
-    telling = [word for word in distinct if word not in STOP_WORDS]
-    return (telling or distinct)[:limit]
+    bare = _distinct(apart if apart.isascii() else _GREETING.sub(" ", apart))
+    telling = [word for word in bare if word not in STOP_WORDS and word not in GREETINGS]
+    return (telling or _distinct(apart))[:limit]
+
+
+def _distinct(text: str) -> list[str]:
+    return list(dict.fromkeys(word.lower() for word in _cut(text)))
 
 
 def joined_phrases(question: str) -> list[Phrase]:

@@ -6,6 +6,7 @@ https://www.sqlite.org/fts5.html#full_text_query_syntax
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -17,8 +18,9 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import SHARE, Question, least_apart
+from memoryd.domain.ranking.terms import ENOUGH_HOLDERS
 from memoryd.domain.text.dates import WrittenDate
-from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
+from memoryd.domain.text.words import STOP_WORDS, Phrase, is_code, is_number, is_single
 from memoryd.store.index.schema import check_words, drop_deleted_words
 from memoryd.store.pool import ConnectionPool
 
@@ -170,6 +172,11 @@ FROM chunk_words WHERE chunk_words MATCH ?2
 """
 
 
+# One statement for all: the path to a term costs more than what is counted there, and most are rare.
+_RARITY = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH value {clause} LIMIT ?1))
+FROM json_each(?2)
+"""
 _COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
 _COUNT_CHUNKS = "SELECT count(*) FROM chunks"
 _COUNT_OTHERS = "SELECT count(*) FROM chunks WHERE +id NOT IN (SELECT value FROM json_each(?))"
@@ -199,6 +206,21 @@ class CandidateFilter(Struct, frozen=True):
     def picks_chunks(self) -> bool:
         """Whether it tells chunks of one document apart, by something else than their words."""
         return self.chunks is not None or self.only_memories or self.without_memories or bool(self.excluded)
+
+
+def weighed_question(db: apsw.Connection, question: Question, uncounted: Collection[int] = ()) -> Question:
+    """Return a question with the terms to look for chosen by how rare they are in these chunks, if it has too many.
+
+    Chunks that are `uncounted` are as if there were none.
+    """
+    long = question.long
+    if long is None:
+        return question
+    expressions = json.dumps([one_of(term) for term in long.terms])
+    clause = "AND +rowid NOT IN (SELECT value FROM json_each(?3))" if uncounted else ""
+    values = (ENOUGH_HOLDERS, expressions, *((json.dumps(list(uncounted)),) if uncounted else ()))
+    holders = [row[0] for row in db.execute(_RARITY.format(clause=clause), values)]
+    return replace(question, terms=long.by_rarity(dict(zip(long.terms, holders, strict=True))), long=None)
 
 
 def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
@@ -272,9 +294,17 @@ def term_statistics(
     held: dict[int, set[str]] = {}
     for term in terms:
         counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *values)).get
-        for chunk in json.loads(matching):
+        for chunk in _holding(db, term, json.loads(matching)):
             held.setdefault(chunk, set()).add(term)
     return TermStatistics(idf(total, counts, commonness), {chunk: frozenset(those) for chunk, those in held.items()})
+
+
+def _holding(db: apsw.Connection, term: str, matching: Sequence[int]) -> Sequence[int]:
+    """Return the chunks that hold a term as it is, where a stop word has its root: *his* is no *hi*."""
+    if f"{term}s" not in STOP_WORDS or not matching:
+        return matching
+    whole = re.compile(rf"\b{re.escape(term)}\b", re.IGNORECASE)
+    return [chunk for chunk, texts in chunk_texts(db, matching) if any(map(whole.search, texts))]
 
 
 @lru_cache(4)
@@ -318,6 +348,15 @@ class Words:
     async def best(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
         """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25."""
         return await self._pool.read(lambda db: best_chunks(db, question, limit, admitted))
+
+    async def weighed(self, question: Question, uncounted: Collection[int] = ()) -> Question:
+        """Return a question with no more terms than may be looked for, those that say most in these notes.
+
+        Chunks that are `uncounted` say nothing of how rare a term is.
+        """
+        if question.long is None:
+            return question
+        return await self._pool.read(lambda db: weighed_question(db, question, uncounted))
 
     async def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
         """Return those of the chunks that may answer."""

@@ -48,12 +48,47 @@ _WEEKDAYS: Final = "一二三四五六日天"
 
 _NAMED_DAY: Final = expression("大前[天日]|前[天日]|昨[天日晚夜]|今[天日晚早晨]|明[天日晚早晨]|大后天|后天|大後天|後天")
 _DAYS_AWAY: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "後": 2, "大后": 3, "大後": 3}
+_BOUND: Final = {
+    "上": "早晚",
+    "下": "一以",
+    "本": "基根资資",
+    "前": "以之目",
+    "后": "以之然最",
+    "後": "以之然最",
+    "明": "透",
+}
+"""By the first sign of a time, those that make a word with it: in `早上周阿姨来了` stands no `上周`."""
+_LOOSE: Final = {
+    "上": "马馬网網线線楼樓路街墙牆桌床船车車身头頭山海地天会會班叫约約喊带帶跟遇碰赶趕爱愛看加关關穿",
+    "下": "楼樓底乡鄉手脚腳地私天留剩记記写寫放",
+    "今": "至如而迄当當",
+    "明": "聪聰文照黎鲜鮮光说說证證声聲发發表",
+    "前": "从從日提面眼",
+    "本": "日",
+}
+"""Those that do, or may stand beside it: then what is behind it must make a word, too."""
+_BEHIND: Final = {
+    "周": expression(
+        "阿姨|叔|伯|奶奶|爷爷|老师|老師|先生|小姐|女士|太太|总|經理|经理|医生|醫生|大夫|师傅|師傅|主任|教授|同学|同學|哥|姐"
+        "|律师|律師|警官|老板|老闆|大爷|大妈|婶|嫂|家"
+    ),
+    "天": expression("气(?!温)|氣(?!溫)|才|线|線|花板|空|使|窗|桥|橋|然|文学|文學|天"),
+    "月": expression("亮|饼|餅|季(?!度)|球|光"),
+}
+"""By the last sign of a time, what makes a word with it."""
+_NEVER: Final = expression(
+    "围(?!棋)|圍(?!棋)|边(?![境疆防])|邊(?![境疆防])|遭|岁|歲|期(?![末中待])|年(?![会會级級底终終末初货貨假夜])"
+)
+"""What makes a word with `周` wherever that stands."""
+_YOUNG: Final = "(?![轻輕纪紀龄齡迈邁幼])"
+"""Behind `年` it makes another word of it: `如今年轻人`."""
 _WEEK_DAY: Final = expression(
     rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?个?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
 )
 _UNIT_NEXT_TO: Final = expression(
     rf"(?P<which>上上|下下|上|下|这|這|本)一?个?(?:(?P<week>{_WEEK})|(?P<month>月)(?:的?(?P<day>[0-9]{{1,2}}|{_SMALL})[日号號])?)"
-    "|(?P<year>大前年|前年|去年|今年|明年|后年)(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
+    rf"|(?P<year>大前年|前年|去年|今年|明年|后年){_YOUNG}"
+    "(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
     rf"(?:(?P<in_day>[0-9]{{1,2}}|{_SMALL})[日号號])?)?"
 )
 _SENSE: Final = {"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "下": 1, "下下": 2}
@@ -104,27 +139,52 @@ def chinese_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
             yield from mentions(match, calendar)
 
 
+def _is_cut(match: re.Match[str]) -> bool:
+    """Tell whether a time is only made of the end of one word and the beginning of another."""
+    text, start, end = match.string, match.start(), match.end()
+    before, first, last = text[max(0, start - 1) : start], text[start], text[end - 1]
+    if before and before in _BOUND.get(first, ""):
+        return True
+    if last in "周週" and _NEVER.match(text, end):
+        return True
+    if not before or before not in _LOOSE.get(first, ""):
+        return False
+    # 生日本周 is no Japan
+    is_birthday = first == "本" and text[max(0, start - 2) : start - 1] in "生节節假"
+    behind = _BEHIND.get("周" if last == "週" else last)
+    return not is_birthday and behind is not None and behind.match(text, end) is not None
+
+
 def _named_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+    if _is_cut(match):
+        return
     yield from mentioned(match.span(), one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]])))
 
 
 def _week_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
     which, day = match["which"], match["day"]
     begins = match.start()
+    if which and match.string[max(0, begins - 1) : begins] in (*_BOUND.get(which, ""),):
+        # 早上周三 is Wednesday, 马上周三 is last Wednesday or will be
+        begins += len(which)
+        which = None
     if which is None and _COUNTED.match(match.string[max(0, begins - 1) : begins]):
         return
     week = week_of(shifted(calendar.day, 7 * _SENSE[which or "本"]))
+    place = begins, match.end()
     if day == "末":
-        yield TimeMention(*match.span(), weekend_of(week.first) if which else calendar.weekend())
+        yield TimeMention(*place, weekend_of(week.first) if which else calendar.weekend())
         return
     number = min(_WEEKDAYS.index(day), 6)
     found = shifted(week.first, number) if which else calendar.weekday(number, calendar.lean)
-    yield TimeMention(*match.span(), one_day(found), is_weekday=True)
+    yield TimeMention(*place, one_day(found), is_weekday=True)
 
 
 def _unit_next_to(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
     if match["year"]:
         yield from mentioned(match.span(), _in_near_year(match, calendar))
+        return
+    if _is_cut(match):
         return
     away = _SENSE[match["which"]]
     if match["week"]:

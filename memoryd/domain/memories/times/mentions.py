@@ -24,6 +24,7 @@ _PLACE: Final = expression(
     rf"|(?<![\w.~/-])[\w~-]{{1,200}}+\.{_EXTENSION}\b(?:\#[\w-]+)?",
     re.ASCII | re.IGNORECASE,
 )
+_TITLE: Final = expression("《[^《》]{1,80}》|明天[会將将]?更加?美?好")
 _DIGIT: Final = expression("[0-9]")
 
 _WEEKDAY: Final = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
@@ -67,6 +68,11 @@ def without_places(plain: str) -> str:
     if "/" not in plain and "." not in plain and "](" not in plain:
         return plain
     return _PLACE.sub(lambda match: _HIDDEN * len(match[0]) if _DIGIT.search(match[0]) else match[0], plain)
+
+
+def without_titles(plain: str) -> str:
+    """Return a text with `#` in the place of titles of works and set phrases: `《昨日重现》`, `明天会更好`."""
+    return _TITLE.sub(_hidden, plain) if "《" in plain or "更" in plain else plain
 
 
 def without_repeated(plain: str) -> str:

@@ -10,13 +10,16 @@ from datetime import date
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import english_lean, english_times
+from memoryd.domain.memories.times.grammar import Bearing, DayWord, asked_text, asks_ahead, bearing_of, clauses_of
 from memoryd.domain.memories.times.mentions import (
+    MONTH,
     Calendar,
     Lean,
     TimeMention,
@@ -25,6 +28,7 @@ from memoryd.domain.memories.times.mentions import (
     part_of_month,
     without_places,
     without_repeated,
+    without_titles,
 )
 from memoryd.domain.memories.times.spans import DaySpan, in_year, shifted, week_of, weekend_of
 from memoryd.domain.text.dates import placed_dates
@@ -72,6 +76,10 @@ _LOOK_BACK, _LOOK_AHEAD = 40, 12
 _MAY_HOLD_WEEKDAYS: Final = expression("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]", re.IGNORECASE)
 _MAY_HOLD_DATES: Final = expression("[0-9月월]")
 _DAY_AND_DATE: Final = expression(r"\s*[,(（]?\s*(?:the\s)?\Z", re.IGNORECASE)
+_SAYS_WHICH: Final = expression("last|past|this|next|coming|[上下这這本]", re.IGNORECASE)
+_IS_DATE: Final = expression(
+    rf"\b{MONTH}\b|[0-9]{{4}}|[0-9](?:st|nd|rd|th)\b|[0-9一二三四五六七八九十]\s?[月号號日]", re.IGNORECASE
+)
 _QUESTION_FUTURE: Final = expression(
     r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将", re.IGNORECASE
 )
@@ -82,7 +90,7 @@ def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
 
     What is `since` a day goes on to the day of the text, what is `until` one begins there.
     """
-    plain = without_repeated(without_places(_plain(text)))
+    plain = without_repeated(without_titles(without_places(_plain(text))))
     lean = (chinese_lean if holds_chinese(plain) else english_lean)(plain) if _MAY_HOLD_WEEKDAYS.search(plain) else 0
     found = (_stretched(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
     return tuple(islice(dict.fromkeys(found), MOST_SPANS))
@@ -103,24 +111,58 @@ def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
     return hull if (hull.last - hull.first).days <= LONGEST_EVENT else spans[0]
 
 
-def asked_span(question: str, today: date) -> DaySpan | None:
-    """Return the days that a question asks about; None if it names no time.
+class AskedDays(Struct, frozen=True):
+    """The days that a question speaks of; `is_matter`: it is about them, else they only say a little more."""
+
+    span: DaySpan
+    is_matter: bool
+
+
+def asked_days(question: str, today: date) -> AskedDays | None:
+    """Return the days that a question asks about; None if it names no time, or only that of somebody's plan.
 
     `since`, `after`, `before` and `until` leave an end open: `date.min` or `date.max`. `around` takes three days on
     both sides. A weekday is the one that has been, and a date without a year is not far ahead, unless the question
     is about what will be.
     """
-    plain = without_repeated(_plain(question))
-    lean = Lean.FUTURE if _QUESTION_FUTURE.search(plain) else Lean.PAST
-    mentions = islice(_mentions(plain, Calendar(today, lean, ahead=None if lean > 0 else FURTHEST_AHEAD)), MOST_SPANS)
-    spans = [_asked(plain, one) for one in mentions]
-    if not spans:
+    plain = without_repeated(without_titles(_plain(question)))
+    found = _times(plain, Calendar(today, Lean.PAST, FURTHEST_AHEAD))
+    if not found:
         return None
+    clauses = clauses_of(plain)
+    if _QUESTION_FUTURE.search(asked_text(plain, clauses)):
+        found = _times(plain, Calendar(today, Lean.FUTURE))
+    elif asks_ahead(clauses):
+        found = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
+    bearings = [bearing_of(_day_word(plain, one, today), plain, clauses) for one in found]
+    best = max(bearings, default=Bearing.PASSING)
+    if best is Bearing.PASSING:
+        return None
+    spans = [_asked(plain, one) for one, bearing in zip(found, bearings, strict=True) if bearing is best]
+    return AskedDays(_together(spans), best is Bearing.MATTER)
+
+
+def _times(plain: str, calendar: Calendar) -> list[TimeMention]:
+    return list(islice(_mentions(plain, calendar), MOST_SPANS))
+
+
+def _together(spans: Sequence[DaySpan]) -> DaySpan:
     open_ones = [span for span in spans if span.is_open]
     if open_ones:
         first, last = max(span.first for span in open_ones), min(span.last for span in open_ones)
         return DaySpan(first, last) if first <= last else _hull(open_ones)
     return _hull(spans)
+
+
+def _day_word(plain: str, mention: TimeMention, today: date) -> DayWord:
+    said = plain[mention.start : mention.end]
+    return DayWord(
+        mention.start,
+        mention.end,
+        is_over=mention.span.last < today,
+        is_weekday=mention.is_weekday and not _SAYS_WHICH.match(said),
+        is_date=_IS_DATE.search(said) is not None,
+    )
 
 
 def _plain(text: str) -> str:

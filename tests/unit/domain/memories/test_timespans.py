@@ -8,10 +8,15 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine
-from memoryd.domain.memories.times.parsing import MOST_SPANS, asked_span, event_span, spans_in
+from memoryd.domain.memories.times.parsing import MOST_SPANS, asked_days, event_span, spans_in
 from memoryd.domain.memories.times.spans import DaySpan
 
 WEDNESDAY = date(2025, 11, 26)
+
+
+def asked_span(question: str, today: date) -> DaySpan | None:
+    found = asked_days(question, today)
+    return found.span if found else None
 
 
 def span(first: str, last: str = "") -> DaySpan:

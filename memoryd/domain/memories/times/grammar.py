@@ -1,0 +1,287 @@
+"""What a day word of a message belongs to: the matter that is asked about, or a plan of whoever asks.
+
+"what did I do today?" asks about today, and "what is the code? I need it today" does not. Clauses are told apart by
+their marks and by words of closed classes, English and Chinese: question words, auxiliaries, pronouns, particles of
+aspect. A day that has been is seldom a plan; one that is to come is one unless the question asks what happens on it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.times.english import PAST
+
+_FLAGS: Final = re.ASCII | re.IGNORECASE
+
+
+class Bearing(IntEnum):
+    """How far a question is about a day that it names."""
+
+    PASSING = 0
+    """It belongs to somebody's plan, or to what is told beside the question."""
+    HINT = 1
+    """What is of that day has a little more to say."""
+    MATTER = 2
+    """What is of that day is asked for."""
+
+
+class Mood(IntEnum):
+    """What a clause does; one that only names something has no verb that can be told."""
+
+    NAMES = 0
+    STATES = 1
+    ASKS = 2
+
+
+class Clause(Struct, frozen=True):
+    """A clause from `start` to `end` of a text. `is_of_events`: it asks what happens, or is planned."""
+
+    start: int
+    end: int
+    text: str
+    mood: Mood
+    is_past: bool
+    is_of_events: bool
+
+    @property
+    def is_of_time(self) -> bool:
+        """Whether a day that is named beside it may be what it is about."""
+        return self.is_past or self.is_of_events
+
+
+class DayWord(Struct, frozen=True):
+    """Where a text names days. `is_over`: they have been; `is_weekday`: one without a word that says which.
+
+    `is_date`: it has a number or the name of a month, as nobody calls the day on which something is needed.
+    """
+
+    start: int
+    end: int
+    is_over: bool
+    is_weekday: bool
+    is_date: bool
+
+
+_SUBJECT: Final = (
+    r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
+)
+_SPLIT: Final = expression(
+    r"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)|,(?![0-9])|:(?![0-9/])|\s[-–—]+\s|[()\[\]“”\"]"
+    rf"|\s(?=(?:and|but|or|so|then|as|since|before|after|until|once|which|while|when|if|though|although)\s{_SUBJECT}\s)"
+    r"|\s(?=(?:because|cos|so\sthat|in\scase|unless|although|though)\s)"
+    r"|(?<!\bknow)(?<!\bme)(?<!\bus)(?<!\bremember)(?<!\bsay)(?<!\bsee)(?<!\bcheck)(?<!\bidea)(?<!\bsure)(?<!\bask)"
+    r"\s(?=(?:if|when|while)\s)"
+    r"|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])",
+    re.IGNORECASE,
+)
+_NEW_SUBJECT: Final = expression(
+    r"(?P<before>\S{1,30})(?P<gap>\s)(?=(?:(?:i|we)(?:'(?:m|ll|ve|re|d))?|(?:need|tell)\s(?:it|this|that|them|him|her|the|my|our|to))\s)",
+    _FLAGS,
+)
+_LONGEST: Final = 240
+"""Signs of a clause, about: whoever says more before a mark says it to no clock."""
+_AUXILIARIES: Final = (
+    "do does did am is are was were has have had can could will would shall should may might must need"
+)
+_LEADS_ON: Final = frozenset(
+    f"{_AUXILIARIES} what which who whom whose where when why how that if whether because and but or so as than then "
+    "while since before after until once not to i we you he she they it please never always also really still".split()
+)
+"""What stands before the subject, or the verb, of its own clause."""
+
+_AUXILIARY: Final = f"(?:{_AUXILIARIES.replace(' ', '|')})"
+_WHO: Final = "(?:what|which|who|whom|whose|where|when|why|how)"
+_LEAD: Final = (
+    r"\A(?:\s|and\b|but\b|so\b|then\b|also\b|or\b|ok(?:ay)?\b|well\b|hey\b|hi\b|hello\b|please\b|oh\b|now\b|just\b)*+"
+)
+_OPENS_QUESTION: Final = expression(
+    rf"{_LEAD}(?:(?:in|on|at|for|from|with|to|of|by|since|until|about|around)\s)?"
+    rf"(?:(?:what|which|who|whom|whose|why|how)(?:s|'s|'re|'d|'ll)?\b(?!\s(?:i|we)\s)"
+    rf"|(?:when|where)(?:'s|'re|s)?\s{_AUXILIARY}\b|(?:when|where)(?:'s|s)\b)",
+    _FLAGS,
+)
+_INVERTS: Final = expression(
+    rf"{_LEAD}{_AUXILIARY}(?:n't)?\s"
+    r"(?:i|we|you|he|she|they|it|there|my|our|his|her|their|the|a|an|any\w*|some\w*|every\w*|this|that|these|those"
+    r"|(?-i:[A-Z])[\w'-]*)\s",
+    _FLAGS,
+)
+_TELLS_TO_TELL: Final = expression(
+    r"\b(?:tell|show|remind|give|list|find|remember|recall|know|say|check|see|look|ask|wonder|wondering|forgot|forget)\b"
+    rf"[^?]{{0,40}}?\b(?P<asked>{_WHO}|if|whether)\b"
+    r"|\b(?:tell|remind)\s(?:me|us)\s(?:about|of)\b"
+    rf"|{_LEAD}(?:show|list|summari[sz]e|recap|review|search|look\sup|tell\sme|remind\sme|give\sme|any\w*)\b",
+    _FLAGS,
+)
+_STATES: Final = expression(rf"(?:\A|\s){_SUBJECT}\s\w", _FLAGS)
+_PAST_AUXILIARY: Final = expression(r"\b(?:did|didn't|was|wasn't|were|weren't|had|been|ha(?:s|ve)(?!\sto\b))\b", _FLAGS)
+_HAS_TENSE: Final = expression(
+    r"\b(?:do|does|am|is|are|can|could|will|would|shall|should|may|might|must)\b|'(?:s|re|ll|m)\b", _FLAGS
+)
+_DO_HAVE: Final = expression(r"\b(?:do|does|to|can|could|will|would|shall|should|must)\s(?:\w+\s){0,3}have\b", _FLAGS)
+_EVENTS: Final = expression(
+    r"\b(?:plan(?:s|ned)?|schedul(?:e|ed)|agenda|calendar|appointments?|due|upcoming|coming\sup|happen(?:s|ed|ing)?"
+    r"|going\son|goes\son|events?|to-?dos?|to\sdo|deadlines?|what(?:'s|\sis)\son|what'?s\sup)\b",
+    _FLAGS,
+)
+_DEADLINE: Final = expression(r"\b(?:for|by|until|till|before|ahead\sof)\s(?:[\w'-]+\s){0,5}\Z", _FLAGS)
+_SAYS_MORE: Final = expression(
+    r"(?!(?:and|or|but|so|on|in|at|of|the|say|or|then|only|just|that|is|for|about|from|during|over)\b)[^\W\d_]{2,}|[\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+_SINCE: Final = expression(r"\bsince\s(?:the\s)?\Z", _FLAGS)
+_IS_STAMP: Final = expression(r"[T ][0-9]{1,2}:[0-9]{2}")
+"""Behind a date it makes the time of an entry of some log."""
+
+_HAN: Final = expression("[\u4e00-\u9fff]")
+_EASTERN_ASKS: Final = expression(
+    "(?<!没)什么|(?<!没)甚么|啥|哪|谁|誰|几(?!乎|天前|年前|周前|个月前)|多[少大久长远高]|怎[么样]|咋|如何|为何|何时|何處|何处"
+    "|吗|嗎|呢\\Z|有没有|有沒有|是不是|(?P<verb>[\u4e00-\u9fff])[不没](?P=verb)|没有?\\Z"
+    "|告诉我|告訴我|说说|讲讲|总结|列出|回顾|查一下|查查|看看"
+)
+_EASTERN_STATES: Final = expression("[我你您他她它咱]|[要得会會想了过過请請帮幫]")
+_EASTERN_PAST: Final = expression("(?<![为為除忘])了(?!解)|过(?![去年节期敏])|過(?![去年節期敏])|昨|曾|刚|剛")
+_SOME: Final = "[\u4e00-\u9fff]{0,2}(?:什么|甚么|啥|谁|誰|哪|几)"
+_EASTERN_EVENTS: Final = expression(
+    f"安排|计划|計劃|日程|行程|打算|发生|發生|预约|約會|约会|活动|待办|有什么事|(?:要|得|该|想|准备|打算){_SOME}"
+    "|[做干去忙](?:些|点|了)?(?:什么|啥|哪)|有(?:些|点)?(?:什么|啥|哪些)"
+)
+_EASTERN_PART: Final = (
+    "(?:的|早上|上午|中午|下午|晚上|傍晚|夜里|凌晨|一早|就|还|又|也|都|我们?|大家|家里|马上|正好|刚好){0,3}+"
+)
+_EASTERN_PLAN: Final = expression(
+    f"{_EASTERN_PART}(?:必须|必須|需|要|得|想|准备|打算|急|用|交|给|給|[去来來到][^,?]{{0,8}}?的)(?!{_SOME})"
+)
+_EASTERN_FOR: Final = expression("(?:给|給|为|為|为了|為了|供|留到|等到?)\\Z")
+_EASTERN_WHETHER: Final = expression("(?:吗|嗎|没有?|呢)\\Z")
+
+
+def clauses_of(plain: str) -> list[Clause]:
+    """Return the clauses of a text in order, without empty ones."""
+    return [_clause(plain, start, end) for start, end in _parts(plain) if plain[start:end].strip()]
+
+
+def bearing_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> Bearing:
+    """Tell how far a text is about a day that it names, `clauses` being its own."""
+    if _IS_STAMP.match(plain, word.end):
+        return Bearing.PASSING
+    clause = next((one for one in clauses if one.start <= word.start < one.end), None)
+    if clause is None:
+        return Bearing.MATTER
+    others = [one for one in clauses if one.mood is Mood.ASKS and one is not clause]
+    before, behind = plain[clause.start : word.start], plain[word.end : clause.end]
+    is_over = clause.is_past if word.is_weekday else word.is_over
+    if clause.mood is Mood.ASKS:
+        return _in_question(word, clause, before, behind, is_over=is_over)
+    return _beside(clause, before, behind, others, is_over=is_over, is_date=word.is_date)
+
+
+def asked_text(plain: str, clauses: Sequence[Clause]) -> str:
+    """Return what of a text asks something, all of it where nothing does."""
+    return " ".join(one.text for one in clauses if one.mood is Mood.ASKS) or plain
+
+
+def asks_ahead(clauses: Sequence[Clause]) -> bool:
+    """Tell whether an English question is about what is, and not what was: its weekdays are to come."""
+    asking = [one for one in clauses if one.mood is Mood.ASKS]
+    return any(_HAS_TENSE.search(one.text) for one in asking) and not any(one.is_past for one in asking)
+
+
+def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> Bearing:
+    if is_over or clause.is_of_time or _SINCE.search(before):
+        return Bearing.MATTER
+    if _DEADLINE.search(before) or _EASTERN_FOR.search(before):
+        return Bearing.PASSING
+    if _EASTERN_PLAN.match(behind) and not _EASTERN_WHETHER.search(clause.text):
+        return Bearing.PASSING
+    return Bearing.MATTER if word.is_date else Bearing.HINT
+
+
+def _beside(
+    clause: Clause, before: str, behind: str, others: Sequence[Clause], *, is_over: bool, is_date: bool
+) -> Bearing:
+    """Tell it of a day in a clause that asks for nothing itself."""
+    is_of_time = clause.is_of_events or any(one.is_of_events for one in others)
+    # "last week: who called?"; what has more words is a clause of its own
+    is_alone = not _SAYS_MORE.search(f"{before} {behind}")
+    asks_past = any(one.is_past for one in others)
+    if is_over:
+        if not others or is_of_time or asks_past:
+            return Bearing.MATTER if clause.mood is Mood.NAMES else Bearing.HINT
+        return Bearing.HINT if clause.mood is Mood.NAMES else Bearing.PASSING
+    if clause.mood is Mood.STATES:
+        return Bearing.PASSING
+    if is_of_time or (is_alone and asks_past):
+        return Bearing.MATTER
+    if others or _DEADLINE.search(before) or _EASTERN_FOR.search(before):
+        return Bearing.PASSING
+    return Bearing.MATTER if is_date else Bearing.HINT
+
+
+def _parts(plain: str) -> Iterator[tuple[int, int]]:
+    """Yield where clauses stand; a mark behind one belongs to it."""
+    start = 0
+    for match in _SPLIT.finditer(plain):
+        yield from _with_subjects(plain, start, match.end())
+        start = match.end()
+    yield from _with_subjects(plain, start, len(plain))
+
+
+def _with_subjects(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a clause in two where another subject follows a question without a mark: `what is it I need it`.
+
+    What has no mark for long is cut anyway, as each subject looks back at its clause.
+    """
+    for match in _NEW_SUBJECT.finditer(plain, start, end):
+        if match.end() - start > _LONGEST:
+            yield start, match.start()
+            start = match.start()
+        word = match["before"].lower()
+        if word in _LEADS_ON or word.endswith("n't") or not _asks(plain[start : match.end()]):
+            continue
+        yield start, match.end()
+        start = match.end()
+    yield start, end
+
+
+def _clause(plain: str, start: int, end: int) -> Clause:
+    text = plain[start:end].strip().rstrip(".,;:!。、").strip()
+    is_question = text.endswith("?")
+    text = text.rstrip("?").strip()
+    mood = _mood(text, is_question=is_question)
+    return Clause(start, end, text, mood, _is_past(text, mood), _is_of_events(text))
+
+
+def _mood(text: str, *, is_question: bool) -> Mood:
+    if _asks(text):
+        return Mood.ASKS
+    if _STATES.search(text) or (_HAN.search(text) and _EASTERN_STATES.search(text)):
+        return Mood.STATES
+    return Mood.ASKS if is_question else Mood.NAMES
+
+
+def _asks(text: str) -> bool:
+    if _HAN.search(text) and _EASTERN_ASKS.search(text):
+        return True
+    return bool(_OPENS_QUESTION.match(text) or _INVERTS.match(text) or _TELLS_TO_TELL.search(text))
+
+
+def _is_past(text: str, mood: Mood) -> bool:
+    """Tell whether a clause speaks of what was, by its auxiliaries, else by its verb or particle."""
+    if _HAN.search(text) and _EASTERN_PAST.search(text):
+        return True
+    told = _TELLS_TO_TELL.search(text)
+    asked = text[told.start("asked") :] if told and told["asked"] else text
+    if _PAST_AUXILIARY.search(_DO_HAVE.sub(" ", asked)):
+        return True
+    if mood is Mood.ASKS and _HAS_TENSE.search(asked):
+        return False
+    return PAST.search(asked) is not None
+
+
+def _is_of_events(text: str) -> bool:
+    return bool(_EVENTS.search(text) or (_HAN.search(text) and _EASTERN_EVENTS.search(text)))

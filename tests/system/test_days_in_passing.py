@@ -1,0 +1,94 @@
+"""A day that belongs to a plan of whoever asks moves no answer, however much was retained on that day."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.daemon import RunningDaemon, write_config
+
+FACTS = {
+    "what is the password of the wi-fi": ("2", "W @Home: The wi-fi password of the house is tulip-harbour-58."),
+    "what is the name of our dentist": ("9", "W @Dentist: Our dentist is called Margit Oyelaran."),
+    "what is the code of the bike shed": ("16", "W @Shed: The code of the bike shed is 7302."),
+    "how much is the rent of the flat": ("23", "W @Flat: The rent of the flat is 1,140 euros, paid to Mr Halloran."),
+    "where is the spare key": ("30", "W @Home: The spare key hangs behind the water meter."),
+    "which plumber do we call": ("37", "W @Plumber: The plumber we call is Ines Dufresne, 0411 22 90."),
+    "what size are the curtains of the study": ("44", "W @Study: The curtains of the study have the size 135 by 210."),
+    "车棚的密码是多少": ("51", "W @车棚: 车棚的密码是五三八八。"),
+    "房东姓什么": ("58", "W @房东: 房东姓欧阳，住在三楼。"),
+    "女儿的班主任叫什么名字": ("65", "W @女儿: 女儿的班主任叫罗文静。"),
+}
+"""Questions with the days since it was retained, and the line that answers each."""
+ENGLISH = [
+    "{}? I need it today",
+    "{}, I have to tell the guests this morning",
+    "{} - it is for tonight",
+    "{}? The neighbours come tomorrow and I want to be ready",
+    "{} because somebody arrives this afternoon",
+    "{} I need it this evening",
+    "{}? It must be handed in by Friday",
+    "This morning I am in a hurry: {}?",
+    "{} tell the guests this morning",
+    "{} today",
+]
+CHINESE = [
+    "{}，我今天要用",
+    "{}？今天早上要告诉客人",
+    "{}，明天客人来",
+    "{} 今晚得用",
+    "我今天下午要出门，{}",
+    "{}，这周必须交上去",
+    "今天{}",
+]
+RETAINED = [
+    "B The guests praised the soup this morning.",
+    "W The blue bicycle needs a new chain today.",
+    "W 今天客人喜欢排骨汤。",
+    "B 我今天下午把自行车送去修了。",
+    "W The library closes at six tonight.",
+    "B The cat slept in the study all morning.",
+    "B I told the neighbours about the street party.",
+    "W 明天的展览在图书馆三楼。",
+    "B Somebody left a red umbrella in the hall this afternoon.",
+    "W The parcel for the neighbours has to be fetched by Friday.",
+]
+
+
+def write_logs(folder: Path, retained: int) -> Path:
+    """Write each fact into an older log, and so many lines about other things into that of today."""
+    logs = folder / "memory"
+    logs.mkdir(parents=True)
+    today = datetime.now().astimezone().date()
+    for ago, line in FACTS.values():
+        (logs / f"{today - timedelta(days=int(ago))}.md").write_text(f"## Retain\n\n- {line}\n", encoding="utf-8")
+    lines = [f"- {RETAINED[at % 10][:-1]}, number {at}." for at in range(retained)]
+    (logs / f"{today}.md").write_text("\n".join(["## Retain", "", *lines, ""]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(params=[5, 50])
+def daemon(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunningDaemon]:
+    workspace = write_logs(tmp_path / "ws", request.param)
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def test_days_of_plans_leave_the_answer_first(daemon: RunningDaemon) -> None:
+    missed = []
+    for question, (_, line) in FACTS.items():
+        for way in ENGLISH if question.isascii() else CHINESE:
+            asked = way.format(question)
+            reply = daemon.client().call("POST", "/recall", {"query": asked, "k": 5, "touch": False})
+            told = [item["content"] for item in reply["results"]]
+            if not told or told[0] not in line:
+                missed.append((asked, told[:2]))
+    assert not missed
+
+
+def test_a_day_that_is_asked_about_comes_first(daemon: RunningDaemon) -> None:
+    for asked in ("what did the guests praise this morning?", "今天客人喜欢什么", "what happened today?"):
+        reply = daemon.client().call("POST", "/recall", {"query": asked, "k": 5, "touch": False})
+        assert str(datetime.now().astimezone().date()) in reply["results"][0]["source"]
