@@ -15,6 +15,7 @@ from memoryd.api import metrics, openapi
 from memoryd.api.calls import (
     changes,
     core,
+    disagreements,
     entities,
     forget,
     index,
@@ -149,6 +150,7 @@ TABLE: Final = (
     Row("POST", f"{API}/memories/{{memory}}/pin", Who.SESSION, memories.pin, "Pin a memory"),
     Row("POST", f"{API}/memories/{{memory}}/unpin", Who.SESSION, memories.unpin, "Take the pin of a memory away"),
     Row("POST", f"{API}/memories/{{memory}}/importance", Who.SESSION, memories.importance, "Say how important it is"),
+    Row("POST", f"{API}/memories/{{memory}}/replace", Who.SESSION, memories.replace, "Say what holds in its place"),
     Row(
         "POST",
         f"{API}/forget",
@@ -184,6 +186,8 @@ TABLE: Final = (
     Row(
         "POST", f"{API}/reflect", Who.OWNER, reflect.reflect, "Bring pages and opinions up to date", deadline=REFLECTING
     ),
+    Row("GET", f"{API}/disagreements", Who.OWNER, disagreements.disagreements, "List what may contradict what"),
+    Row("POST", f"{API}/disagreements/{{disagreement}}", Who.OWNER, disagreements.settle, "Say which of two holds"),
     Row("GET", f"{API}/proposals", Who.OWNER, reflect.proposals, "List changes that wait for the owner"),
     Row("GET", f"{API}/proposals/{{proposal}}", Who.OWNER, reflect.proposal, "Show a proposal"),
     Row("POST", f"{API}/proposals/{{proposal}}/accept", Who.OWNER, reflect.accept, "Write what a proposal says"),

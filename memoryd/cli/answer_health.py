@@ -12,6 +12,8 @@ from memoryd.wire import Exit
 strict_option = click.option(
     "--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer."
 )
+WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
+"""Stands behind explained answers."""
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",

@@ -164,8 +164,11 @@ def rest_notes(shown: int, total: int, noun: str, *, option: str = "-k", most: i
         yield f"{total - shown:,} more: {option} {min(total, most)}"
 
 
-def undo_notes(changes: Iterable[int | None]) -> Iterator[str]:
-    """Yield the commands that take back what was written; None: that wrote nothing."""
+def undo_notes(changes: Iterable[int | None], run: str | None = None) -> Iterator[str]:
+    """Yield the commands that take back what was written; None: that wrote nothing. A `run` takes back all of it."""
+    if run:
+        yield f"to take it back: memoryctl undo --run {run}"
+        return
     for number in changes:
         if number is not None:
             yield f"to take it back: memoryctl undo {number}"

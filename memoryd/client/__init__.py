@@ -75,6 +75,7 @@ class Client(DaemonConnection):
     pin_memory = memory_calls.pin_memory
     unpin_memory = memory_calls.unpin_memory
     weigh_memory = memory_calls.weigh_memory
+    replace_memory = memory_calls.replace_memory
     export_memories = memory_calls.export_memories
     import_memories = memory_calls.import_memories
 
@@ -90,3 +91,5 @@ class Client(DaemonConnection):
     proposal = retrieval_calls.proposal
     accept_proposal = retrieval_calls.accept_proposal
     reject_proposal = retrieval_calls.reject_proposal
+    disagreements = retrieval_calls.disagreements
+    settle_disagreement = retrieval_calls.settle_disagreement

@@ -22,6 +22,7 @@ from memoryd.replies.memories import (
     MemoryDeleteReply,
     MemoryEditReply,
     MemoryListReply,
+    MemoryReplaceReply,
     MemoryReply,
     MemorySearchReply,
     MemoryStatsReply,
@@ -194,6 +195,22 @@ def weigh_memory(
     return _edited(memory, memory_id, "importance", body)
 
 
+def replace_memory(
+    memory: DaemonConnection,
+    memory_id: str,
+    text: str,
+    *,
+    in_place: bool = False,
+    by_agent: bool = False,
+    session_key: str | None = None,
+    agent: str | None = None,
+) -> MemoryReplaceReply:
+    """Say what holds now in the place of a memory; raises NotFound, Denied. `by_agent`: a model says it."""
+    body = {"text": text, "inPlace": in_place, "byAgent": by_agent, "sessionKey": session_key, "agent": agent}
+    reply: MemoryReplaceReply = memory.call("POST", f"{_path(memory_id)}/replace", body)
+    return reply
+
+
 def _edited(memory: DaemonConnection, memory_id: str, what: str, body: Mapping[str, object]) -> MemoryEditReply:
     reply: MemoryEditReply = memory.call("POST", f"{_path(memory_id)}/{what}", body)
     return reply
@@ -301,12 +318,15 @@ def retain(
     scope: str | None = None,
     entities: list[str] | None = None,
     at: str | None = None,
+    replaces: str | None = None,
+    in_place: bool = False,
     session_key: str | None = None,
     agent: str | None = None,
 ) -> RetainReply:
     """State a memory in today's log: a bullet such as `W @Peter: …`, or plain text; with `each` every bullet is one.
 
-    What is sent twice is written once.
+    What is sent twice is written once. `replaces` is the memory whose place it takes: its id, a citation, or words that
+    it says; with `in_place` its own lines say it. Raises NotFound where that means none, or several.
     """
     body = {
         "text": text,
@@ -317,6 +337,8 @@ def retain(
         "scope": scope,
         "entities": entities,
         "at": at,
+        "replaces": replaces,
+        "inPlace": in_place,
         "sessionKey": session_key,
         "agent": agent,
     }

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from memoryd.client.connection import DaemonConnection, target
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
+    DisagreementsReply,
     EntitiesReply,
     EntityChangeReply,
     EntityShowReply,
@@ -20,6 +21,7 @@ from memoryd.replies.knowledge import (
     ProposalReply,
     ProposalsReply,
     ReflectReply,
+    SettledReply,
 )
 from memoryd.replies.memories import ChangesReply, UndoReply
 from memoryd.replies.search import (
@@ -369,4 +371,20 @@ def accept_proposal(memory: DaemonConnection, name: str, *, agent: str | None = 
 def reject_proposal(memory: DaemonConnection, name: str, *, agent: str | None = None) -> DecidedProposalReply:
     """Take a proposal out of the queue; raises as `accept_proposal` does."""
     reply: DecidedProposalReply = memory.call("POST", f"/proposals/{quote(name, safe='')}/reject", {"agent": agent})
+    return reply
+
+
+def disagreements(
+    memory: DaemonConnection, *, limit: int | None = None, agent: str | None = None
+) -> DisagreementsReply:
+    """List memories that may contradict each other, the newest first; raises Denied but for the owner."""
+    query = {"limit": None if limit is None else str(limit), "agent": agent}
+    reply: DisagreementsReply = memory.call("GET", target("/disagreements", query))
+    return reply
+
+
+def settle_disagreement(memory: DaemonConnection, name: str, keep: str, *, agent: str | None = None) -> SettledReply:
+    """Have the `newer`, the `older` or `both` of two memories hold; raises NotFound, InvalidRequest, Denied."""
+    body = {"keep": keep, "agent": agent}
+    reply: SettledReply = memory.call("POST", f"/disagreements/{quote(name, safe='')}", body)
     return reply

@@ -25,7 +25,11 @@ class LimitsSection(Section):
         default=4096, ge=16, le=1024 * 1024, description="The longest question that is answered, in bytes."
     )
     max_query_tokens: int = Field(
-        default=400, ge=1, le=8192, description="How many words of a question are looked for."
+        default=64,
+        ge=1,
+        le=8192,
+        description="How many words of a question are looked for: of a long one those of the sentences that ask, and "
+        "of the others those that the fewest notes hold.",
     )
     max_body_bytes: int = Field(
         default=1024 * 1024, ge=1024, le=1024**3, description="The largest body of a request, in bytes."

@@ -95,7 +95,7 @@ class PromotionSection(Section):
 
 
 class DemotionSection(Section):
-    """What makes a working memory peripheral; one that is core or pinned never becomes so."""
+    """What makes a working memory peripheral, and what takes one out of the core that only touches brought there."""
 
     relevance: float = Field(default=0.15, ge=0, le=1, description="Peripheral below this composite.")
     age_days: float = Field(
@@ -107,6 +107,13 @@ class DemotionSection(Section):
     )
     access: int = Field(
         default=3, ge=0, le=1_000_000, description="Touches from which on age alone makes nothing peripheral."
+    )
+    core_days: float = Field(
+        default=60,
+        alias="core_days",
+        gt=0,
+        le=36_500,
+        description="What touches alone made core is working again when nothing used it for more days than these.",
     )
 
 
@@ -129,7 +136,9 @@ class EvolutionSection(Section):
     promotion: PromotionSection = Field(
         default=PromotionSection(), description="When a memory becomes core, or working again."
     )
-    demotion: DemotionSection = Field(default=DemotionSection(), description="When a memory becomes peripheral.")
+    demotion: DemotionSection = Field(
+        default=DemotionSection(), description="When a memory becomes peripheral, or leaves the core."
+    )
 
     def to_tiers(self) -> TierSettings:
         """Return the thresholds."""

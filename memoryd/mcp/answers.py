@@ -169,6 +169,8 @@ class FoundText(BaseModel):
     """Whether the line stands as it was read: verified, moved, edited, gone."""
     superseded: bool | None = None
     """True if a newer version is known."""
+    disputed: bool | None = None
+    """True if another memory says otherwise, and nobody settled which holds."""
     score: float | None = None
     """How well it answers, 0 to 1."""
     verdict: str | None = None
@@ -346,6 +348,7 @@ def _head(piece: FoundText | ProposalText) -> str:
     else:
         told = [piece.citation or piece.path, piece.corpus, piece.kind, piece.day, *(piece.about or []), piece.id]
         told += ["superseded"] if piece.superseded else []
+        told += ["disputed"] if piece.disputed else []
         told += ["pinned"] if piece.pinned else []
         told += [piece.state] if piece.state not in (None, "verified") else []
         told += [f"{piece.score:.2f}"] if piece.score is not None else []

@@ -145,6 +145,13 @@ class MemoryArguments(ToolArguments):
     """The memory, as memory_search and recall name it."""
 
 
+class ReplaceArguments(MemoryArguments):
+    """Of memory_replace."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+    """What holds now, in one sentence or a few, in the language in which it was said."""
+
+
 def read(model: type[ToolArguments], given: dict[str, Any] | None) -> ToolArguments:
     """Return the arguments of a call; raises InvalidRequest, which names what is wrong and never what was given."""
     try:

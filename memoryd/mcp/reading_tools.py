@@ -237,6 +237,7 @@ def _item(item: RecallItemReply) -> FoundText:
         scope=item.get("scope"),
         state=item.get("state"),
         superseded=True if item.get("supersededBy") else None,
+        disputed=True if item.get("doubtedBy") else None,
         score=round(item["score"], 3) if "score" in item else None,
         verdict=item.get("verdict"),
         flags=flags,

@@ -19,6 +19,7 @@ from memoryd.mcp.arguments import (
     MemoryArguments,
     NoArguments,
     RecallArguments,
+    ReplaceArguments,
     SearchArguments,
     ToolArguments,
 )
@@ -119,6 +120,17 @@ TABLE: Final = (
         MemoryArguments,
         WrittenAnswer,
         writing_tools.memory_unpin,
+        level=WriteLevel.ALL,
+        is_destructive=True,
+    ),
+    ToolRow(
+        "memory_replace",
+        "Replace a memory",
+        "Write what holds now in the place of a memory, which is kept and marked as superseded. Not for what the owner "
+        "wrote or pinned. The owner can undo it.",
+        ReplaceArguments,
+        WrittenAnswer,
+        writing_tools.memory_replace,
         level=WriteLevel.ALL,
         is_destructive=True,
     ),

@@ -1,8 +1,9 @@
 """Tools that write: each change is one of the journal, told with its number, and can be taken back."""
 
+from memoryd.domain.memories.kinds import SHORT_SIGNS
 from memoryd.errors import InvalidRequest
 from memoryd.mcp.answers import WrittenAnswer
-from memoryd.mcp.arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments
+from memoryd.mcp.arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments, ReplaceArguments
 from memoryd.mcp.caller import ToolCaller
 from memoryd.replies.memories import CoreEditReply, MemoryDocumentReply
 
@@ -45,13 +46,24 @@ async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> Writte
     return _of_memory("unpinned" if reply["changed"] else "it is not pinned", reply["memory"], reply["changes"])
 
 
+async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Write what holds now in the place of a memory, as from the agent."""
+    reply = await caller.write(
+        lambda memory: memory.replace_memory(
+            arguments.id, arguments.text, by_agent=True, session_key=caller.session_key, agent=caller.agent
+        )
+    )
+    done = f"replaced {reply['replaced'][:SHORT_SIGNS]}" if reply["changed"] else "it says so already"
+    return _of_memory(done, reply["memory"], reply["changes"], run=reply["run"], notes=reply["notes"])
+
+
 async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
     """Take the lines of a memory out."""
     reply = await caller.write(
         lambda memory: memory.delete_memory(arguments.id, session_key=caller.session_key, agent=caller.agent)
     )
     changes = reply["changes"]
-    undo = f"memoryctl undo --run {reply['run']}" if reply["run"] else _undo(changes)
+    undo = _undo(changes, reply["run"])
     return WrittenAnswer(
         done="deleted", id=reply["id"], changes=changes or None, undo=undo, notes=reply["lines"] or None
     )
@@ -62,6 +74,7 @@ def _of_memory(
     memory: MemoryDocumentReply,
     changes: list[int],
     *,
+    run: str | None = None,
     notes: list[str] | None = None,
     created: bool | None = None,
 ) -> WrittenAnswer:
@@ -71,13 +84,15 @@ def _of_memory(
         citation=memory["citation"],
         created=created,
         changes=changes or None,
-        undo=_undo(changes),
+        undo=_undo(changes, run),
         notes=notes or None,
     )
 
 
-def _undo(changes: list[int]) -> str | None:
-    """Return the commands that take changes back, the last one first."""
+def _undo(changes: list[int], run: str | None = None) -> str | None:
+    """Return the commands that take changes back, the last one first; a run takes back all of its own."""
+    if run:
+        return f"memoryctl undo --run {run}"
     return " && ".join(f"memoryctl undo {change}" for change in reversed(changes)) or None
 
 

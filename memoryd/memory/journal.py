@@ -78,6 +78,8 @@ class Journal:
         self.on_written: list[Callable[[], object]] = []
         self.knows: list[Callable[[RelativePath], bool]] = []
         """Who can say that a note was there a moment ago."""
+        self.one_at_a_time = asyncio.Lock()
+        """For who looks up what stands before writing over it, of whichever agent of the workspace."""
         self._executor = executor
         self._is_read_only = is_read_only
         self._clock = clock
@@ -354,12 +356,13 @@ class Undoing:
 def _text_without(row: ChangeRow, text: str) -> str:
     hint = f"look at {row.path}, and edit it yourself"
     try:
-        return undone_text(text, row.path, _kept(row))
+        return undone_text(text, row.path, kept_hunks(row))
     except MovedOnError as exc:
         raise InvalidRequest(f"change {row.id} cannot be taken back: {exc}", hint=hint) from exc
 
 
-def _kept(row: ChangeRow) -> tuple[Hunk, ...]:
+def kept_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
+    """Return what undoing a change takes; raises InvalidRequest where it is undone already, or that is not kept."""
     if row.state is ChangeState.UNDONE:
         raise InvalidRequest(f"change {row.id} is taken back already", hint="undo the undo to have it again")
     if row.hunks is None:

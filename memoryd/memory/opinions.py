@@ -35,6 +35,12 @@ class HeldOpinion(Struct, frozen=True):
     def confidence(self) -> float:
         return self.standing.confidence
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether a line gives the confidence, or evidence moved it: else it is what any opinion begins with."""
+        is_written = any(one.line.attributes.confidence is not None for one in self.memory.sources)
+        return is_written or self.standing.confidence != self.standing.base.confidence
+
 
 class OpinionBook:
     """Reads and records the steps of opinions. Verbs raise StoreError, and `apply` also Denied.

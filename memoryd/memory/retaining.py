@@ -20,6 +20,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.firewall import keyed
+from memoryd.domain.memories.changes.replacing import MemoryReplacement
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.edits import (
     AttributeChange,
@@ -28,6 +29,7 @@ from memoryd.domain.memories.edits import (
     retained_in,
     stating,
     with_attributes,
+    with_lines,
     without_memory,
 )
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy, short_id
@@ -40,7 +42,10 @@ from memoryd.store.ledger.usage import StatedRows
 PINNED: Final = "a memory was pinned"
 UNPINNED: Final = "a memory was unpinned"
 WEIGHED: Final = "a memory got another importance"
+SETTLED: Final = "two memories that disagreed were settled"
 DELETED: Final = "a memory was deleted"
+REPLACED: Final = "a memory was replaced"
+_UNMARKED: Final = "it is superseded, and its line in {} could not be marked so: {}"
 _GONE: Final = "its line was edited, or taken out, a moment ago: look it up again"
 
 LineEdit = Callable[[str, RelativePath, MemoryId], str | None]
@@ -54,12 +59,35 @@ class WrittenLines(Struct, frozen=True):
     changes: tuple[NoteChange, ...]
     run: str = ""
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The changes by which it can be undone."""
+        return tuple(one.id for one in self.changes if one.id)
+
+
+class Retention(Struct, frozen=True):
+    """Where the memories stand now, in the order they were given; `added` says of each whether it is new in the log."""
+
+    path: RelativePath
+    placed: tuple[PlacedLine, ...]
+    added: tuple[bool, ...]
+    change: NoteChange
+
+
+class WrittenReplacement(Struct, frozen=True):
+    """What was written of a replacement, where the new statement stands, and what could not be written."""
+
+    written: WrittenLines
+    retention: Retention
+    notes: tuple[str, ...] = ()
+
 
 class LineEditing:
     """Writes into the lines of memories of one workspace."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self.one_at_a_time = journal.one_at_a_time
 
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
@@ -79,6 +107,11 @@ class LineEditing:
         why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
         return await self._written(memory, sorted(paths), edit, why=why, agent=agent)
 
+    async def relate(self, memory: Memory, edit: LineEdit) -> WrittenLines:
+        """Have the newest line of a memory say how it stands to another one; raises as `change`."""
+        paths = sorted({source.path for source in memory.sources if source.line is memory.line})
+        return await self._written(memory, paths, edit, why=SETTLED, agent="")
+
     async def delete(self, memory: Memory, *, agent: str = "") -> WrittenLines:
         """Take out all lines that state a memory, and return what was written; raises as `change`."""
         paths = sorted({source.path for source in memory.sources})
@@ -91,6 +124,64 @@ class LineEditing:
             text = (await self._journal.read(RelativePath(path))).text or ""
             found += [(path, one.start_line, one.end_line) for one in stating(text, RelativePath(path), memory.id)]
         return found
+
+    async def replace(
+        self, old: Memory, plan: MemoryReplacement, paths: Sequence[str], log: RelativePath, *, agent: str = ""
+    ) -> WrittenReplacement:
+        """Write a replacement into the notes of `paths`, and its new line into the log, all of one run.
+
+        The log comes first: a new line that names what it supersedes is all that is needed, marks of older ones are
+        for who reads these. In place all notes are written, or it is raised what was. Raises as `change`.
+        """
+        self._journal.check_writable()
+        if not await self._stands(old, is_written=plan.is_in_place):
+            raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_GONE)
+        run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
+        own = [] if plan.is_in_place or plan.is_said else [log]
+        for path in dict.fromkeys((*own, *map(RelativePath, paths))):
+            edit = partial(_replace_in_log if path in own else _replace_in_note, plan, path)
+            try:
+                change = await self._journal.change(
+                    path, edit, by=WrittenBy.MEMORIES, why=REPLACED, run=run, agent=agent
+                )
+            except (NoPlaceError, MemorydError) as exc:
+                error = exc if isinstance(exc, MemorydError) else InvalidRequest(str(exc))
+                if plan.is_in_place or path in own:
+                    raise _with_undo_hint(error, done) from exc
+                notes.append(_UNMARKED.format(path, error))
+                continue
+            done.append(change)
+        written = tuple(one for one in done if one.is_written)
+        standing = await self._standing(plan, [*own, *plan.said_in, *(one.path for one in old.sources)], done)
+        return WrittenReplacement(WrittenLines(written, run if len(written) > 1 else ""), standing, tuple(notes))
+
+    async def _stands(self, memory: Memory, *, is_written: bool) -> bool:
+        """Tell whether a line states it; between two steps of an editor that saves it a note may be empty.
+
+        A note that may not be written, where nothing `is_written` but marks, is taken at the word of the index.
+        """
+        for _ in range(GONE_TRIES):
+            try:
+                if await self.standing(memory):
+                    return True
+            except InvalidRequest:
+                if is_written:
+                    raise
+                return True
+            await asyncio.sleep(PAUSE_SECONDS)
+        return False
+
+    async def _standing(self, plan: MemoryReplacement, paths: Sequence[str], done: Sequence[NoteChange]) -> Retention:
+        """Return where the new statement stands, in the first of these notes that has it; raises NotFound."""
+        changes = {one.path: one for one in done}
+        for path in dict.fromkeys((*map(RelativePath, paths), *changes)):
+            change = changes.get(path)
+            if change is None:
+                note = await self._journal.read(path)
+                change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
+            if found := stating(change.text, path, plan.new):
+                return Retention(path, found[-1:], (change.is_written,), change)
+        raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_GONE)
 
     async def _written(
         self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
@@ -131,6 +222,14 @@ class LineEditing:
                 raise _with_undo_hint(exc, done) from exc
         written = tuple(one for one in done if one.is_written)
         return WrittenLines(written, run if len(written) > 1 else "") if found.is_any else None
+
+
+def _replace_in_log(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str:
+    return plan.in_log(text or "", path).text
+
+
+def _replace_in_note(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str | None:
+    return None if text is None else with_lines(text, path, plan.of)
 
 
 class _FoundLine:
@@ -195,15 +294,6 @@ class StatedLines:
         return {text: hashed(f"stated\0{as_said(text)}") for text in wanted}
 
 
-class Retention(Struct, frozen=True):
-    """Where the memories stand now, in the order they were given; `added` says of each whether it is new in the log."""
-
-    path: RelativePath
-    placed: tuple[PlacedLine, ...]
-    added: tuple[bool, ...]
-    change: NoteChange
-
-
 class Retaining:
     """Writes memories into the daily logs of one workspace. `today` is the owner's day; `stated` knows them later."""
 
@@ -211,6 +301,10 @@ class Retaining:
         self._journal = journal
         self._today = today
         self._stated = stated
+
+    def log(self, day: date | None = None) -> RelativePath:
+        """Return the log of a day, of a day to come that of today."""
+        return RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
 
     async def retain(
         self,
@@ -225,7 +319,7 @@ class Retaining:
 
         A day to come is today. Raises what `Journal.change` does, and InvalidRequest where nothing can be added.
         """
-        path = RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
+        path = self.log(day)
         found: list[RetainedText] = []
         edit = partial(_retain_lines, path, lines, found)
         try:

@@ -14,9 +14,10 @@ from typing import Final
 
 import structlog
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.tiers import (
     DAY_SECONDS,
     Aged,
@@ -24,19 +25,24 @@ from memoryd.domain.memories.tiers import (
     Tier,
     TierSettings,
     Usage,
+    judged_now,
     relevance_now,
     settled,
     terms_now,
     tier_now,
     touched,
+    without_unearned,
 )
 from memoryd.errors import Denied, MemorydError
 from memoryd.index.threads import with_pauses
+from memoryd.memory.touches import CountedOnce, TierMove, tier_change, tier_changes, tiers_before
+from memoryd.store.ledger.changes import ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.usage import MOST_KEPT, UsageRows
 
 log = structlog.get_logger(__name__)
 
 _NOTHING: Final = 1e-9
+_UNUSED: Final = Usage()
 DAYS_MAX: Final = 4096
 """Days whose end is known without asking the zone."""
 FLUSH_SECONDS: Final = 2.0
@@ -113,24 +119,26 @@ class Usages:
         self.when = when
         self.book = Book()
         self.dirty: set[MemoryId] = set()
+        self.unlisted: dict[MemoryId, TierMove] = {}
+        """What touches that may be no uses gave, and was taken back; no row lists it yet."""
         self._held: dict[MemoryId, Usage] = {}
         self._ends: dict[date, float] = {}
 
     def of(self, memory: MemoryId) -> Usage:
         """Return how a memory was used, as it was noted last."""
-        return self._held.get(memory, Usage())
+        return self._held.get(memory, _UNUSED)
 
     def tier(self, memory: Memory, now: float) -> Tier:
         """Return the tier of a memory as it is at a time."""
-        return tier_now(self.of(memory.id), self._aged(memory, now), self.settings.tiers)[0]
+        return tier_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)[0]
 
     def terms(self, memory: Memory, now: float) -> RelevanceTerms:
         """Return every term of a memory's relevance at a time."""
-        return terms_now(self.of(memory.id), self._aged(memory, now), self.settings.tiers)
+        return terms_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)
 
     def weight(self, memory: Memory, now: float) -> float:
         """Return what a memory counts at a time, unscaled."""
-        relevance = relevance_now(self.of(memory.id), self._aged(memory, now), self.settings.tiers)
+        relevance = relevance_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)
         return float(relevance**self.settings.strength)
 
     def touch(self, one: MemoryId, at: float) -> None:
@@ -138,19 +146,26 @@ class Usages:
         memory = self.book.memories.get(one)
         if memory is None or (one not in self._held and len(self._held) >= MOST_KEPT):
             return
-        self._held[one] = touched(self.of(one), self._aged(memory, at), self.settings.tiers)
+        earned = self._earned(memory)
+        self._list(memory, earned, at)
+        self._held[one] = touched(earned, self._aged(memory, at), self.settings.tiers)
         self.dirty.add(one)
 
     def judged(self, memories: Collection[Memory], now: float) -> Callable[[], None]:
         """Judge the tiers of these memories; call it in a thread, and what it returns where all else is called."""
         held = dict(self._held)
-        pairs = ((one, held.get(one.id, Usage())) for one in with_pauses(memories))
-        found = ((one.id, was, settled(was, self._aged(one, now), self.settings.tiers)) for one, was in pairs)
-        changed = {key: after for key, was, after in found if after is not was}
+        tiers = self.settings.tiers
+        pairs = ((one, held.get(one.id, _UNUSED)) for one in with_pauses(memories))
+        earned = ((one, was, without_unearned(was, one.line, tiers)) for one, was in pairs)
+        found = ((one, was, now_is, settled(now_is, self._aged(one, now), tiers)) for one, was, now_is in earned)
+        changed = {one.id: (one, now_is, after) for one, was, now_is, after in found if after is not was}
 
         def take() -> None:
             # what was touched meanwhile was judged by that
-            fresh = {key: after for key, after in changed.items() if self._held.get(key) is held.get(key)}
+            same = {key: moved for key, moved in changed.items() if self._held.get(key) is held.get(key)}
+            for memory, now_is, _after in same.values():
+                self._list(memory, now_is, now)
+            fresh = {key: after for key, (_memory, _now_is, after) in same.items()}
             self._held |= fresh
             self.dirty |= fresh.keys()
 
@@ -170,11 +185,41 @@ class Usages:
         self.dirty.clear()
         return changed
 
+    def taken_unlisted(self) -> Mapping[MemoryId, TierMove]:
+        """Return what was taken back, and no row lists yet."""
+        unlisted, self.unlisted = self.unlisted, {}
+        return unlisted
+
+    def take_back(self, row: ChangeRow, now: float) -> dict[MemoryId, TierMove]:
+        """Give memories the touches and the tiers again that they had before a change; return what moved."""
+        before = {short: (tier, lost) for short, tier, lost in tiers_before(row)}
+        moves = dict[MemoryId, TierMove]()
+        for one, usage in self._held.items():
+            memory = self.book.memories.get(one)
+            if memory is not None and (had := before.get(short_id(one))) is not None:
+                given = replace(usage, access_count=max(0, usage.access_count + had[1]), tier=had[0])
+                moves[one] = usage, replace(given, judged=judged_now(self._aged(memory, now)))
+        self._held |= {one: after for one, (_before, after) in moves.items()}
+        self.dirty |= moves.keys()
+        return moves
+
     def discard(self, memories: Iterable[MemoryId]) -> None:
         """Know nothing of these any more."""
         for one in memories:
+            self.unlisted.pop(one, None)
             self._held.pop(one, None)
             self.dirty.discard(one)
+
+    def _earned(self, memory: Memory) -> Usage:
+        return without_unearned(self.of(memory.id), memory.line, self.settings.tiers)
+
+    def _list(self, memory: Memory, earned: Usage, now: float) -> None:
+        """List what was taken back, if anything was; a pin, or importance, may hold in the core without touches."""
+        held = self.of(memory.id)
+        tier = tier_now(earned, self._aged(memory, now), self.settings.tiers)[0]
+        left = replace(earned, tier=tier) if held.tier is tier else earned
+        if (held.access_count, held.tier) != (left.access_count, left.tier):
+            self.unlisted[memory.id] = held, left
 
     def _aged(self, memory: Memory, now: float) -> Aged:
         day = memory.recorded
@@ -198,6 +243,7 @@ class UsageBook:
         self.has_news = asyncio.Event()
         self.scale = RelevanceScale(self.usages.weight)
         self._early: list[tuple[MemoryId, float]] | None = []
+        self._sessions, self._messages = CountedOnce(), CountedOnce()
         self._read_again_at = float("-inf")
         self._writing = asyncio.Lock()
 
@@ -225,10 +271,20 @@ class UsageBook:
         mean = self.scale.mean(book, now)
         return lambda memory: self.usages.weight(memory, now) / mean
 
-    def touch(self, memories: Iterable[MemoryId], at: float | None = None) -> None:
-        """Note that these memories were used at a time, by default now; it is written within seconds."""
+    def touch(
+        self, memories: Iterable[MemoryId], at: float | None = None, *, session: str = "", message: str = ""
+    ) -> None:
+        """Note that these memories were used at a time, by default now; it is written within seconds.
+
+        Each counts once in a session, and once for a message that tells them unasked, in however many sessions that is
+        said within hours: a prompt that a program repeats is no use each time.
+        """
         at = self._at(at)
-        for one in dict.fromkeys(memories):
+        names = (self._sessions, session), (self._messages, message)
+        fresh = [one for one in dict.fromkeys(memories) if not any(held.has(name, one, at) for held, name in names)]
+        for held, name in names:
+            held.note(name, fresh, at)
+        for one in fresh:
             if self._early is None:
                 self.usages.touch(one, at)
             elif len(self._early) < MOST_EARLY:
@@ -240,6 +296,8 @@ class UsageBook:
         # behind a batch that is being written, which may hold them
         async with self._writing:
             self.usages.discard(memories)
+            for counted in (self._sessions, self._messages):
+                counted.drop(memories)
             await self.rows.drop(memories)
 
     async def ready(self) -> None:
@@ -266,15 +324,34 @@ class UsageBook:
     async def flush(self) -> None:
         """Write what changed; raises StoreError, and then it is written with the next."""
         async with self._writing:
-            changed = self.usages.taken()
-            try:
-                await self.rows.put(changed)
-            except Denied:
-                # what may not be written is known until the daemon ends
-                return
-            except BaseException:
+            # what may not be written is known until the daemon ends
+            with contextlib.suppress(Denied):
+                await self._put()
+
+    async def _put(self) -> None:
+        changed, unlisted = self.usages.taken(), self.usages.taken_unlisted()
+        try:
+            await self.rows.put(changed, tier_changes(unlisted, self.usages.when.clock()))
+        except BaseException as exc:
+            if not isinstance(exc, Denied):
                 self.usages.dirty |= changed.keys()
-                raise
+                self.usages.unlisted |= unlisted
+            raise
+
+    async def undo(self, row: ChangeRow, changes: ChangeLog) -> int:
+        """Take back a change of touches and tiers, and return the number of the change that this is.
+
+        Raises StoreError, Denied.
+        """
+        await self.load()
+        at = self.usages.when.clock()
+        async with self._writing:
+            moves = self.usages.take_back(row, at)
+            await self._put()
+            undone = tier_change(moves, at, why=f"change {row.id} was taken back", undoes=row.id)
+            number = await changes.intend(undone)
+            await changes.settle(number, ChangeState.DONE)
+        return number
 
     async def prune(self, now: float) -> None:
         """Write what a ledger that was begun anew lacks, and drop what no line has stated for long."""

@@ -153,6 +153,7 @@ class ReflectReply(TypedDict):
     proposals: list[ProposalSummaryReply]
     copies: list[NearCopiesReply]
     acrossScopes: list[NearCopiesReply]
+    disagreements: int
     coreLeftOut: int
     tookMs: float
 
@@ -179,3 +180,38 @@ class DecidedProposalReply(ProposalReply):
 
     change: int
     note: str
+
+
+class DisagreeingMemoryReply(TypedDict):
+    """One of two memories that disagree."""
+
+    id: str
+    text: str
+    saidBy: str | None
+    pinned: bool
+    recorded: str
+    source: str
+
+
+class DisagreementReply(TypedDict):
+    """Two memories that both stand, and may contradict each other."""
+
+    id: str
+    doubt: str
+    leads: str
+    newer: DisagreeingMemoryReply
+    older: DisagreeingMemoryReply
+
+
+class DisagreementsReply(TypedDict):
+    """Disagreements, the newest first."""
+
+    disagreements: list[DisagreementReply]
+    total: int
+
+
+class SettledReply(DisagreementReply):
+    """A disagreement that was settled; `changes` are the numbers for `undo`."""
+
+    keep: str
+    changes: list[int]

@@ -72,6 +72,7 @@ class RelevanceTermsReply(TypedDict):
     composite: float
     floor: float
     relevance: float
+    leaves_core_in_days: float | None
 
 
 class MemoryWhyReply(MemoryReply):
@@ -120,6 +121,17 @@ class MemoryEditReply(MemoryReply):
     changed: bool
     changes: list[int]
     searchable: bool
+
+
+class MemoryReplaceReply(MemoryReply):
+    """A memory in the place of another."""
+
+    replaced: str
+    changed: bool
+    changes: list[int]
+    run: str | None
+    searchable: bool
+    notes: list[str]
 
 
 class MemoryDeleteReply(TypedDict):
@@ -270,6 +282,9 @@ class RetainReply(RetainedReply):
 
     memories: list[RetainedReply]
     change: int | None
+    changes: list[int]
+    run: str | None
+    replaced: str | None
     searchable: bool
     notes: list[str]
 
@@ -291,6 +306,8 @@ class TransferredMemoryReply(TypedDict):
     supports: list[str]
     contradicts: list[str]
     supersedes: list[str]
+    superseded: list[str]
+    beside: list[str]
     days: list[str]
     sources: list[str]
 

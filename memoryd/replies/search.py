@@ -268,6 +268,7 @@ RecallItemReply = TypedDict(
         "evidence": NotRequired[OpinionEvidenceReply],
         "supersedes": NotRequired[list[str]],
         "supersededBy": NotRequired[list[str]],
+        "doubtedBy": NotRequired[list[str]],
         "copies": NotRequired[list[str]],
         "tier": NotRequired[Literal["core", "working", "peripheral"]],
         "score": NotRequired[float],

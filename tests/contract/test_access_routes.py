@@ -39,6 +39,7 @@ QA_WRITTEN: dict[str, dict[str, object]] = {
     "memories/00000000/pin": {},
     "memories/00000000/unpin": {},
     "memories/00000000/importance": {"importance": 0.5},
+    "memories/00000000/replace": {"text": "the pier was painted in spring"},
 }
 QA_READ = ("qa/sessions", "qa/sessions/lanterns", "qa/topics", "qa/stats")
 KEPT_READ = {
@@ -70,6 +71,7 @@ UNKNOWN = (
     "memories/00000000/pin",
     "memories/00000000/unpin",
     "memories/00000000/importance",
+    "memories/00000000/replace",
 )
 """What is asked of these may not be there."""
 PATIENCE = 20.0
@@ -290,6 +292,11 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/sessions/sync"): {"json": {"wait": False}},
     ("POST", "/v1/sessions/forget"): {"json": {"session": "lanterns", "dryRun": True}},
     ("POST", "/v1/reflect"): {"json": {"dryRun": True}},
+    ("GET", "/v1/disagreements"): {},
+    ("POST", "/v1/disagreements/{disagreement}"): {
+        "url": "/v1/disagreements/00000000-11111111",
+        "json": {"keep": "newer"},
+    },
     ("GET", "/v1/proposals"): {},
     ("GET", "/v1/proposals/{proposal}"): {"url": "/v1/proposals/0123456789ab"},
     ("POST", "/v1/proposals/{proposal}/accept"): {"url": "/v1/proposals/0123456789ab/accept", "json": {}},
@@ -321,6 +328,10 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/memories/{memory}/importance"): {
         "url": "/v1/memories/00000000/importance",
         "json": {"importance": 0.5},
+    },
+    ("POST", "/v1/memories/{memory}/replace"): {
+        "url": "/v1/memories/00000000/replace",
+        "json": {"text": "the pier was painted in spring"},
     },
     ("POST", "/v1/forget"): {"json": {"target": "lantern", "dryRun": True}},
     ("GET", "/v1/verify"): {"params": {"citation": "MEMORY.md#L1"}},

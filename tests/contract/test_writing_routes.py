@@ -25,13 +25,14 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/qa/mark"): [{"citation": "session:s1#Q1", "keep": False}],
     ("POST", "/turns"): [{"role": "user", "text": text} for text in ("/remember tea", "/compact")],
     ("POST", "/capture"): [{"text": "I live in Graz."}],
-    ("POST", "/retain"): [{"text": "W: tea"}],
+    ("POST", "/retain"): [{"text": "W: tea"}, {"text": "W: tea", "replaces": "lantern"}],
     ("POST", "/memories"): [{"text": "tea"}],
     ("POST", "/memories/import"): [{"memories": [{"text": "tea"}], "run": "0" * 32}],
     ("DELETE", "/memories/{memory}"): [{}],
     ("POST", "/memories/{memory}/pin"): [{}],
     ("POST", "/memories/{memory}/unpin"): [{}],
     ("POST", "/memories/{memory}/importance"): [{"importance": 0.5}],
+    ("POST", "/memories/{memory}/replace"): [{"text": "tea"}, {"text": "tea", "inPlace": True}],
     ("POST", "/forget"): [{"target": "lantern"}],
     ("POST", "/core/append"): [{"text": "- tea"}],
     ("POST", "/core/replace"): [{"old": "lantern", "new": "tea"}],
@@ -40,6 +41,7 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/entities/split"): [{"alias": "Zinnober"}],
     ("POST", "/undo"): [{"id": 1}],
     ("POST", "/reflect"): [{}],
+    ("POST", "/disagreements/{disagreement}"): [{"keep": "newer"}, {"keep": "older"}, {"keep": "both"}],
     ("POST", "/proposals/{proposal}/accept"): [{}],
     ("POST", "/proposals/{proposal}/reject"): [{}],
 }
@@ -69,6 +71,8 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
         (home / "own" / "MEMORY.md").write_text("# Core\n\nThe lantern hangs beside a door.\n")
         running.client().sync()
         running.client().retain("W @Karmesin: The teapot is cracked.", agent="c")
+        running.client().retain("W @Karmesin: The office printer is a Brother HL-2350.", agent="c")
+        running.client().retain("W(from=agent) @Karmesin: The office printer is an HP M209.", agent="c")
         running.client().add_turn("Which lamp?", "The red one.", session="s1", agent="c", significance=1.0)
         running.stop()
         given = json.loads(running.config.read_text())
@@ -79,8 +83,12 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
 
 
 @pytest.fixture(scope="module")
-def memory(read_only: RunningDaemon) -> str:
-    return next(str(one["id"]) for one in read_only.client().memories(agent="c")["memories"])
+def names(read_only: RunningDaemon) -> Mapping[str, str]:
+    """What stands in addresses: what is there, but for proposals."""
+    client = read_only.client()
+    memory = client.memories(agent="c")["memories"][0]["id"]
+    (disagreement,) = client.disagreements(agent="c")["disagreements"]
+    return {"memory": memory, "disagreement": disagreement["id"], "proposal": "0123456789ab"}
 
 
 def bytes_of(home: Path) -> dict[str, bytes]:
@@ -89,10 +97,10 @@ def bytes_of(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
 
 
-def asked(client: httpx.Client, call: Call, memory: str, body: Mapping[str, object]) -> httpx.Response:
+def asked(client: httpx.Client, call: Call, names: Mapping[str, str], body: Mapping[str, object]) -> httpx.Response:
     """Ask a call; where it has no body, who asks is told in its address."""
     method, path = call
-    url = path.format(memory=memory, proposal="0123456789ab")
+    url = path.format(**names)
     return client.delete(url, params=body) if method == "DELETE" else client.request(method, url, json=body)  # type: ignore[arg-type]  # a table of values
 
 
@@ -116,17 +124,19 @@ def test_every_row_of_the_table_is_known_to_write_or_not() -> None:
 
 
 @pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
-def test_owner_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon, memory: str, call: Call) -> None:
+def test_owner_writes_nothing_where_memory_is_read_only(
+    read_only: RunningDaemon, names: Mapping[str, str], call: Call
+) -> None:
     before = bytes_of(read_only.home)
     with on_socket(read_only, "memoryd") as owner:
         for body in WRITES[call]:
-            reply = asked(owner, call, memory, {"agent": "c", **body})
+            reply = asked(owner, call, names, {"agent": "c", **body})
             assert (reply.status_code, reply.json()["error"]["code"]) == (httpx.codes.FORBIDDEN, "denied"), reply.text
             assert "readOnly" in reply.text
     assert bytes_of(read_only.home) == before
 
 
-def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon, memory: str) -> None:
+def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon, names: Mapping[str, str]) -> None:
     """Neither by the paths that it has for itself, nor by those of the sockets."""
     before, everywhere = (
         bytes_of(read_only.home),
@@ -137,20 +147,20 @@ def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon,
     with on_port(read_only) as client:
         for call, bodies in calls.items():
             for body in bodies:
-                reply = asked(client, call, memory, {"agent": "c", **body})
+                reply = asked(client, call, names, {"agent": "c", **body})
                 assert (call, reply.json()["error"]["code"]) == (call, "denied")
                 assert "readOnly" in reply.text or call not in everywhere
     assert bytes_of(read_only.home) == before
 
 
 @pytest.mark.parametrize("call", sorted(WRITES), ids=" ".join)
-def test_f145_another_agent_writes_nothing(read_only: RunningDaemon, memory: str, call: Call) -> None:
+def test_f145_another_agent_writes_nothing(read_only: RunningDaemon, names: Mapping[str, str], call: Call) -> None:
     """On its own socket, by its own key and by one of the other agent; what it is told is no word of that one."""
     before = bytes_of(read_only.home)
     with on_socket(read_only, "a") as stranger:
         for body in WRITES[call]:
             for who in ({"sessionKey": "agent:c:main"}, {"agent": "c", "sessionKey": "agent:a:main"}, {"agent": "c"}):
-                reply = asked(stranger, call, memory, {**body, **who})
+                reply = asked(stranger, call, names, {**body, **who})
                 assert (reply.status_code, reply.json()["error"]["code"]) == (httpx.codes.FORBIDDEN, "denied")
                 assert not any(word in reply.text for word in ("karmesin", "teapot", "lamp", "readOnly"))
     assert bytes_of(read_only.home) == before

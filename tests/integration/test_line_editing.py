@@ -9,10 +9,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
-from memoryd.domain.memories.edits import AttributeChange
+from memoryd.domain.memories.changes.replacing import MemoryReplacement, replacement, stands_in_for
+from memoryd.domain.memories.edits import AttributeChange, StatedText, stated_line
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, InvalidRequest, NotFound
@@ -187,3 +189,60 @@ async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, j
         await LineEditing(journal).change(memory_saying(workspace, "x\nmore"), change)
         assert memory_sections(padded(path.read_text()), LOG).lines[0].line.attributes.is_pinned == (number % 2 == 0)
     assert path.read_text().endswith("\n\n## Retain\n- W @Peter: x\n  more\n")
+
+
+def plan_of(workspace: Path, text: str, new: str, *, is_in_place: bool = False) -> MemoryReplacement:
+    old = memory_saying(workspace, text)
+    said = stands_in_for(stated_line(StatedText(text=new)), old, is_in_place=is_in_place)
+    return replacement(book_of(old.sources), old, said, is_in_place=is_in_place)
+
+
+@pytest.mark.parametrize("name", SAVES)
+@pytest.mark.parametrize("is_in_place", [False, True])
+async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
+    workspace: Path, journal: Journal, name: str, is_in_place: bool
+) -> None:
+    save, chance, path = SAVES[name], random.Random(name), workspace / LOG
+    path.write_text("# Day\n\n## Retain\n- W @Peter: drinks 0 cups\n")
+    for number in range(6):
+        typed = path.read_bytes().replace(b"# Day", b"# Day" + b" x" * (number + 1), 1)
+
+        def edit(typed: bytes = typed) -> None:
+            save(path, typed, lambda: time.sleep(chance.random() / 500))
+
+        text, new = f"drinks {number} cups", f"drinks {number + 1} cups"
+        old, plan = memory_saying(workspace, text), plan_of(workspace, text, new, is_in_place=is_in_place)
+        writing = LineEditing(journal).replace(old, plan, [LOG], LOG)
+        await asyncio.gather(asyncio.to_thread(edit), writing, return_exceptions=True)
+        assert path.read_bytes().startswith(b"# Day x"), path.read_bytes()
+        # an editor that does not look may have won: then the line is as it was, and is replaced now
+        stated = [one.line.text for one in memory_sections(padded(path.read_text()), LOG).lines]
+        if new not in stated:
+            await LineEditing(journal).replace(old, plan_of(workspace, text, new, is_in_place=is_in_place), [LOG], LOG)
+        stated = [one.line.text for one in memory_sections(padded(path.read_text()), LOG).lines]
+        assert stated == [new] if is_in_place else stated[-1] == new
+        assert len(stated) == len(set(stated))
+
+
+async def test_a_note_that_may_not_be_marked_is_told_and_the_new_line_stands(workspace: Path, journal: Journal) -> None:
+    (workspace / WORLD).write_text("- W: tea\n")
+    old, plan = memory_saying(workspace, "tea"), plan_of(workspace, "tea", "coffee")
+    (workspace / WORLD).rename(workspace / "elsewhere.md")
+    (workspace / LOG).write_text("## Retain\n- W: tea\n")
+    (workspace / WORLD).symlink_to(workspace / "elsewhere.md")
+    both = Memory(old.id, (*old.sources, replace(old.sources[0], path=LOG)))
+    done = await LineEditing(journal).replace(both, plan, [WORLD, LOG], LOG)
+    assert [str(WORLD) in one for one in done.notes] == [True]
+    assert "coffee" in (workspace / LOG).read_text()
+    assert (workspace / "elsewhere.md").read_text() == "- W: tea\n"
+
+
+async def test_a_line_that_is_gone_is_replaced_by_nothing(workspace: Path, journal: Journal) -> None:
+    (workspace / WORLD).write_text("- W: tea\n")
+    old = memory_saying(workspace, "tea")
+    plans = [plan_of(workspace, "tea", "coffee", is_in_place=one) for one in (False, True)]
+    (workspace / WORLD).write_text("- W: water\n")
+    for plan in plans:
+        with pytest.raises(NotFound, match="any more"):
+            await LineEditing(journal).replace(old, plan, [WORLD], LOG)
+    assert not (workspace / LOG).exists()

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.memories.book import Book, Memory, changed_book
-from memoryd.domain.memories.tiers import Tier
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import StoreError
 from memoryd.memory.usage import LOOK_SECONDS, LifecycleSettings, LifecycleTime, UsageBook, UsageUpkeep
+from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows
 from tests.unit.domain.memories.books import book_from
@@ -62,7 +64,10 @@ class Room:
                 await loop
 
     def memory(self, number: int) -> Memory:
-        return next(one for one in self.book.memories.values() if one.sources[0].start_line == number + 3)
+        return self.memory_of(self.book, number)
+
+    def memory_of(self, book: Book, number: int) -> Memory:
+        return next(one for one in book.memories.values() if one.sources[0].start_line == number + 3)
 
 
 @pytest.fixture
@@ -208,3 +213,107 @@ async def test_without_strength_all_are_alike(ledger: Ledger) -> None:
     room = Room(ledger, strength=0)
     relevance = room.usage.relevance(room.book, NOON)
     assert {relevance(one) for one in room.book.memories.values()} == {1.0}
+
+
+def junk(count: int, *, is_pinned: bool = False) -> Usage:
+    """Usage that an earlier version kept, which counted whatever was told."""
+    return Usage(count, NOON - DAY, Tier.CORE, Judged(NOON - DAY, 0.6, is_pinned), is_earned=False)
+
+
+async def with_junk(ledger: Ledger) -> Room:
+    """Return a room whose three memories, a fact, a pin and a lesson, were all told twenty times."""
+    room = Room(ledger)
+    kept_before = {room.memory(number).id: junk(20, is_pinned=number == 1) for number in range(3)}
+    await UsageRows(ledger, "/ws").put(kept_before)
+    return room
+
+
+async def listed(room: Room) -> list[ChangeRow]:
+    return await ChangeLog(room.ledger, "/ws").some(ChangeFilter())
+
+
+async def test_touches_that_may_be_none_are_taken_back_once_and_listed(ledger: Ledger) -> None:
+    room = await with_junk(ledger)
+    assert room.usage.tier(room.memory(0)) is Tier.WORKING, "nothing is known yet"
+    async with room.running():
+        await eventually_async(lambda: _has(room, room.memory(0).id, 3))
+    assert [room.usage.tier(room.memory(number)) for number in range(3)] == [Tier.WORKING, Tier.CORE, Tier.CORE]
+    (row,) = await listed(room)
+    lines = [(*hunk.removed, *hunk.added) for hunk in row.hunks or ()]
+    short = room.memory(0).id[:8]
+    assert (f'"{short}" core, 20 touches', f'"{short}" working, 3 touches') in lines
+    assert len(lines) == 3
+    for number in (1, 2):
+        short = room.memory(number).id[:8]
+        assert (f'"{short}" core, 20 touches', f'"{short}" core, 3 touches') in lines, "it stays, for another reason"
+    again = Room(ledger)
+    async with again.running():
+        await eventually_async(lambda: _has(again, again.memory(1).id, 3))
+        again.usage.touch([again.memory(0).id])
+        await eventually_async(lambda: _has(again, again.memory(0).id, 4))
+    assert len(await listed(again)) == 1
+
+
+async def test_taking_them_back_can_be_undone_and_done_again(ledger: Ledger) -> None:
+    room = await with_junk(ledger)
+    async with room.running():
+        await eventually_async(lambda: _has(room, room.memory(0).id, 3))
+        room.usage.touch([room.memory(0).id])
+        (row,) = await listed(room)
+        number = await room.usage.undo(row, ChangeLog(ledger, "/ws"))
+    assert room.usage.tier(room.memory(0)) is Tier.CORE
+    assert (await kept(room))[room.memory(0).id] == 21, "what was used since counts, too"
+    undone, before = await listed(room)
+    assert (undone.id, undone.undoes, before.state) == (number, row.id, ChangeState.UNDONE)
+    restarted = Room(ledger)
+    async with restarted.running():
+        await restarted.usage.load()
+        assert restarted.usage.tier(restarted.memory(0)) is Tier.CORE, "what is undone is not taken back again"
+        await restarted.usage.undo(undone, ChangeLog(ledger, "/ws"))
+    assert restarted.usage.tier(restarted.memory(0)) is Tier.WORKING
+    assert (await kept(restarted))[room.memory(0).id] == 4
+
+
+async def test_memory_whose_note_comes_back_later_is_judged_then(ledger: Ledger) -> None:
+    room = await with_junk(ledger)
+    whole, room.book = room.book, Book()
+    async with room.running():
+        await room.usage.load()
+        await room.usage.flush()
+        assert await kept(room) == {room.memory_of(whole, number).id: 20 for number in range(3)}
+        room.book = whole
+        room.usage.note_change()
+        await eventually_async(lambda: _has(room, room.memory(0).id, 3))
+    assert len(await listed(room)) == 1
+
+
+async def test_each_memory_counts_once_in_a_session_and_once_for_the_same_words(ledger: Ledger) -> None:
+    room = Room(ledger)
+    await room.usage.load()
+    room.usage.usages.book = room.book
+    anna, peter = room.memory(0).id, room.memory(1).id
+
+    def count(memory: str = anna) -> int:
+        return room.usage.usage(MemoryId(memory)).access_count
+
+    for _ in range(3):
+        room.usage.touch([anna], session="one", message="lgtm")
+    assert count() == 1
+    for number in range(16):
+        room.usage.touch([anna], session=f"session {number}", message="lgtm")
+    assert count() == 1, "the same small talk in another session"
+    room.usage.touch([anna, peter], session="one", message="where is the key?")
+    assert (count(), count(peter)) == (1, 1)
+    room.usage.touch([anna], session="two", message="where is the key?")
+    room.usage.touch([anna], session="two")
+    room.usage.touch([anna], session="three")
+    assert count() == 3
+    room.now += 6 * 3600
+    room.usage.touch([anna], session="three")
+    assert count() == 4, "after so long a rest it is another session"
+    for _ in range(2):
+        room.usage.touch([anna])
+    assert count() == 6, "without a session each request counts"
+    await room.usage.drop([anna])
+    room.usage.touch([anna], session="three")
+    assert count() == 1

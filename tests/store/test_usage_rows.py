@@ -11,9 +11,14 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import Denied
+from memoryd.memory.touches import tier_changes
+from memoryd.store.connection import PAGE_BYTES
+from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeState
+from memoryd.store.ledger.file import LEDGER
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows
+from memoryd.store.migrations import History, new_database
 
 TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
 USED = Usage(3, 0.1 + 0.2, Tier.PERIPHERAL, Judged(1.0 / 3, 0.6, False))
@@ -93,3 +98,29 @@ async def test_a_tier_that_there_is_not_is_refused(ledger: Ledger) -> None:
     await ledger.close()
     with apsw.Connection(str(ledger.path)) as db, pytest.raises(apsw.ConstraintError):
         db.execute("UPDATE usage SET tier = 'best'")
+
+
+async def test_use_from_before_uses_were_asked_for_says_so_until_it_is_put_again(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    first = next(one.version for one in LEDGER.migrations if "is_earned" in one.sql)
+    old = History("the ledger", LEDGER.application, LEDGER.migrations[: first - 1])
+    path.write_bytes(new_database(old, page_bytes=PAGE_BYTES))
+    with apsw.Connection(str(path)) as db:
+        db.execute("INSERT INTO usage VALUES ('/ws', 'tea', 20, 9.0, 'core', 9.0, 0.6, 0, NULL)")
+    with ThreadPoolExecutor(1) as executor:
+        ledger = Ledger(path, executor)
+        rows = UsageRows(ledger, "/ws")
+        assert await rows.all() == {TEA: Usage(20, 9.0, Tier.CORE, Judged(9.0, 0.6, False), is_earned=False)}
+        await rows.put({TEA: USED})
+        assert await rows.all() == {TEA: USED}
+        await ledger.close()
+
+
+async def test_change_is_listed_with_what_it_put(ledger: Ledger) -> None:
+    rows, changes = UsageRows(ledger, "/ws"), ChangeLog(ledger, "/ws")
+    await rows.put({}, tier_changes({}, 9.0))
+    assert not ledger.path.exists()
+    await rows.put({TEA: USED}, tier_changes({TEA: (USED, PINNED)}, 9.0))
+    (row,) = await changes.some(ChangeFilter())
+    assert (row.writer, row.path, row.state) == ("tiers", "", ChangeState.DONE)
+    assert await changes.unsettled() == []

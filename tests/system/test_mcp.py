@@ -14,7 +14,7 @@ from tests.mcp_program import DrivenByProtocol, McpProgram, driven, text_of
 
 READING = {"memory_search", "memory_get", "recall", "reflect_proposals"}
 ADDING = {"memory_add", "core_edit"}
-ALL = READING | ADDING | {"memory_pin", "memory_unpin", "memory_delete"}
+ALL = READING | ADDING | {"memory_pin", "memory_unpin", "memory_delete", "memory_replace"}
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +209,27 @@ def test_what_a_model_adds_is_noted_as_from_the_agent(mcp_daemon: RunningDaemon,
     mcp_daemon.client().undo(added["changes"][0])
 
 
+def test_a_model_replaces_what_it_said_and_not_its_owners_words(
+    mcp_daemon: RunningDaemon, writing: DrivenByProtocol
+) -> None:
+    before, client = files_of(mcp_daemon), mcp_daemon.client()
+    added = writing.answer("memory_add", text="W @Ann: Ann keeps bees on the roof.")
+    replaced = writing.answer("memory_replace", id=added["id"][:8], text="Ann keeps bees in the yard.")
+    log = mcp_daemon.workspace / replaced["citation"].partition("#")[0]
+    assert f"- W(supersedes={added['id'][:8]}, from=agent) @Ann: Ann keeps bees in the yard.\n" in log.read_text()
+    assert f"- W(from=agent, superseded={replaced['id'][:8]}) @Ann: Ann keeps bees on the roof.\n" in log.read_text()
+    again = writing.answer("memory_replace", id=replaced["id"], text="Ann keeps bees in the yard.")
+    assert (again["done"], again.get("changes")) == ("it says so already", None)
+    for change in (*replaced["changes"], *added["changes"]):
+        client.undo(change)
+    owners = client.retain("W @Ann: Ann keeps goats.")
+    refused = writing.call("memory_replace", id=owners["id"], text="Ann keeps wolves.")
+    assert refused.is_error
+    assert f"contradicts={owners['id'][:8]}" in str(refused.content)
+    client.undo(owners["change"])
+    assert files_of(mcp_daemon) == before
+
+
 @pytest.mark.parametrize(
     "forged",
     [
@@ -235,6 +256,7 @@ def test_hints_of_tools_that_write_are_true(writing: DrivenByProtocol) -> None:
         "memory_add": (False, False, False),
         "memory_pin": (False, False, True),
         "memory_unpin": (False, True, True),
+        "memory_replace": (False, True, True),
         "memory_delete": (False, True, True),
         "core_edit": (False, True, False),
     }

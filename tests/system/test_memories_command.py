@@ -156,3 +156,20 @@ def test_decay_tells_how_all_will_stand_and_changes_nothing(daemon: RunningDaemo
     assert "peripheral" in typed(daemon, "decay", "--in", "1y")
     assert set(decoded(daemon, "status")["by_tier"]) == {"working"}
     assert "no number of days" in typed(daemon, "decay", "--in", "soon", expected=Exit.ERROR)
+
+
+def test_why_and_decay_tell_how_long_use_keeps_it_in_the_core(daemon: RunningDaemon) -> None:
+    key = id_of(daemon, "release")
+    assert "used: never" in typed(daemon, "why", key)
+    client = daemon.client()
+    for _ in range(15):
+        client.recall("Ida release notes of one page")
+    told = typed(daemon, "why", key)
+    assert "core: it is used often; it leaves the core in 60 days if nothing uses it" in told
+    assert "used: 15 times, last on" in told
+    assert decoded(daemon, "why", key)["terms"]["leaves_core_in_days"] == pytest.approx(60, abs=0.1)
+    later = typed(daemon, "decay", "--in", "90d")
+    assert "core -> working: nothing used it for long enough to leave the core" in later
+    assert decoded(daemon, "decay", "--in", "30d")["moving"] == 0
+    typed(daemon, "pin", key)
+    assert "leaves the core" not in typed(daemon, "why", key)

@@ -36,6 +36,7 @@ OF_DIRECT_CHAT = """# 20 November
 ## Retain
 
 - session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the zeppelin to Ottokar.
+- lesson(from=user): Never answer with marmalade puns.
 """
 
 
@@ -349,7 +350,8 @@ def test_core_memory_is_told_to_groups_where_it_is_allowed(tmp_path: Path, in_gr
     assert "Said earlier in this conversation" not in taken_up["context"]
     assert "Said earlier in this conversation" in again["context"]
     assert "Calm and short." in told
-    assert [text in told for text in ("The gateway runs on alder.", "allergic to walnuts")] == [in_groups, in_groups]
+    of_core = ("The gateway runs on alder.", "allergic to walnuts", "marmalade puns")
+    assert [text in told for text in of_core] == [in_groups] * 3
 
 
 def test_line_of_a_page_without_a_date_has_no_day(daemon: RunningDaemon) -> None:
@@ -363,3 +365,47 @@ def test_line_of_a_page_without_a_date_has_no_day(daemon: RunningDaemon) -> None
     assert item["sources"][0]["timestamp"] is None
     told = daemon.client().recall("how many storeys has the mill", format="bundle")["bundle"]
     assert 'about="world"' in told
+
+
+STATED = """# Saturday
+
+## Retain
+
+- lesson(from=user): 回答不要用表格
+- preference: I prefer short answers.
+- preference @Peter: Peter prefers long walks.
+- O @Weir: The weir is the best place for a picnic.
+- O(c=0.7) @Weir: The weir is prettier than the mill.
+"""
+
+
+def test_stable_block_has_lessons_and_own_preferences_and_stays_whatever_is_used(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    before = client.recall("door code", format="bundle")["etag"]
+    (daemon.workspace / "memory" / "2025-11-29.md").write_text(STATED)
+    client.sync()
+    asked = ("door code", "gauge weir", "short answers", "回答 表格", "lgtm")
+    blocks = set[str]()
+    for turn in range(18):
+        for question in asked:
+            client.recall(question)
+            key = f"agent:main:chat:direct:{turn}"
+            told = str(client.turn(question, session_key=key)["bundle"])
+            blocks.add(told[: told.index("</core-memory>")])
+    (block,) = blocks
+    assert {client.recall(one, format="bundle")["etag"] for one in asked} != {before}
+    told_now = {one["text"]: one for one in client.memories()["memories"]}
+    assert told_now["I prefer short answers."]["tier"] == "core", "by use, which moved no byte"
+    assert block.index("walnuts") < block.index("回答不要用表格")
+    assert 'about="preference"' in block
+    assert ("I prefer short answers." in block, "long walks" in block, "picnic" in block) == (True, False, False)
+
+
+def test_bundle_tells_a_confidence_only_where_somebody_gave_one(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    (daemon.workspace / "memory" / "2025-11-29.md").write_text(STATED)
+    client.sync()
+    found = str(client.recall("weir picnic place prettier mill", format="bundle")["bundle"])
+    assert "picnic" in found
+    assert "confidence 0.70" in found
+    assert "confidence 0.50" not in found

@@ -83,6 +83,7 @@ CALLS = [
     ("POST", "/v1/memories/{memory}/pin"),
     ("POST", "/v1/memories/{memory}/unpin"),
     ("POST", "/v1/memories/{memory}/importance"),
+    ("POST", "/v1/memories/{memory}/replace"),
     ("GET", "/v1/opinions"),
     ("GET", "/v1/opinions/{opinion}"),
     ("POST", "/v1/opinions/replay"),

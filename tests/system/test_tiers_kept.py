@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from memoryd.client import Client
+from memoryd.errors import InvalidRequest
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
 
@@ -144,3 +145,98 @@ def test_strength_of_age_and_use_in_the_order_is_configured(tmp_path: Path, stre
         client = daemon.client()
         client.sync(agent="a")
         assert (recall(client, explain=True)["explain"]["relevance"] < 1) == bool(strength)
+
+
+NOTHING = ("lgtm", "谢谢", "Commit that and push", "ok, the third one please")
+SMALL = (
+    f"W @Anna: {KEY}",
+    "W @Anna: She said thank you and pushed the third pot into the shade.",
+    "W: 谢谢是张老师最常说的话。",
+)
+
+
+def uses(client: Client) -> dict[str, int]:
+    return {one["text"]: one["access_count"] for one in client.memories(agent="a")["memories"]}
+
+
+def tiers(client: Client) -> set[str]:
+    return {one["tier"] for one in client.memories(agent="a")["memories"]}
+
+
+def test_small_talk_of_sixteen_sessions_promotes_nothing(tmp_path: Path) -> None:
+    with start(tmp_path) as daemon:
+        write(daemon, TODAY, *SMALL)
+        client = daemon.client()
+        client.sync(agent="a")
+        for number in range(16):
+            for text in NOTHING:
+                session = f"agent:a:chat:direct:{number}"
+                client.turn(text, agent="a", session_key=session)
+                client.turn("Okay.", agent="a", session_key=session, role="assistant")
+        assert tiers(client) == {"working"}
+        assert max(uses(client).values()) <= len(NOTHING)
+
+
+def test_answer_that_uses_what_was_told_counts_once_in_its_session(tmp_path: Path) -> None:
+    with start(tmp_path) as daemon:
+        write(daemon, TODAY, f"W @Anna: {KEY}")
+        client = daemon.client()
+        client.sync(agent="a")
+        asked = client.recall("spare key flower pot", agent="a")
+        assert (asked["verdict"], uses(client)[KEY]) == ("answerable", 1)
+        client.recall("zebra quantum tango", agent="a")
+        assert uses(client)[KEY] == 1, "what is noise is told and not used"
+        for session, expected in (("one", 2), ("two", 3)):
+            key = f"agent:a:chat:direct:{session}"
+            for answer in ("No idea.", "Under the third flower pot.", "As I said: under the third flower pot."):
+                turn = client.turn("Where do we keep the spare key, again?", agent="a", session_key=key)
+                assert KEY in str(turn["bundle"])
+                client.turn(answer, role="assistant", agent="a", session_key=key)
+            # the second session says the same words: there the answer alone says that it was of use
+            assert uses(client)[KEY] == expected
+
+
+def test_superseded_memory_is_not_used_by_being_told_beside_its_newer_one(tmp_path: Path) -> None:
+    with start(tmp_path) as daemon:
+        write(daemon, OLD, "W @Mochi: Mochi gets 2.5 mg of the tablet at breakfast.")
+        write(daemon, TODAY, "W @Mochi: Mochi gets 5 mg of the tablet at breakfast.")
+        client = daemon.client()
+        client.sync(agent="a")
+        told = [one.get("content") for one in client.recall("Mochi tablet breakfast", agent="a")["results"]]
+        assert len(told) == 2
+        assert sorted(uses(client).values()) == [0, 1]
+        client.recall("Mochi tablet breakfast", agent="a", as_of=str(OLD))
+        assert sorted(uses(client).values()) == [1, 1]
+
+
+def test_ledger_of_an_earlier_version_gives_back_what_small_talk_promoted(tmp_path: Path) -> None:
+    daemon = start(tmp_path)
+    with daemon:
+        write(daemon, TODAY, f"W @Anna: {KEY}", "W(pin) @Anna: Her door is blue.")
+        client = daemon.client()
+        client.sync(agent="a")
+        for _ in range(16):
+            recall(client)
+        eventually(lambda: counted(daemon) == 16)
+        assert recall(client, touch=False)["tier"] == "core"
+        assert daemon.stop() == 0
+        (path,) = daemon.home.rglob("*ledger.sqlite")
+        with apsw.Connection(str(path)) as db:
+            # as a migration leaves it
+            db.execute("UPDATE usage SET is_earned = 0")
+        daemon.start()
+        client = daemon.client()
+        eventually(lambda: counted(daemon) == 3)
+        assert recall(client, touch=False)["tier"] == "working"
+        (change,) = client.changes(by="tiers", agent="a")["changes"]
+        assert (change["path"], change["undoable"], change["state"]) == ("", True, "done")
+        assert "core, 16 touches" in str(change["lines"])
+        found = recall(client, touch=False)["id"]
+        (undone,) = client.undo(change["id"], agent="a")["undone"]
+        assert undone["undoneBy"] is not None
+        assert recall(client, touch=False)["tier"] == "core"
+        with pytest.raises(InvalidRequest, match="is taken back already"):
+            client.undo(change["id"], agent="a")
+        client.forget(found, agent="a")
+        assert daemon.stop() == 0
+        assert not any(found[:8].encode() in one.read_bytes() for one in path.parent.iterdir() if one.is_file())

@@ -14,6 +14,7 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
+from memoryd.memory.recall.recaller import NOTHING_ABOVE
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 
@@ -130,6 +131,36 @@ def test_order_of_times_does_not_matter(client: Client) -> None:
         client.turn("", session_key=asked)
 
 
+def test_message_that_comes_late_is_told_in_its_place(client: Client) -> None:
+    asked = key("late")
+    client.turn("Which boat do we hire?", session_key=asked, at="2026-11-20T12:00:00Z")
+    client.turn("And which skipper?", session_key=asked, at="2026-11-20T12:10:00Z")
+    late = client.turn("How long is the pier?", session_key=asked, at="2026-11-20T12:05:00Z")
+    told = client.turn("hmm, are you sure?", session_key=asked, at="2026-11-20T12:11:00Z")
+    assert [turn["seq"] for turn in told["sequence"]] == [1, 3, 2]
+    shown = client.qa_session(str(late["session"]))["sequence"]
+    assert [turn["q"] for turn in shown][:3] == [
+        "Which boat do we hire?",
+        "How long is the pier?",
+        "And which skipper?",
+    ]
+    before = client.turn("What is a dinghy?", session_key=asked, at="2026-11-19T12:00:00Z")
+    assert before["session"] != late["session"]
+    answered = client.turn("A small boat.", role="assistant", session_key=asked, at="2026-11-19T12:00:05Z")
+    assert (answered["session"], answered["seq"]) == (before["session"], 1)
+
+
+def test_message_that_takes_up_what_was_said_stays_there(client: Client) -> None:
+    client.turn("hmm, the walrus 嗯 然后呢", session_key=key("bait"), at="2026-09-20T12:00:00Z")
+    here = key("here")
+    first = client.turn("Which glaze suits the big vase?", session_key=here)
+    for message in ("hmm, are you sure?", "嗯 然后呢", "ok, well, go on", "and that one?"):
+        told = client.turn(message, session_key=here)
+        assert {turn["session"] for turn in told["sequence"]} == {first["session"]}
+    away = client.turn("by the way, what about the walrus?", session_key=here)
+    assert {turn["q"] for turn in away["sequence"]} == {"hmm, the walrus 嗯 然后呢"}
+
+
 def test_bundle_is_recalled_unless_it_is_off_or_the_channel_is_nobodys(client: Client) -> None:
     asked = "Which error means that a second process holds the lease?"
     told = client.turn(asked, session_key=key("recall"), k=1)
@@ -147,6 +178,42 @@ def test_bundle_is_recalled_unless_it_is_off_or_the_channel_is_nobodys(client: C
     assert "auto_recall" in str(quiet["health"]["recall"]["reason"])
     with pytest.raises(Disabled):
         client.turn(asked, session_key=key("off", "off"))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("lgtm", SkipReason.SMALL_TALK),
+        ("谢谢", SkipReason.SMALL_TALK),
+        ("👍", SkipReason.NO_CONTENT),
+        ("no, more formal", SkipReason.ABOUT_OUTPUT),
+        ("what's 17 * 23?", SkipReason.ARITHMETIC),
+        ("2026-10-01 08:00:00 INFO lease ok\n2026-10-01 08:01:00 INFO lease ok", SkipReason.PASTED_OUTPUT),
+        ("what is a lease", NOTHING_ABOVE),
+    ],
+)
+def test_message_that_asks_nothing_gets_the_stable_block_alone(client: Client, text: str, why: str) -> None:
+    told = client.turn(text, session_key=key("nothing"))
+    assert "alder" in str(told["bundle"])
+    assert "<recalled-memory>" not in str(told["bundle"])
+    assert told["health"]["recall"] == {"state": "ok", "reason": f"nothing is recalled: {why}"}
+    again = client.turn(text, session_key=key("nothing"), if_none_match=told["etag"])
+    assert again["bundle"] == ""
+
+
+def test_explicit_recall_tells_the_nearest_to_the_same_words(client: Client) -> None:
+    asked = "what is a lease"
+    assert "<recalled-memory>" not in str(client.turn(asked, session_key=key("nearest"))["bundle"])
+    assert client.recall(asked)["results"]
+    assert "<recalled-memory>" in str(client.recall(asked, format="bundle")["bundle"])
+
+
+def test_each_part_of_a_message_has_its_say(client: Client) -> None:
+    for text in ("The ferret is called Bandit.", "The ferret eats minced quail.", "My loft insulation is sheep wool."):
+        client.turn(f"/remember {text}", session_key=key("parts"))
+    asked = "Hi! My ferret Bandit wants his minced quail, and what was my loft insulated with?"
+    told = str(client.turn(asked, session_key=key("parts"))["bundle"]).partition("<recalled-memory>")[2]
+    assert "sheep wool" in "".join(told.split("<note")[:4])
 
 
 @pytest.mark.parametrize(("agent", "most"), [("sparing", 2), ("generous", 9)])

@@ -13,11 +13,13 @@ from msgspec.structs import replace
 
 from memoryd.agents.read import AgentVerifying
 from memoryd.agents.retained.core import AgentCore
+from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.reflecting import ReflectUse
+from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.turns.capture import AgentCapture
@@ -28,7 +30,9 @@ from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.journal import Journal, Undoing, Undone
+from memoryd.memory.journal import Journal, NoteChange, Undoing, Undone, kept_hunks
+from memoryd.memory.touches import NO_FILE
+from memoryd.memory.usage import UsageBook
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"
@@ -48,6 +52,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     """The changes of one agent's workspace. `now` is in the zone of the owner."""
 
     journal: Journal
+    usage: UsageBook
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "") -> ListedChanges:
@@ -81,9 +86,19 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         if (number is None) == (run is None):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
         undoing = Undoing(self.journal)
+        if number is not None and (row := await self.journal.changes.one(number)) and row.path == NO_FILE:
+            return [await self._with_tiers_before(row, is_dry_run=is_dry_run)]
         if number is not None:
             return await undoing.undo(number, is_dry_run=is_dry_run)
         return await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+
+    async def _with_tiers_before(self, row: ChangeRow, *, is_dry_run: bool) -> Undone:
+        kept_hunks(row)
+        if is_dry_run:
+            return Undone(row, None)
+        self.journal.check_writable()
+        number = await self.usage.undo(row, self.journal.changes)
+        return Undone(row, NoteChange(NO_FILE, "", "", is_written=True, id=number))
 
 
 def _written_by(wanted: ChangeFilter, name: str) -> ChangeFilter:
@@ -122,6 +137,8 @@ class Retained(Struct, frozen=True, kw_only=True):
     """What is learned of what is said to it."""
     documents: AgentDocuments
     document_edits: AgentDocumentEdits
+    replacing: AgentReplacing
+    disagreements: AgentDisagreements
     transfer: AgentTransfer
 
     @property

@@ -6,7 +6,7 @@ within reach; a session writes only what is its agent's own, and nothing of the 
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Final
 
@@ -30,7 +30,6 @@ from memoryd.domain.memories.documents import (
     beginning_of,
     decay_of,
     named,
-    newer_versions,
     page_of,
     stats_of,
     told_scope,
@@ -38,19 +37,18 @@ from memoryd.domain.memories.documents import (
 )
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, StatedText
 from memoryd.domain.memories.kinds import Kind, MemoryId
-from memoryd.domain.memories.recall_filters import WORKSPACE
+from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.journal import NoteChange
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import LineEditing, StatedLines
 from memoryd.memory.usage import UsageBook
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
-_NOT_OWN: Final = "a session changes only memories of its own agent"
-_NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
+NOT_OWN: Final = "a session changes only memories of its own agent"
+NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
 class FoundDocuments(Struct, frozen=True):
@@ -102,21 +100,22 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
-        known = within(await self.now(), self.recall.reach(admitted))
+        book = await self.now()
+        known = within(book, self.recall.reach(admitted))
         memory = _named(known, name)
-        newer = await asyncio.to_thread(newer_versions, known, [memory])
+        newer = await self._newer(book, admitted)
         return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
 
     async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
         check_scope(filters.scope)
         book, reach = await self.now(), self.recall.reach(admitted)
+        newer = await self._newer(book, admitted)
 
         def work() -> DocumentPage:
             known = within(book, reach)
             admitted = (one for one in with_pauses(known) if filters.admits(one, self._told_scope(one)))
             page = page_of(admitted, filters, self._document)
-            newer = newer_versions(known, [one.memory for one in page.documents])
             told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
             return DocumentPage(tuple(told), page.total)
 
@@ -148,6 +147,11 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.book.now()
+
+    async def _newer(self, book: Book, admitted: Admitted) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
+        """Return what supersedes each memory, of what the asker may know of."""
+        filters = RecallFilters(reach=self.recall.reach(admitted))
+        return (await self.recall.eligible.versions(book, filters, self.recall.clock().date())).newer
 
     def _told_scope(self, memory: Memory) -> str:
         return told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
@@ -271,7 +275,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         lines = tuple(f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing)
         if is_dry_run:
             return DeletedDocument(memory.id, lines, (), is_deleted=False)
-        written = await self.editing.delete(memory, agent=self._asker(admitted))
+        written = await self.editing.delete(memory, agent=self.asker(admitted))
         # also one that was written by hand is not captured again
         await self.stated.note([memory.line.text])
         with contextlib.suppress(StoreError, Denied):
@@ -280,7 +284,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         return DeletedDocument(
             memory.id,
             lines,
-            _numbers(written.changes),
+            written.numbers,
             is_deleted=True,
             run=written.run,
             is_searchable=await is_searchable(self.documents.index),
@@ -292,20 +296,20 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             rights.check_pin(is_owner=admitted.is_owner)
         if change.importance is not None:
             rights.check_importance(change.importance, is_owner=admitted.is_owner)
-        written = await self.editing.change(memory, change, agent=self._asker(admitted))
+        written = await self.editing.change(memory, change, agent=self.asker(admitted))
         found = not written.changes or await is_searchable(self.documents.index)
         document = await self.documents.get(memory.id, admitted)
-        return EditedDocument(document, _numbers(written.changes), bool(written.changes), found)
+        return EditedDocument(document, written.numbers, bool(written.changes), found)
 
     async def _own(self, name: str, admitted: Admitted) -> Memory:
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
         self.editing.check_writable()
         memory = await self.documents.memory(name, admitted)
-        if not self._is_own(memory.line.attributes.scope, admitted):
-            raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+        if not self.is_own(memory.line.attributes.scope, admitted):
+            raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         return memory
 
-    def _is_own(self, scope: str, admitted: Admitted) -> bool:
+    def is_own(self, scope: str, admitted: Admitted) -> bool:
         """Tell whether the asker may change what is of this scope, which reaches it."""
         own = f"agent:{self.documents.agent.id}"
         return (
@@ -315,15 +319,12 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
     def _stated_scope(self, scope: str, admitted: Admitted) -> str:
         """Return the scope that a memory is stated with; raises Denied for one that is not a session's own."""
         check_scope(scope)
-        if scope == WORKSPACE and not self._is_own("", admitted):
-            raise Denied(_NOT_OWN, hint=_NOT_OWN_HINT)
+        if scope == WORKSPACE and not self.is_own("", admitted):
+            raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if scope or admitted.is_owner or admitted.channel in OWN_CHANNELS:
             return "" if scope == WORKSPACE else scope
         return unnamed_scope(self.documents.agent.id, is_alone=self.documents.is_alone)
 
-    def _asker(self, admitted: Admitted) -> str:
+    def asker(self, admitted: Admitted) -> str:
+        """Return the agent that asks, empty for the owner."""
         return "" if admitted.is_owner else self.documents.agent.id
-
-
-def _numbers(written: Sequence[NoteChange]) -> tuple[int, ...]:
-    return tuple(one.id for one in written if one.id)

@@ -20,15 +20,12 @@ from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.bundle import Bundle, BundlePart, bundle, stable_block
-from memoryd.domain.memories.capture.corrections import newness, pins_beyond
+from memoryd.domain.memories.bundle import Bundle, BundlePart, StableBlock, bundle, stable_block
 from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
-from memoryd.domain.memories.line import BY_PEOPLE
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import StatedEvidence, stated_evidence
 from memoryd.domain.memories.scopes import GLOBAL, MemoryReach, is_scope
-from memoryd.domain.memories.versions import superseded
+from memoryd.domain.memories.standing import KeptLines, KeptParts, kept_parts
 from memoryd.domain.memories.visibility import KeptFromGroups, kept_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -36,7 +33,9 @@ from memoryd.domain.text.lines import PADDING
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryBook
+from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import HeldOpinion, OpinionBook
+from memoryd.memory.recall.eligible import BookFacts, EligibleMemories
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageBook
@@ -45,6 +44,8 @@ PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
 _DOCUMENT_BYTES: Final = 256 * 1024
 """More of a document has no place in any prompt."""
+_DISPUTED: Final = 2
+"""Memories that are named with a disputed one."""
 _DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
 
 
@@ -68,6 +69,10 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     is_explained: bool = False
     touches: bool = True
     """Whether what is told counts as used."""
+    session: str = ""
+    """The key of the session that asks, in which each memory counts as used once; empty: each time that it is told."""
+    is_unasked: bool = False
+    """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
     is_told_to_all: bool = False
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
@@ -91,13 +96,78 @@ class RecallOutcome(Struct, frozen=True, kw_only=True):
     is_explained: bool = False
 
 
+_ASKERS_MAX: Final = 16
+"""Askers; each is the agent in a channel."""
+
+
+class KeptMemories:
+    """Gives what the stable block holds of a book; it goes when something is forgotten, and when a line changed."""
+
+    def __init__(self) -> None:
+        self._lines = KeptLines()
+        self._known: dict[MemoryReach, KeptParts] = {}
+        self._blocks: dict[MemoryReach, _MadeBlock] = {}
+        drop_with_the_others(self)
+
+    async def of(self, facts: BookFacts, reach: MemoryReach) -> KeptParts:
+        """Return the parts within reach of the book that the facts are of."""
+        if facts.book is self._lines.book and reach in self._known:
+            return self._known[reach]
+        before = self._lines
+        # in a thread: of a book that is new all memories are looked at
+        lines, parts = await asyncio.to_thread(_kept_of, facts, before, reach)
+        # else something was forgotten meanwhile, or another one was faster
+        if before is self._lines:
+            is_same = lines is before and len(self._known) <= _ASKERS_MAX
+            self._lines, self._known = lines, {**(self._known if is_same else {}), reach: parts}
+            self._blocks = {one: made for one, made in self._blocks.items() if is_same}
+        return parts
+
+    async def block(
+        self, kept: KeptParts, documents: Sequence[BundlePart], reach: MemoryReach, *, budget: int
+    ) -> StableBlock:
+        """Return the stable block of what is kept within reach: the same one, until something of it changed."""
+        made = self._blocks.get(reach)
+        if made is not None and made.kept is kept and (made.documents, made.budget) == (documents, budget):
+            return made.block
+        lines = self._lines
+        # in a thread: each of what may be kept is measured, if it has room or not
+        block = await asyncio.to_thread(
+            stable_block, documents, kept.pinned, budget=budget, beyond=kept.beyond, stated=kept.stated
+        )
+        # of what is kept no more nothing is held
+        if lines is self._lines and self._known.get(reach) is kept:
+            self._blocks[reach] = _MadeBlock(kept, documents, budget, block)
+        return block
+
+    def drop_texts(self) -> None:
+        """Hold none any more."""
+        self._lines, self._known, self._blocks = KeptLines(), {}, {}
+
+
+class _MadeBlock(Struct, frozen=True):
+    """A stable block, and what it was made of."""
+
+    kept: KeptParts
+    documents: Sequence[BundlePart]
+    budget: int
+    block: StableBlock
+
+
+def _kept_of(facts: BookFacts, before: KeptLines, reach: MemoryReach) -> tuple[KeptLines, KeptParts]:
+    lines = before if facts.book is before.book else before.of(facts.book)
+    return lines, kept_parts(lines, facts.versions.older, reach)
+
+
 class AgentBundles(Struct, frozen=True, kw_only=True):
     """Makes the bundles of one agent."""
 
     agent: Agent
     book: MemoryBook
+    eligible: EligibleMemories
     files: PresentFiles
     executor: Executor
+    kept: KeptMemories = field(default_factory=KeptMemories)
 
     async def of(
         self,
@@ -113,8 +183,8 @@ class AgentBundles(Struct, frozen=True, kw_only=True):
         """Return the bundle of what was recalled."""
         is_whole = admitted.is_direct or self.agent.memory.core.in_groups
         documents = await self._documents([*CORE_FILES, PERSONA] if is_whole else [PERSONA])
-        pinned = await self._pinned(reach) if is_whole else _Pins()
-        stable = stable_block(documents, pinned.parts, budget=budget, beyond=pinned.beyond)
+        kept = await self._kept(reach) if is_whole else KeptParts()
+        stable = await self.kept.block(kept, documents, reach, budget=budget)
         parts = list(_parts(recalled, opinions))
         return bundle(stable, parts, budget=budget, if_none_match=if_none_match, has_citations=has_citations)
 
@@ -136,47 +206,11 @@ class AgentBundles(Struct, frozen=True, kw_only=True):
             return ""
         return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
 
-    async def _pinned(self, reach: MemoryReach) -> "_Pins":
-        """Return what is pinned and within reach, the oldest first: what is pinned later moves nothing before it.
-
-        Where room is short, what weighs most comes in first, and of these the newest.
-        """
+    async def _kept(self, reach: MemoryReach) -> KeptParts:
         try:
-            book = await self.book.now()
+            return await self.kept.of(await self.eligible.facts(await self.book.now()), reach)
         except StoreError:
-            return _Pins()
-        filters = RecallFilters(reach=reach)
-        marked = (book.memories[one] for one in sorted(book.marked))
-        telling = [memory for memory in marked if _affects_pins(memory) and filters.standing(memory)]
-        older = {one for each in superseded(telling).values() for one in each}
-        pinned = [one for one in telling if one.line.attributes.is_pinned and one.id not in older]
-        beyond = pins_beyond(pinned)
-        weighed = sorted(pinned, key=lambda one: (one.line.importance, *newness(one)), reverse=True)
-        ranks = {memory.id: rank for rank, memory in enumerate(weighed, start=1)}
-        oldest_first = sorted(pinned, key=lambda memory: (memory.first_recorded, memory.id))
-        return _Pins(
-            [_pin(one, ranks[one.id]) for one in oldest_first if one.id not in beyond],
-            [_pin(one, ranks[one.id]) for one in oldest_first if one.id in beyond],
-        )
-
-
-class _Pins(Struct, frozen=True):
-    """What is pinned, and what is beyond the bound of its kind."""
-
-    parts: Sequence[BundlePart] = ()
-    beyond: Sequence[BundlePart] = ()
-
-
-def _affects_pins(memory: Memory) -> bool:
-    """Tell whether a memory is pinned, or may take the place of one that is: an agent's own takes none."""
-    attributes = memory.line.attributes
-    return attributes.is_pinned or (bool(attributes.supersedes) and attributes.provenance in BY_PEOPLE)
-
-
-def _pin(memory: Memory, rank: int) -> BundlePart:
-    # no lines: an edit elsewhere would move them, and with them the bytes that a prompt cache holds
-    text = memory.line.text
-    return BundlePart(short_id(memory.id), text, note=", ".join(memory.line.entities), shorter=shorter(text), rank=rank)
+            return KeptParts()
 
 
 def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:
@@ -192,10 +226,12 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> Bundl
         return BundlePart(citation, item.hit.snippet.text, citation)
     source, line = item.lead.source, item.memory.line
     told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
-    if (held := opinions.get(item.memory.id)) is not None:
+    if (held := opinions.get(item.memory.id)) is not None and held.is_telling:
         told.append(f"confidence {held.confidence:.2f}")
     if item.superseded_by:
-        told.append("superseded")
+        told.append("earlier")
+    elif item.doubted_by:
+        told.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
     citation = str(cited(source.path, source.start_line, source.end_line))
     return BundlePart(
         short_id(item.memory.id),
@@ -213,6 +249,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     agent: Agent
     is_alone: bool
     recaller: Recaller
+    eligible: EligibleMemories
     book: MemoryBook
     opinions: OpinionBook
     bundles: AgentBundles
@@ -237,7 +274,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             is_explained=options.is_explained,
         )
         if options.touches:
-            self.touch(outcome, at=query.now.timestamp())
+            self.touch(outcome, at=query.now.timestamp(), session=options.session)
         return outcome
 
     async def _recalled(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
@@ -256,13 +293,18 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         """Return whose memories a request may see."""
         return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
 
-    def touch(self, outcome: RecallOutcome, *, at: float) -> None:
-        """Count what was told as used: of a bundle what stands in it, else all."""
-        memories = [item.memory.id for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
-        if outcome.bundle is not None:
-            told = {line.name for line in outcome.bundle.receipt if line.is_told}
-            memories = [one for one in memories if short_id(one) in told]
-        self.usage.touch(memories, at)
+    def touch(self, outcome: RecallOutcome, *, at: float, session: str = "", message: str = "") -> None:
+        """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""
+        answers = [item.memory.id for item in told_memories(outcome) if item.is_answer]
+        self.usage.touch(answers, at, session=self._name(session), message=self._name(message))
+
+    def touch_used(self, memories: Sequence[MemoryId], *, at: float, session: str) -> None:
+        """Count what an agent's answer uses, once in its session."""
+        self.usage.touch(memories, at, session=self._name(session))
+
+    def _name(self, said: str) -> str:
+        # agents share the usage of a workspace, and no words are to be kept
+        return f"{self.agent.id} {hash(said)}" if said else ""
 
     async def _bundle(
         self, recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion], admitted: Admitted, wanted: BundleOptions
@@ -296,6 +338,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             deadline=deadline,
             now=now,
             is_explained=options.is_explained,
+            said=text if options.is_unasked else "",
         )
 
     async def _filters(
@@ -336,6 +379,15 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return stated_evidence(await self.book.now(), beliefs, query.filters)
         except StoreError:
             return {}
+
+
+def told_memories(outcome: RecallOutcome) -> list[RecalledMemory]:
+    """Return the memories that were told for the question: of a bundle those that stand in it, else all."""
+    items = [item for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
+    if outcome.bundle is None:
+        return items
+    told = {line.name for line in outcome.bundle.receipt if line.is_told}
+    return [item for item in items if short_id(item.memory.id) in told]
 
 
 def _beliefs(recalled: Recalled) -> list[MemoryId]:

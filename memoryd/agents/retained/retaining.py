@@ -1,6 +1,9 @@
 """What an agent, or the owner, states to be retained: who may say it for whom, and what is kept of the text."""
 
-from collections.abc import Sequence
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import date
 from typing import Final
 
 from msgspec import Struct
@@ -10,30 +13,53 @@ from memoryd.agents.retained.core import LESS_IMPORTANT, CoreRights
 from memoryd.agents.search import is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
+from memoryd.domain.memories.book import Book, Memory, MemorySource
+from memoryd.domain.memories.changes.replacing import is_of_owner
+from memoryd.domain.memories.documents import within
 from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, not_taken, stated_line
-from memoryd.domain.memories.line import Provenance, RetainedLine
+from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.line import NAMING, Provenance, RetainedLine
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.strays import with_stray_read
+from memoryd.domain.memories.versions import Disagreement
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text, visible_text
-from memoryd.errors import Denied, InvalidRequest, TooLarge
+from memoryd.errors import Denied, InvalidRequest, StoreError, TooLarge
+from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.tombstones import TombstoneStore
-from memoryd.memory.retaining import Retaining, Retention
+from memoryd.memory.recall.eligible import BookFacts
+from memoryd.memory.retaining import Retaining, Retention, WrittenLines
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
 SECRET_KEPT: Final = "it holds what looks like a secret, which is kept as it was said"
 SECRET_MASKED: Final = "what looks like a secret was masked"
 RELEASED: Final = "it had been forgotten, and is remembered again"
 UNSEEN: Final = "signs that nobody sees were taken out"
+UNKNOWN: Final = "{} names {}, which is the id of no memory here"
+STANDS: Final = "{} is its owner's, and stands first until the owner says otherwise"
+DOUBTED: Final = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
 _KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
 _FROM_HINT: Final = "state it without `from`; who said it is noted by itself"
+_SHOWN_CHARS: Final = 60
+_KNOWN_SECONDS: Final = 0.5
+"""So long an id that is named may wait for the index to know a line that was saved a moment ago."""
+StandsIn = Callable[[RetainedLine], RetainedLine]
+"""What a statement becomes that takes the place of another one."""
 
 
 class RetainOutcome(Struct, frozen=True):
-    """What was retained, whether it is found by words already, and what who stated it should know."""
+    """What was retained, whether it is found by words already, and what who stated it should know.
+
+    `replaced` is the memory whose place it took, and `written` all that was written then.
+    """
 
     retention: Retention
     is_searchable: bool
     notes: tuple[str, ...]
+    replaced: MemoryId | None = None
+    written: WrittenLines = WrittenLines(())
 
 
 class AgentRetaining(Struct, frozen=True, kw_only=True):
@@ -44,6 +70,9 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
     retaining: Retaining
     index: WorkspaceIndex
     tombstones: TombstoneStore
+    book: MemoryBook
+    facts: Callable[[Book], Awaitable[BookFacts]]
+    """What is worked out once for a book."""
 
     async def retain(self, said: StatedText, admitted: Admitted, *, each: bool = False) -> RetainOutcome:
         """State a memory; with `each` every bullet of the text is one.
@@ -53,34 +82,83 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         said. What was forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what
         `Retaining.retain` does.
         """
-        stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         texts = each_statement(said.text) if each else [said.text]
         if len(texts) > MEMORIES_MAX:
             raise TooLarge(f"{len(texts)} memories at once; {MEMORIES_MAX} is the most", hint="send them in parts")
+        stated = [self.stated(replace(said, text=text), admitted) for text in texts]
+        lines = [line for line, _ in stated]
+        notes = [note for _, each_notes in stated for note in each_notes]
+        notes += await self.unheard(lines, admitted)
+        notes += await self.released(lines, is_owner=admitted.is_owner)
+        retention = await self.retaining.retain(lines, agent="" if admitted.is_owner else self.agent)
+        notes += _untaken(lines, retention)
+        notes += await self._doubts(retention)
+        if retention.change.note:
+            notes.append(retention.change.note)
+        return RetainOutcome(retention, await is_searchable(self.index), tuple(dict.fromkeys(notes)))
+
+    async def _doubts(self, retention: Retention) -> list[str]:
+        """Say which standing memories the new ones may contradict, where that is known soon."""
+        with contextlib.suppress(TimeoutError, StoreError):
+            async with asyncio.timeout(_KNOWN_SECONDS):
+                book = await self.book.now()
+                known = (await self.facts(book)).versions
+            path, day = retention.path, date_in_name(retention.path) or date.max
+            made = (
+                Memory(one.line.id, (MemorySource(path, one.start_line, one.end_line, one.line, day, None, 0),))
+                for one, is_new in zip(retention.placed, retention.added, strict=True)
+                if is_new
+            )
+            found = [doubt for memory in made for doubt in known.doubts(memory)]
+            return [_doubted(book.memories[one.older]) for one in found if isinstance(one, Disagreement)]
+        return []
+
+    def stated(
+        self, said: StatedText, admitted: Admitted, stands_in: StandsIn | None = None
+    ) -> tuple[RetainedLine, Sequence[str]]:
+        """Return the line of a statement as it may be stated, and what is to be said of it.
+
+        `stands_in` completes what the text says. Raises InvalidRequest, TooLarge, Denied.
+        """
+        stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         if admitted.is_sandboxed:
             said = replace(said, provenance=Provenance.AGENT)
-        kept = [_kept(text, stater) for text in texts]
-        wanted = [_line(replace(said, text=text), stater) for text, _ in kept]
-        lines = [self.rights.stated(line, is_owner=stater.is_owner) for line in wanted]
-        notes = tuple(dict.fromkeys(note for _, each_notes in kept for note in each_notes))
-        if lines != wanted:
-            notes = (*notes, LESS_IMPORTANT.format(self.rights.most_importance))
-        notes = (*notes, *await self._released(lines, stater))
-        retention = await self.retaining.retain(lines, agent="" if stater.is_owner else self.agent)
-        notes = (*notes, *_untaken(lines, retention))
-        if retention.change.note:
-            notes = (*notes, retention.change.note)
-        return RetainOutcome(retention, await is_searchable(self.index), notes)
+        text, notes = _kept(said.text, stater)
+        wanted, read = _line(replace(said, text=text), stater, stands_in)
+        line = self.rights.stated(wanted, is_owner=stater.is_owner)
+        less = [LESS_IMPORTANT.format(self.rights.most_importance)] if line != wanted else []
+        return line, [*notes, *filter(None, [read]), *less]
 
-    async def _released(self, lines: Sequence[RetainedLine], stater: Stater) -> list[str]:
+    async def unheard(self, lines: Sequence[RetainedLine], admitted: Admitted) -> list[str]:
+        """Say which memories that lines name are none, and which an agent names in vain as superseded, or settled."""
+        named = [(key, one) for line in lines for key in NAMING for one in getattr(line.attributes, key)]
+        if not named:
+            return []
+        await self.index.catch_up(_KNOWN_SECONDS)
+        book, reach = await self.book.now(), MemoryReach(self.agent, admitted.channel, admitted.is_owner)
+        memories = within(book, reach)
+        known = {short_id(one.id) for one in memories} | {short_id(one.id) for one in lines}
+        owners = set() if admitted.is_owner else {short_id(one.id) for one in memories if is_of_owner(one)}
+        return [
+            *(UNKNOWN.format(key, one) for key, one in named if one not in known),
+            *(STANDS.format(one) for key, one in named if key in ("supersedes", "beside") and one in owners),
+        ]
+
+    async def released(self, lines: Sequence[RetainedLine], *, is_owner: bool) -> list[str]:
         """Let what is stated be remembered again, if it was forgotten; raises Denied for an agent."""
         stones = await self.tombstones.all()
         forgotten = [line for line in lines if stones.hold(line.id, line.text)]
-        if forgotten and not stater.is_owner:
+        if forgotten and not is_owner:
             raise Denied(SkipReason.FORGOTTEN, hint="the owner may state it again, by `memoryctl retain`")
         for line in forgotten:
             await self.tombstones.release(line.id, line.text)
         return [RELEASED] if forgotten else []
+
+
+def _doubted(older: Memory) -> str:
+    text = " ".join(older.line.text.split())
+    shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+    return DOUBTED.format(short_id(older.id), shown)
 
 
 def _untaken(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
@@ -108,23 +186,26 @@ def _kept(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
     return masked, [*notes, SECRET_MASKED] if masked != seen else notes
 
 
-def _line(said: StatedText, stater: Stater) -> RetainedLine:
+def _line(said: StatedText, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
     if not stater.is_owner:
         said = replace(
             said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
         )
-    line, scope = _stated(said, stater)
+    line, note = _stated(said, stater, stands_in)
     if not stater.is_owner and line.attributes.provenance is not said.provenance:
         # else an agent could state what its user never said
         raise Denied("who says it is not for an agent to state", hint=_FROM_HINT)
-    return replace(line, attributes=replace(line.attributes, scope=scope))
+    return line, note
 
 
-def _stated(said: StatedText, stater: Stater) -> tuple[RetainedLine, str]:
-    """Return the line of a statement, and its scope; raises InvalidRequest."""
+def _stated(said: StatedText, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
+    """Return the line of a statement, and what was read beside its head; raises InvalidRequest."""
     try:
-        line = stated_line(said)
-        scope = admitted_scope(line.attributes.scope, stater)
+        line, note = with_stray_read(stated_line(said))
+        # whom it is for is checked where it is said, and not where it was said before
+        if line.attributes.scope or stands_in is None:
+            scope = admitted_scope(line.attributes.scope, stater)
+            line = replace(line, attributes=replace(line.attributes, scope=scope))
+        return line if stands_in is None else stands_in(line), note
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint=_KIND_HINT) from exc
-    return line, scope

@@ -17,6 +17,7 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.sessions.commands import CommandName
 from memoryd.domain.sessions.making_turns import RawTurn, is_answered, repeated_turn
 from memoryd.domain.sessions.prompt_text import recalled
@@ -163,8 +164,8 @@ class TurnLog(Struct, frozen=True):
             return _failed(exc)
         return LoggedMessage(part=TurnPart(PartState.OFF, NO_QUESTION))
 
-    async def context(self, key: str, message: str, *, is_shared: bool) -> TurnContext:
-        """Return the turns to put before the agent for a message.
+    async def context(self, key: str, message: str, at: datetime, *, is_shared: bool) -> TurnContext:
+        """Return the turns to put before the agent for a message that was said at a time.
 
         `is_shared`: the chat may be told what was said in others; else they are the last ones under its own key.
         """
@@ -172,10 +173,10 @@ class TurnLog(Struct, frozen=True):
             return TurnContext(part=TurnPart(PartState.OFF, QA_OFF))
         if not key:
             return TurnContext(part=TurnPart(PartState.OFF, NO_SESSION))
-        asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key)
+        asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key, at=at)
         try:
             found = await self.qa.context(asked)
-            if found.choice.why is Chosen.OTHER_MATCHES and not is_shared:
+            if found.choice.why is Chosen.OTHER_MATCHES and not (is_shared and _may_take_up(message)):
                 found = await self.qa.context(replace(asked, message=None))
         except MemorydError as exc:
             return TurnContext(part=TurnPart(PartState.FAILED, str(exc)))
@@ -236,6 +237,11 @@ def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
     if context.session != logged.session:
         return _context(context.session, context.turns, is_current=False)
     return _context(context.session, [turn for turn in context.turns if turn.seq != logged.seq], is_current=True)
+
+
+def _may_take_up(message: str) -> bool:
+    """Tell whether a message may mean another session: one that asks nothing of the memory stays where it is."""
+    return read_message(message, names_entity=False).silence is None
 
 
 def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bool) -> TurnContext:

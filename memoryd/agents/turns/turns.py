@@ -30,6 +30,7 @@ from memoryd.agents.turns.log import (
     TurnPart,
     beside,
 )
+from memoryd.agents.turns.uses import TurnUses
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
 from memoryd.config.rsclaw import MOST
@@ -97,9 +98,9 @@ class TurnCommands(Struct, frozen=True):
         text = "\n".join([f"{told}: {places}", *done.notes])
         return CommandOutcome("remember", text, tuple(one.line.id for one in retention.placed))
 
-    async def recall(self, text: str, admitted: Admitted, **_: object) -> CommandOutcome:
+    async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandOutcome:
         """Tell what answers a question."""
-        options = RecallOptions(k=self.most, is_told_to_all=True)
+        options = RecallOptions(k=self.most, is_told_to_all=True, session=key)
         found = (await self.retained.recall.recall(text, options, admitted)).recalled
         memories = tuple(item.memory.id for item in found.items if isinstance(item, RecalledMemory))
         told = "\n".join(_told(found)) or NOTHING_FOUND
@@ -143,6 +144,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     capture: TurnCapture
     sessions: SessionMemories
     retained: Retained
+    uses: TurnUses
     max_query_bytes: int
     clock: Callable[[], datetime]
     late: LateMessages
@@ -200,7 +202,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if await self._is_remembered(logged, key):
             captured = await self._captured(message, admitted, key, at, own_channel, logged, context)
             if recalled is not None and not logged.is_repeated:
-                self.retained.recall.touch(recalled, at=self.clock().timestamp())
+                self.uses.note_told(key, message.text, recalled, at=self.clock().timestamp())
                 self.capture.note_told(key, recalled)
         return TurnOutcome(
             logged=logged,
@@ -249,6 +251,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             logged = await self.log.answered(key, message.text, at)
             if not logged.is_withheld:
                 self.capture.note_answer(key, message.text)
+                await self.uses.note_answer(key, message.text, at=self.clock().timestamp())
         if _fails(message) and not await self.log.is_unremembered(key):
             captured = await self.capture.submit(message, admitted, key, at=at, own_channel=own_channel)
         parts = {"log": logged.part, "context": _NOT_ASKED, "recall": _NOT_ASKED}
@@ -297,7 +300,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         # what was said to one person is not told to others unasked
         is_shared = admitted.is_direct or self.agent.memory.core.in_groups
         # first what was said before: the message itself is no context of its own
-        context = await self.log.context(key, message.text, is_shared=is_shared)
+        context = await self.log.context(key, message.text, at, is_shared=is_shared)
         logged = await self.log.asked(key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
 
@@ -311,7 +314,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if not settings.auto_recall:
             return None, TurnPart(PartState.OFF, SkipReason.RECALL_OFF)
         options = RecallOptions(
-            k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False
+            k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False, is_unasked=True
         )
         budget = settings.retrieval.max_tokens if message.budget is None else message.budget
         wanted = BundleOptions(budget=budget, if_none_match=message.if_none_match)
@@ -336,7 +339,7 @@ def _fails(message: NewMessage) -> bool:
 
 def _recall_part(found: RecallOutcome) -> TurnPart:
     if found.recalled.is_complete:
-        return TurnPart(PartState.OK)
+        return TurnPart(PartState.OK, "" if found.recalled.items else found.recalled.reason or "")
     reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.recalled.arms.items()]
     return TurnPart(PartState.OK, "; ".join(["it is not complete", *reasons]))
 

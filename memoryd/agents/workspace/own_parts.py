@@ -45,7 +45,8 @@ def own_parts(agent: Agent, shared: WorkspaceParts) -> OwnParts:
     """Wire what an agent has for itself."""
     qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
     listing = TranscriptListing(agent.id, transcript_folders(agent), talks.withheld)
-    qmd, qa = agent_qmd(agent, shared, listing), AgentQa(agent, qas.get(agent.id), ledger, talks.withheld)
+    qmd = agent_qmd(agent, shared, listing)
+    qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
     return OwnParts(
         path=WorkspacePath(agent.workspace, shared.index),
         conversations=talks,

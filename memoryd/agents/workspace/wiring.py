@@ -8,10 +8,12 @@ from memoryd.agents.memories import AgentMemory
 from memoryd.agents.read import AgentFiles, AgentVerifying
 from memoryd.agents.retained.changes import AgentChanges, Retained
 from memoryd.agents.retained.core import AgentCore, CoreRights
+from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentBundles, AgentRecall
+from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
@@ -22,6 +24,7 @@ from memoryd.agents.sync import AgentSessions, AgentSync
 from memoryd.agents.turns.capture import AgentCapture, TurnCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands
+from memoryd.agents.turns.uses import TurnUses
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.own_parts import OwnParts
@@ -110,14 +113,20 @@ def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: 
 def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRecall:
     """Return the recall of an agent."""
     around, memories = shared.around, shared.memories
+    eligible = EligibleMemories(database=shared.index.database, executor=around.executor)
     return AgentRecall(
         agent=agent,
         is_alone=shared.is_alone,
-        recaller=_recaller(agent, shared, own),
+        recaller=_recaller(agent, shared, own, eligible),
+        eligible=eligible,
         book=memories.book,
         opinions=memories.opinions,
         bundles=AgentBundles(
-            agent=agent, book=memories.book, files=present_files(shared, None), executor=around.executor
+            agent=agent,
+            book=memories.book,
+            eligible=eligible,
+            files=present_files(shared, None),
+            executor=around.executor,
         ),
         limits=around.limits,
         usage=memories.usage,
@@ -125,11 +134,11 @@ def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRe
     )
 
 
-def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Recaller:
+def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: EligibleMemories) -> Recaller:
     """Return what holds what is recalled against its file: that of a note, since memories are the builtin index's."""
     files = present_files(shared, None)
     return Recaller(
-        engine=_engine(agent, shared, own),
+        engine=_engine(agent, shared, own, eligible),
         standing=StandingCheck(database=shared.index.database, check=file_check(shared, files)),
         pages=EntityPages(files=files, executor=shared.around.executor),
         times=shared.index.builtin.times,
@@ -143,11 +152,11 @@ def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Recaller:
     )
 
 
-def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> RecallEngine:
+def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: EligibleMemories) -> RecallEngine:
     index = shared.index
     return RecallEngine(
         book=shared.memories.book.now,
-        eligible=EligibleMemories(database=index.database, executor=shared.around.executor),
+        eligible=eligible,
         evidence=_evidence(agent, shared),
         database=index.database,
         withdrawn=index.indexer.withdrawn,
@@ -175,8 +184,12 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
     """Make what may be asked of the retained memories of an agent."""
     memories, journal = shared.memories, shared.memories.journal
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
-    retaining, recall = _retaining(agent, memories, rights), agent_recall(agent, shared, own)
+    recall = agent_recall(agent, shared, own)
+    retaining = _retaining(agent, memories, rights, recall)
     documents = _documents(agent, shared, recall)
+    edits = AgentDocumentEdits(
+        documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
+    )
     return Retained(
         agent=agent,
         book=memories.book,
@@ -189,13 +202,13 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
         core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars), rights=rights),
         entities=_entities(agent, memories),
-        changes=AgentChanges(journal=journal, now=owners_time(agent.memory).now),
+        changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
         reflect=shared.reflect.use,
         recall=recall,
         documents=documents,
-        document_edits=AgentDocumentEdits(
-            documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
-        ),
+        document_edits=edits,
+        replacing=AgentReplacing(edits=edits),
+        disagreements=AgentDisagreements(documents=documents, editing=edits.editing),
         transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
         capture=AgentCapture(
             agent=agent.id,
@@ -219,13 +232,15 @@ def _documents(agent: Agent, shared: WorkspaceParts, recall: AgentRecall) -> Age
     )
 
 
-def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights) -> AgentRetaining:
+def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights, recall: AgentRecall) -> AgentRetaining:
     return AgentRetaining(
         agent=agent.id,
         rights=rights,
         retaining=Retaining(memories.journal, owners_time(agent.memory).today, memories.stated),
         index=memories.index,
         tombstones=memories.tombstones,
+        book=memories.book,
+        facts=recall.eligible.facts,
     )
 
 
@@ -302,6 +317,7 @@ def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: R
         capture=capture,
         sessions=sessions,
         retained=retained,
+        uses=TurnUses(retained.recall),
         max_query_bytes=shared.around.limits.max_query_bytes,
         clock=owners_time(agent.memory).now,
         late=LateMessages(log.shared),

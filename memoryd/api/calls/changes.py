@@ -35,13 +35,14 @@ class ChangeReply(Reply):
     at: datetime
     """When it was made."""
     by: str
-    """What made it: `retain`, `core`, `reflect`, `proposal`, `forget`, `entities`, `capture` or `undo`."""
+    """What made it: `retain`, `core`, `reflect`, `proposal`, `forget`, `entities`, `memories`, `capture`, `tiers`,
+    `import` or `undo`."""
     agent: str | None
     """The agent that asked for it; null: the owner, or a schedule."""
     why: str
     """Why, in one sentence."""
     path: str
-    """The file."""
+    """The file; empty: none, but the touches and tiers that the ledger keeps."""
     run: str | None
     """What names all changes of one act; null: it was the only one."""
     state: str

@@ -6,7 +6,7 @@ from fastapi import Path, Query
 from msgspec.structs import asdict
 
 from memoryd.agents.retained.documents import EditedDocument
-from memoryd.agents.retained.recall import asked_kinds
+from memoryd.agents.retained.recall import RecallOptions, asked_kinds
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.calls.memory_models import (
     DecayedMemoryReply,
@@ -19,6 +19,8 @@ from memoryd.api.calls.memory_models import (
     MemoryEditRequest,
     MemoryImportanceRequest,
     MemoryListReply,
+    MemoryReplaceReply,
+    MemoryReplaceRequest,
     MemoryReply,
     MemorySearchReply,
     MemorySearchRequest,
@@ -30,6 +32,7 @@ from memoryd.api.calls.recall import health_reply
 from memoryd.api.calls.reflect import NearCopiesReply
 from memoryd.api.calls.retain import kind_of
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
+from memoryd.domain.memories.edits import StatedText
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
 from memoryd.wire import LISTED_MAX, POSITION_MAX
@@ -96,7 +99,12 @@ async def search(request: MemorySearchRequest, caller: Asking, memories: Memorie
     """Find memories that answer, best first, as recall ranks them."""
     admitted = caller.admit(request.agent, request.session_key)
     found = await memories.retained(admitted).documents.search(
-        request.query, scope=request.scope or "", top_k=request.top_k, kind=request.kind or "", admitted=admitted
+        request.query,
+        scope=request.scope or "",
+        top_k=request.top_k,
+        kind=request.kind or "",
+        admitted=admitted,
+        options=RecallOptions(session=caller.key(request.session_key)),
     )
     return MemorySearchReply(
         memories=[document_reply(one) for one in found.documents],
@@ -188,6 +196,33 @@ async def importance(
     )
 
 
+async def replace(
+    memory: MemoryName, request: MemoryReplaceRequest, caller: Asking, memories: Memories
+) -> MemoryReplaceReply:
+    """Say what holds now in the place of a memory, which is marked as superseded; that can be undone."""
+    admitted = caller.admit(request.agent, request.session_key)
+    retained = memories.retained(admitted)
+    # by its id alone, though words may be meant elsewhere
+    old = (await retained.documents.memory(memory, admitted)).id
+    done = await retained.replacing.replace(
+        old,
+        StatedText(text=request.text),
+        admitted,
+        is_in_place=request.in_place,
+        by_agent=request.by_agent,
+    )
+    found = await retained.documents.get(done.retention.placed[0].line.id, admitted)
+    return MemoryReplaceReply(
+        memory=document_reply(found),
+        replaced=done.replaced or old,
+        changed=bool(done.written.changes),
+        changes=list(done.written.numbers),
+        run=done.written.run or None,
+        searchable=done.is_searchable,
+        notes=list(done.notes),
+    )
+
+
 def document_reply(one: MemoryDocument) -> MemoryDocumentReply:
     """Return a memory as it is told."""
     return MemoryDocumentReply(
@@ -229,6 +264,7 @@ def _terms(found: RelevanceTerms) -> RelevanceTermsReply:
         composite=round(found.composite, DIGITS),
         floor=found.floor,
         relevance=round(found.relevance, DIGITS),
+        leaves_core_in_days=None if found.leaves_core_in is None else round(found.leaves_core_in, DIGITS),
     )
 
 

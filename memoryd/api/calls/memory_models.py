@@ -41,11 +41,11 @@ class MemoryDocumentReply(Reply):
     entities: list[str]
     """Whom or what it is about, as written."""
     access_count: int
-    """How often it was delivered."""
+    """How often it was used."""
     created_at: float
     """When it was written first, in Unix seconds; the beginning of that day."""
     accessed_at: float
-    """When it was delivered last, in Unix seconds; as `created_at` if it never was."""
+    """When it was used last, in Unix seconds; as `created_at` if it never was."""
     abstract_text: str
     """One sentence of it."""
     overview_text: str
@@ -191,6 +191,36 @@ class MemoryImportanceRequest(MemoryEditRequest):
     """How important the memory is, 0 to 1."""
 
 
+class MemoryReplaceRequest(MemoryEditRequest):
+    """What a memory is replaced by."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    """What holds now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
+    are those of the memory."""
+    in_place: bool = Field(default=False, alias="inPlace")
+    """Whether its lines say it where they stand; else a new line in today's log says it, and the older ones are marked
+    as superseded."""
+    by_agent: bool = Field(default=False, alias="byAgent")
+    """Whether a model says it and not the owner, whoever's socket it asks by: what its owner said stays."""
+
+
+class MemoryReplaceReply(MemoryReply):
+    """A memory in the place of another."""
+
+    replaced: str
+    """The id of the memory whose place it took: the one that was named, or the newest version of it."""
+    changed: bool
+    """Whether anything was written; false: it says so already."""
+    changes: list[int]
+    """The changes by which it can be undone, one for each note."""
+    run: str | None
+    """What takes back several changes at once; null where there is one."""
+    searchable: bool
+    """Whether the index has it already."""
+    notes: list[str]
+    """What is to be known of it, such as that a newer version was replaced."""
+
+
 class MemoryEditReply(MemoryReply):
     """A memory after an edit."""
 
@@ -235,9 +265,9 @@ class RelevanceTermsReply(Reply):
     importance: float
     """0 to 1."""
     access_count: int
-    """How often it was delivered."""
+    """How often it was used: told as what answers, or taken up by an agent's answer; once in a session."""
     age_days: float
-    """Days since it was delivered, else since it was written."""
+    """Days since it was used, else since it was written."""
     half_life_days: float
     """After how many days half of the recency is left, where `beta` is 1."""
     beta: float
@@ -252,6 +282,8 @@ class RelevanceTermsReply(Reply):
     """The least that the tier grants."""
     relevance: float
     """The composite, but at least `floor`."""
+    leaves_core_in_days: float | None
+    """In how many days it leaves the core if nothing uses it; null: it is not core, or stays it."""
 
 
 class MemoryWhyReply(MemoryReply):

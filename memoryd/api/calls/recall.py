@@ -45,11 +45,11 @@ async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> 
     """Recall what answers, each item with its citation, and on demand as a bundle for a prompt."""
     admitted = caller.admit(request.agent, request.session_key)
     room = memories.retained(admitted).recall
-    outcome = await room.recall(request.query, _options(request), admitted, _wanted(request))
+    outcome = await room.recall(request.query, _options(request, caller), admitted, _wanted(request))
     return encoded(outcome, request.encode)
 
 
-def _options(request: RecallRequest) -> RecallOptions:
+def _options(request: RecallRequest, caller: Asking) -> RecallOptions:
     return RecallOptions(
         k=request.k,
         since=request.since or "",
@@ -62,6 +62,7 @@ def _options(request: RecallRequest) -> RecallOptions:
         deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
         is_explained=request.explain,
         touches=request.touch,
+        session=caller.key(request.session_key),
     )
 
 
@@ -159,6 +160,7 @@ def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
         evidence=_evidence(held, outcome.stated.get(item.memory.id, ())) if is_belief(item.memory.kind) else None,
         supersedes=list(item.supersedes) or None,
         superseded_by=list(item.superseded_by) or None,
+        doubted_by=list(item.doubted_by) or None,
         copies=list(item.copies) or None,
         tier=item.tier.value,
         score=round(item.placed.score, DIGITS),

@@ -171,6 +171,8 @@ class RecallItemReply(Reply):
     """The ids of the older versions that it took the place of."""
     superseded_by: Annotated[list[str] | None, Field(exclude_if=_absent)] = None
     """The ids of the newer versions that took its place."""
+    doubted_by: Annotated[list[str] | None, Field(exclude_if=_absent)] = None
+    """The ids of others that stand, too, and may contradict it: `/v1/disagreements` has them for the owner."""
     copies: Annotated[list[str] | None, Field(exclude_if=_absent)] = None
     """The ids of memories that say the same and were folded into it."""
     tier: Annotated[Literal["core", "working", "peripheral"] | None, Field(exclude_if=_absent)] = None

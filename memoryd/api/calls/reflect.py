@@ -83,6 +83,8 @@ class ReflectReply(Reply):
     """Memories that say nearly the same, 50 pairs at most."""
     across_scopes: list[NearCopiesReply]
     """Memories that say the same in several scopes, 50 pairs at most."""
+    disagreements: int
+    """How many pairs of memories may contradict each other: `/v1/disagreements` lists them."""
     core_left_out: int
     """How many durable facts were not proposed, since the core file has no room for them."""
     took_ms: float
@@ -184,6 +186,7 @@ def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
         proposals=[ProposalSummaryReply(**asdict(one)) for one in outcome.proposals],
         copies=[NearCopiesReply(**asdict(one)) for one in outcome.copies],
         across_scopes=[NearCopiesReply(**asdict(one)) for one in outcome.across_scopes],
+        disagreements=outcome.disagreements,
         core_left_out=outcome.core_left_out,
         took_ms=round(outcome.seconds * 1000, 2),
     )

@@ -40,6 +40,12 @@ class CapturedReply(Reply):
     """Whether it stands in the core of every session."""
     importance: float
     """0 to 1."""
+    supersedes: list[str]
+    """The first eight signs of the ids of the memories that it takes the place of."""
+    contradicts: list[str]
+    """Those of memories that it may speak against, where nobody knows which one is meant, or a person stated them."""
+    note: str
+    """What is to be known of it, for a person; empty: nothing."""
 
 
 class DroppedReply(Reply):
@@ -89,6 +95,9 @@ def _capture_reply(outcome: CaptureOutcome, *, is_dry: bool) -> CaptureReply:
             form=item.form,
             pinned=item.is_pinned,
             importance=item.weight,
+            supersedes=list(item.supersedes),
+            contradicts=list(item.contradicts),
+            note=item.note,
         )
         for item in verdict.kept
     ]
@@ -126,6 +135,10 @@ class RetainRequest(Request):
     """What it is about, beside those that the text names."""
     at: Annotated[str, Field(max_length=32)] | None = None
     """When it was so: `2026-11-18`, `2026-11`, or two of them with `..` between; null: as the text says."""
+    replaces: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")] | None = None
+    """The memory whose place it takes: its id, a citation, or words that it says; null: none."""
+    in_place: bool = False
+    """With `replaces`: whether the lines of that memory say it where they stand, instead of a new one."""
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
@@ -153,6 +166,12 @@ class RetainReply(RetainedReply):
     """All of them, in order."""
     change: int | None
     """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
+    changes: list[int]
+    """All changes; with `replaces` there is one for each note."""
+    run: str | None
+    """What takes back several changes at once; null where there is one."""
+    replaced: str | None
+    """The id of the memory whose place it took; null: none was to be replaced."""
     searchable: bool
     """Whether it is found by its words already."""
     notes: list[str]
@@ -160,7 +179,7 @@ class RetainReply(RetainedReply):
 
 
 async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> RetainReply:
-    """State a memory in today's log; the same again is not written twice."""
+    """State a memory in today's log, also in the place of another; the same again is not written twice."""
     admitted = caller.admit(request.agent, request.session_key)
     said = StatedText(
         text=request.text,
@@ -172,7 +191,15 @@ async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> 
         entities=tuple(request.entities or ()),
         at=request.at or "",
     )
-    return _retain_reply(await memories.retained(admitted).retaining.retain(said, admitted, each=request.each))
+    retained = memories.retained(admitted)
+    if request.replaces is None:
+        if request.in_place:
+            raise InvalidRequest("inPlace: it is not said in the place of what", hint="give `replaces`")
+        return _retain_reply(await retained.retaining.retain(said, admitted, each=request.each))
+    if request.each:
+        raise InvalidRequest("replaces: one memory takes the place of one", hint="leave `each` out")
+    replacing = retained.replacing
+    return _retain_reply(await replacing.replace(request.replaces, said, admitted, is_in_place=request.in_place))
 
 
 def kind_of(name: str | None) -> Kind | None:
@@ -201,6 +228,9 @@ def _retain_reply(outcome: RetainOutcome) -> RetainReply:
         **rows[0].model_dump(),
         memories=rows,
         change=found.change.id or None,
+        changes=list(outcome.written.numbers) or [found.change.id] * bool(found.change.id),
+        run=outcome.written.run or None,
+        replaced=outcome.replaced,
         searchable=outcome.is_searchable,
         notes=list(outcome.notes),
     )

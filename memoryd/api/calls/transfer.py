@@ -65,6 +65,10 @@ class TransferredMemoryReply(Reply):
     """Those that it speaks against."""
     supersedes: list[str]
     """Those that it takes the place of."""
+    superseded: list[str]
+    """Those that its line says took its place."""
+    beside: list[str]
+    """Those beside which it holds, whatever it looks like."""
     days: list[str]
     """The days on which it was said, the earliest first: `2026-11-18`."""
     sources: list[str]
@@ -113,6 +117,10 @@ class ImportedMemory(Request):
     """Those that it speaks against."""
     supersedes: Ids = Field(default_factory=list)
     """Those that it takes the place of."""
+    superseded: Ids = Field(default_factory=list)
+    """Those that its line says took its place."""
+    beside: Ids = Field(default_factory=list)
+    """Those beside which it holds, whatever it looks like."""
     days: Annotated[list[Annotated[date, Field(strict=False)]], Field(max_length=DAYS_MAX)] = Field(
         default_factory=list
     )
@@ -191,6 +199,8 @@ def _memory_reply(memory: Memory) -> TransferredMemoryReply:
         supports=list(one.supports),
         contradicts=list(one.contradicts),
         supersedes=list(one.supersedes),
+        superseded=list(one.superseded),
+        beside=list(one.beside),
         days=[day.isoformat() for day in one.days],
         sources=[str(cited(source.path, source.start_line, source.end_line)) for source in memory.sources],
     )
@@ -211,6 +221,8 @@ def _transferred_memory(one: ImportedMemory) -> TransferredMemory:
         supports=tuple(one.supports),
         contradicts=tuple(one.contradicts),
         supersedes=tuple(one.supersedes),
+        superseded=tuple(one.superseded),
+        beside=tuple(one.beside),
         days=tuple(one.days),
     )
 

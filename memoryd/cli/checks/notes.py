@@ -11,6 +11,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
 from memoryd.domain.memories.sections import PlacedMiss, is_of_memories, memory_sections
+from memoryd.domain.memories.strays import strays_in
 from memoryd.files.ignore import why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
@@ -53,12 +54,15 @@ MOST_SHOWN: Final = 10
 """Of one agent: who mends these asks again."""
 _HINT: Final = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
 
+_STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how a memory is written"
+
 
 @check(
     "memories.written",
     "memories",
-    looks_at="retained lines and pages, for lines that look like a memory and are none",
-    advice="correct the line: `docs/how-to/memories.md` says how a memory is written",
+    looks_at="retained lines and pages, for lines that look like a memory and are none, or have attributes as text",
+    advice="correct the line: `docs/how-to/memories.md` says how a memory is written, and"
+    " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
 def memories(examination: Examination) -> Iterator[Finding]:
     """Read the logs and pages of every agent as they are on disk. Asks nobody, and changes nothing."""
@@ -74,10 +78,12 @@ def _of(agent: Agent, config: Config) -> Iterator[Finding]:
     for path, data in _documents(agent, config):
         sections = memory_sections(data, path)
         stated += len(sections.lines)
-        missed += [(path, miss) for miss in sections.misses]
-    yield Finding(part, "ok", f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory")
-    for path, miss in islice(missed, MOST_SHOWN):
-        yield Finding(part, "look", _said(path, miss), _HINT if miss.miss.text else "")
+        missed += [(path, miss, _HINT if miss.miss.text else "") for miss in sections.misses]
+        missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
+    told = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
+    yield Finding(part, "ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
+    for path, miss, hint in islice(missed, MOST_SHOWN):
+        yield Finding(part, "look", _said(path, miss), hint)
     if len(missed) > MOST_SHOWN:
         yield Finding(part, "look", f"{len(missed) - MOST_SHOWN:,} more lines like these")
 

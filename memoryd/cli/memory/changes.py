@@ -60,12 +60,14 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[st
     """Yield a change: its number, when, by whom, where, the hash of the file, then lines that went and came."""
     moment = datetime.fromisoformat(change["at"]).astimezone()
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
-    told = [styled(str(change["id"]), bold=True), f"{moment:%Y-%m-%d %H:%M}", who, harmless_line(change["path"])]
+    place = harmless_line(change["path"]) or "no file, but the ledger"
+    told = [styled(str(change["id"]), bold=True), f"{moment:%Y-%m-%d %H:%M}", who, place]
     if change["state"] != "done":
         told.append(change["state"])
     if not change["undoable"]:
         told.append("cannot be undone")
-    told.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
+    if change["path"]:
+        told.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
     yield "  ".join([*told, harmless_line(change["why"])])
     signed = [
         f"{sign} {harmless_line(line)}"

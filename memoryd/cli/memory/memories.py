@@ -1,5 +1,7 @@
 """memoryctl memories: memories one by one, by their ids."""
 
+import math
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -10,6 +12,8 @@ from memoryd.cli.invocation import (
     HELP,
     SHORT_ID,
     Argument,
+    BulletCommand,
+    BulletText,
     Invocation,
     Number,
     limit_option,
@@ -17,8 +21,8 @@ from memoryd.cli.invocation import (
     shared,
     undo_notes,
 )
-from memoryd.cli.memory.qa import key_option
-from memoryd.cli.terminal import behind_gutter, count, harmless_line, styled
+from memoryd.cli.memory.qa import given_text, key_option
+from memoryd.cli.terminal import behind_gutter, count, harmless_line, is_terminal, styled
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
 from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.memories import (
@@ -45,7 +49,7 @@ SHOWN_PAIRS = 10
 
 @click.group("memories", context_settings=HELP)
 def memories_command() -> None:
-    """Show memories one by one; pin them, say how important they are, and take them out."""
+    """Show memories one by one; pin and edit them, say how important they are, and take them out."""
 
 
 @memories_command.command("status", context_settings=HELP)
@@ -183,6 +187,39 @@ def importance(invocation: Invocation, memory: str, value: float, key: str | Non
     return _edited(invocation, reply, done=f"importance {value:g}", already=f"its importance was {value:g} already")
 
 
+@memories_command.command("edit", cls=BulletCommand, context_settings=HELP)
+@id_argument
+@click.argument(
+    "text",
+    cls=Argument,
+    type=BulletText(),
+    required=False,
+    help="What it is to say, plain text or a bullet; - reads standard input. Without it an editor opens.",
+)
+@key_option
+@shared
+@click.pass_obj
+def edit(invocation: Invocation, memory: str, text: str | None, key: str | None) -> Exit:
+    """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
+    with invocation.client() as client:
+        if text is None:
+            text = _edited_text(client.get_memory(memory, session_key=key, agent=invocation.agent)["memory"]["text"])
+        reply = client.replace_memory(memory, given_text(text), in_place=True, session_key=key, agent=invocation.agent)
+    told = f"{memory_line(reply['memory'])}  {'edited' if reply['changed'] else 'stays as it is'}"
+    invocation.show(reply, [told], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
+    return Exit.DONE
+
+
+def _edited_text(text: str) -> str:
+    """Return what a person makes of a text in their editor; raises Abort where they leave without saving."""
+    if not is_terminal(sys.stdin):
+        raise click.UsageError("nobody can edit here: give the text, or - for standard input")
+    edited = click.edit(text + "\n", extension=".md", require_save=True)
+    if edited is None or not edited.strip():
+        raise click.Abort
+    return edited.strip("\n")
+
+
 @memories_command.command("delete", context_settings=HELP)
 @id_argument
 @click.option("--dry-run", is_flag=True, help="Only show which lines would go.")
@@ -233,10 +270,7 @@ def _edited(invocation: Invocation, reply: MemoryEditReply, *, done: str, alread
 
 
 def _deleted_notes(reply: MemoryDeleteReply) -> Iterator[str]:
-    if reply["run"]:
-        yield f"to take it back: memoryctl undo --run {reply['run']}"
-    else:
-        yield from undo_notes(reply["changes"])
+    yield from undo_notes(reply["changes"], reply["run"])
     if not reply["deleted"]:
         yield "nothing was written"
     elif not reply["searchable"]:
@@ -267,14 +301,18 @@ def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
         "tier": one["tier"] + (", pinned" if one["pinned"] else ""),
         "importance": f"{one['importance']:g}",
         "relevance": f"{one['relevance']:.2f}",
-        "used": f"{count(one['access_count'], 'time')}, last on {_day(one['accessed_at'])}"
-        if one["access_count"]
-        else "never",
+        "used": _use(one),
         "written": _day(one["created_at"]),
         "newer": ", ".join(key[:SHORT_ID] for key in one["superseded_by"]),
         "lines": ", ".join(map(harmless_line, one["sources"])),
     }
     yield from (f"  {name:<10}  {value}" for name, value in told.items() if value)
+
+
+def _use(one: MemoryDocumentReply) -> str:
+    if not one["access_count"]:
+        return "never"
+    return f"{count(one['access_count'], 'time')}, last on {_day(one['accessed_at'])}"
 
 
 def _day(at: float) -> str:
@@ -303,7 +341,10 @@ def pair_lines(pairs: Sequence[NearCopiesReply], what: str) -> Iterator[str]:
 
 def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
     """Yield the terms of a relevance, as its formula has them."""
-    yield f"  {terms['tier']}: {terms['reason']}"
+    leaves = terms["leaves_core_in_days"]
+    yield f"  {terms['tier']}: {terms['reason']}" + (
+        "" if leaves is None else f"; it leaves the core in {count(math.ceil(leaves), 'day')} if nothing uses it"
+    )
     yield (
         f"  recency     {terms['recency']:.3f}  exp(-ln 2 / {terms['half_life_days']:.1f} days"
         f" * {terms['age_days']:.1f} days ^ {terms['beta']:g})"
@@ -320,6 +361,7 @@ def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
 def why_lines(reply: MemoryWhyReply) -> Iterator[str]:
     """Yield a memory, and every term of its relevance."""
     yield memory_line(reply["memory"])
+    yield f"  used: {_use(reply['memory'])}"
     yield from _term_lines(reply["terms"])
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import click
 
-from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option, took_part
+from memoryd.cli.answer_health import WHY, AnswerWorth, lacking, strict_option, took_part
 from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, shared
 from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, note, styled
 from memoryd.replies.search import Encode, RecallItemReply, RecallReply
@@ -103,6 +103,8 @@ def recall_command(
         invocation.print_json(reply)
     else:
         _print(reply, is_bundle=is_bundle)
+        if explain:
+            note(WHY)
     return _worth(reply).exit_code(is_strict=strict)
 
 
@@ -167,6 +169,7 @@ def _about(item: RecallItemReply) -> str:
         told.append(f"c={item['confidence']:.2f}")
     told += [item["id"][:SHORT_ID]] if "id" in item else []
     told += ["superseded"] if item.get("supersededBy") else []
+    told += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
     told += [item["state"]] if item.get("state", "verified") != "verified" else []
     told += ["(no answer)"] if item.get("verdict") == "none" else []
     return styled(harmless_line(" · ".join(part for part in told if part)), dim=True)

@@ -74,6 +74,8 @@ def _print(reply: ReflectReply) -> None:
     near = pair_lines(reply["copies"], "say nearly the same")
     for line in (*near, *pair_lines(reply["acrossScopes"], "say the same in several scopes")):
         click.echo(line)
+    if reply["disagreements"]:
+        click.echo(f"{count(reply['disagreements'], 'pair')} may contradict each other; memoryctl disagreements")
     if reply["coreLeftOut"]:
         note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
     for refusal in reply["refusals"]:

@@ -1,4 +1,4 @@
-"""memoryctl retain, remember and capture: state a memory in today's log, or see what of a message becomes one."""
+"""memoryctl retain, remember, replace and capture: state a memory, or see what of a message becomes one."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -47,6 +47,7 @@ def statement_options(command: AnyFunction) -> AnyFunction:
 )
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
+@click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
 @shared
 @click.pass_obj
 def retain_command(
@@ -57,6 +58,7 @@ def retain_command(
     scope: str | None,
     entities: tuple[str, ...],
     at: str | None,
+    replaces: str | None,
 ) -> Exit:
     """State a memory: it becomes a bullet below the Retain heading of today's log.
 
@@ -65,14 +67,38 @@ def retain_command(
     with invocation.client() as memory:
         reply = memory.retain(
             given_text(text),
-            each=text == "-",
+            each=text == "-" and replaces is None,
             kind=kind,
             importance=importance,
             scope=scope,
             entities=list(entities),
             at=at,
+            replaces=replaces,
             agent=invocation.agent,
         )
+    return print_retained(invocation, reply)
+
+
+@click.command("replace", cls=BulletCommand, context_settings=HELP)
+@click.argument(
+    "name",
+    cls=Argument,
+    metavar="ID|CITATION|WORDS",
+    help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
+)
+@click.argument(
+    "text", cls=Argument, type=BulletText(), help="What holds now, plain text or a bullet; - reads standard input."
+)
+@click.option("--in-place", "is_in_place", is_flag=True, help="Edit the line where it stands, without a new one.")
+@shared
+@click.pass_obj
+def replace_command(invocation: Invocation, name: str, text: str, is_in_place: bool) -> Exit:
+    """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.
+
+    Kind, entities and scope that TEXT does not name are those of the memory. `memoryctl undo` takes all of it back.
+    """
+    with invocation.client() as memory:
+        reply = memory.retain(given_text(text), replaces=name, in_place=is_in_place, agent=invocation.agent)
     return print_retained(invocation, reply)
 
 
@@ -106,13 +132,15 @@ def remember_command(
 def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
     """Print where memories stand, and to stderr what is to be known of them."""
     unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
-    notes = [*undo_notes([reply["change"]]), *unsearchable, *reply["notes"]]
-    invocation.show(reply, map(_retained_line, reply["memories"]), notes)
+    notes = [*undo_notes(reply["changes"], reply["run"]), *unsearchable, *reply["notes"]]
+    invocation.show(reply, (_retained_line(one, reply["replaced"]) for one in reply["memories"]), notes)
     return Exit.DONE
 
 
-def _retained_line(one: RetainedReply) -> str:
-    told = "retained" if one["created"] else "stands there already"
+def _retained_line(one: RetainedReply, replaced: str | None) -> str:
+    told = "stands there already"
+    if one["created"]:
+        told = f"retained in the place of {replaced[:SHORT_ID]}" if replaced else "retained"
     return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
 
 
@@ -137,6 +165,8 @@ def _capture_lines(reply: CaptureReply) -> Iterator[str]:
         pinned = ", pinned" if item["pinned"] else ""
         told = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
         yield harmless_line(f"{word} ({told}): {item['text']}")
+        if item["note"]:
+            yield f"  {harmless_line(item['note'])}"
     for citation in reply["citations"]:
         yield f"  {harmless_line(citation)}"
     for one in reply["dropped"]:

@@ -9,7 +9,7 @@ from itertools import count as count_from
 
 import click
 
-from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option
+from memoryd.cli.answer_health import WHY, AnswerWorth, lacking, strict_option
 from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
 from memoryd.cli.terminal import behind_gutter, count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.domain.citations import Citation, cited, conversation_cited, one_line, parse
@@ -110,6 +110,8 @@ def search_command(
         invocation.print_json(reply)
     else:
         _print_hits(reply, explain)
+        if explain:
+            note(WHY)
     return _worth(reply).exit_code(is_strict=strict)
 
 

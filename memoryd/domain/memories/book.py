@@ -87,7 +87,7 @@ class Book(Struct, frozen=True, dict=True):
     scoped: Mapping[str, frozenset[MemoryId]] = field(default_factory=dict)
     """Those that have a scope, by it."""
     marked: frozenset[MemoryId] = frozenset()
-    """Those whose line is pinned, or names others: what it supersedes, supports or contradicts."""
+    """Those whose line is pinned, or names others: what it supersedes, supports, contradicts or is superseded by."""
     written: Mapping[str, int] = field(default_factory=dict)
     """How many memories name an entity so."""
 
@@ -95,6 +95,10 @@ class Book(Struct, frozen=True, dict=True):
     def superseded(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
         """What each memory supersedes, newer to older."""
         return superseded(self.memories.values())
+
+    def note_superseded(self, found: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
+        """Take what each memory supersedes from who worked it out of the book before, which costs far less."""
+        self.__dict__.setdefault("superseded", found)
 
     @cached_property
     def by_day(self) -> tuple[Memory, ...]:
@@ -208,7 +212,8 @@ def names_in(memories: Iterable[Memory]) -> Counter[str]:
 
 def _is_marked(memory: Memory) -> bool:
     attributes = memory.line.attributes
-    return bool(attributes.is_pinned or attributes.supersedes or attributes.supports or attributes.contradicts)
+    named = (attributes.supersedes, attributes.supports, attributes.contradicts, attributes.superseded)
+    return attributes.is_pinned or any(named)
 
 
 def _newest(source: MemorySource) -> tuple[int, str, int]:

@@ -15,12 +15,10 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import NearCopies, abstract_of, copies_across_scopes, near_copies, overview_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.verification import cite
-from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network, short_id
+from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network
 from memoryd.domain.memories.recall_filters import WORKSPACE
-from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
-from memoryd.domain.memories.versions import superseded
 from memoryd.domain.text.words import normalised
 
 
@@ -36,7 +34,7 @@ class MemoryDocument(Struct, frozen=True, kw_only=True):
     created_at: float
     """The beginning of the day on which it was written first."""
     accessed_at: float
-    """When it was delivered last; when it was created, if it never was."""
+    """When it was used last; when it was created, if it never was."""
     terms: RelevanceTerms
     superseded_by: tuple[MemoryId, ...] = ()
     score: float | None = None
@@ -127,24 +125,6 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
     if len(found) > 1:
         raise ValueError(f"{name!r} is the beginning of {len(found)} ids: give more of it")
     return found[0]
-
-
-def newer_versions(known: Iterable[Memory], asked: Iterable[Memory]) -> dict[MemoryId, tuple[MemoryId, ...]]:
-    """Return what supersedes some memories, of what the asker may know of.
-
-    Only what may be a version of them is looked at: what is of their kind and entities, and what names them.
-    """
-    asked = list(asked)
-    alike = {(one.kind, one.slugs, one.line.attributes.scope) for one in asked}
-    names = {short_id(one.id) for one in asked}
-    near = [
-        one
-        for one in known
-        if (one.kind, one.slugs, one.line.attributes.scope) in alike
-        or not names.isdisjoint(one.line.attributes.supersedes)
-    ]
-    newer = newer_of(superseded(near))
-    return {one.id: newer[one.id] for one in asked if one.id in newer}
 
 
 def beginning_of(day: date, zone: tzinfo | None) -> float:

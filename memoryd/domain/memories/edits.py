@@ -6,7 +6,7 @@ swallow a line.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -15,8 +15,19 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.kinds import Kind, MemoryId, written_kind
-from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine, head_of, parse_line, render, reweighed
+from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, written_kind
+from memoryd.domain.memories.line import (
+    INDENT,
+    Attributes,
+    LineHead,
+    Provenance,
+    RetainedLine,
+    head_of,
+    parse_line,
+    render,
+    rewritten_attributes,
+    text_start,
+)
 from memoryd.domain.memories.near_misses import NearMiss
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
@@ -98,20 +109,36 @@ _UNREADABLE: Final = "the line that states it in {} would be read as another one
 
 
 class AttributeChange(Struct, frozen=True, kw_only=True):
-    """What is to become of a line: whether it is pinned, and its importance, 0 to 1; None leaves it as it is."""
+    """What is to become of a line: whether it is pinned, and its importance, 0 to 1; None leaves it as it is.
+
+    `superseded` is added to what it says supersedes it. What is `dropped` goes from there, and from what it supersedes
+    itself. `renamed` gives memories that it names, in any way, the beginnings of other ids.
+    """
 
     is_pinned: bool | None = None
     importance: float | None = None
+    superseded: tuple[ShortId, ...] = ()
+    dropped: frozenset[ShortId] = frozenset()
+    renamed: tuple[tuple[ShortId, ShortId], ...] = ()
 
     def of(self, line: RetainedLine) -> RetainedLine:
         """Return a line as it is to be."""
-        said = line.attributes
+        said, names = line.attributes, dict(self.renamed)
+
+        def ids(told: Iterable[ShortId], without: frozenset[ShortId] = frozenset()) -> tuple[ShortId, ...]:
+            return tuple(dict.fromkeys(names.get(one, one) for one in told if one not in without))
+
         return replace(
             line,
             attributes=replace(
                 said,
                 is_pinned=said.is_pinned if self.is_pinned is None else self.is_pinned,
                 importance=said.importance if self.importance is None else self.importance,
+                supports=ids(said.supports),
+                contradicts=ids(said.contradicts),
+                supersedes=ids(said.supersedes, self.dropped),
+                beside=ids(said.beside),
+                superseded=ids((*(one for one in said.superseded if one not in self.dropped), *self.superseded)),
             ),
         )
 
@@ -124,23 +151,37 @@ def stating(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine
 def with_attributes(text: str, path: RelativePath, memory: MemoryId, change: AttributeChange) -> str | None:
     """Return a note whose lines that state a memory have these attributes; None if no line states it.
 
-    Of each such line the kind and its brackets are written anew, nothing else. Raise NoPlaceError where that would
-    not be read as it is meant.
+    Raise NoPlaceError as `with_lines` does.
+    """
+    if not stating(text, path, memory):
+        return None
+    return with_lines(text, path, lambda line: change.of(line) if line.id == memory else line)
+
+
+def with_lines(text: str, path: RelativePath, wanted: Callable[[RetainedLine], RetainedLine]) -> str:
+    """Return a note each line of which states what is wanted of it, in its place.
+
+    Of a line with other attributes the kind and its brackets are written anew, of one with another text that text,
+    and all of it only where that does not do. Raise NoPlaceError where it would not be read as it is meant.
     """
     data = padded(text)
     before = memory_sections(data, path)
-    meant = [one for one in before.lines if one.line.id == memory]
-    if not meant:
-        return None
-    pieces, at = [], 0
-    for one in meant:
-        pieces += [data[at : one.start], _rewritten(data[one.start : one.end], one, path, change)]
-        at = one.end
-    size = len(text.encode("utf-8", "surrogatepass"))
-    edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
-    wanted = [change.of(one.line) if one.line.id == memory else one.line for one in before.lines]
-    _check(edited, path, before, wanted)
-    return edited
+    after = [wanted(one.line) for one in before.lines]
+    edits = [(one, line) for one, line in zip(before.lines, after, strict=True) if line != one.line]
+    if not edits:
+        return text
+    for as_written in (True, False):
+        pieces, at = [], 0
+        for one, line in edits:
+            bullet = data[one.start : one.end].decode("utf-8", "surrogatepass")
+            new = _rewritten(bullet, one.line, line, PAGES.get(path), as_written=as_written)
+            pieces += [data[at : one.start], new.encode("utf-8", "surrogatepass")]
+            at = one.end
+        size = len(text.encode("utf-8", "surrogatepass"))
+        edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+        if _is_as_meant(edited, path, before, after):
+            return edited
+    raise NoPlaceError(_UNREADABLE.format(path))
 
 
 def without_memory(text: str, path: RelativePath, memory: MemoryId) -> str | None:
@@ -156,23 +197,37 @@ def without_memory(text: str, path: RelativePath, memory: MemoryId) -> str | Non
         return None
     size = len(text.encode("utf-8", "surrogatepass"))
     edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
-    _check(edited, path, before, [one.line for one in before.lines if one.line.id != memory])
+    if not _is_as_meant(edited, path, before, [one.line for one in before.lines if one.line.id != memory]):
+        raise NoPlaceError(_UNREADABLE.format(path))
     return edited
 
 
-def _rewritten(bullet: bytes, one: PlacedLine, path: RelativePath, change: AttributeChange) -> bytes:
-    text = bullet.decode("utf-8", "surrogatepass")
-    if change.of(one.line) == one.line:
+def _rewritten(bullet: str, old: RetainedLine, new: RetainedLine, usual: Kind | None, *, as_written: bool) -> str:
+    """Return the bullet of a line as it is to be; what need not be another stays as it is written."""
+    head = head_of(bullet, usual_kind=usual)
+    if (old.kind, old.entities) != (new.kind, new.entities) or not (as_written or old.text == new.text):
+        end = bullet[len(bullet.rstrip("\n")) :]
+        return bullet[: head.start] + _indented(bullet, render(new)[len("- ") :]) + end
+    if old.text != new.text:
+        end = bullet[len(bullet.rstrip("\n")) :]
+        at = text_start(bullet, head)
+        blank = "" if not head.has_colon or bullet[at - 1] == "：" else " "
+        bullet = bullet[:at] + blank + _indented(bullet, new.text.replace("\n", f"\n{INDENT}")) + end
+    if old.attributes == new.attributes:
         return bullet
-    return _headed(text, PAGES.get(path), one.line.kind, change).encode("utf-8", "surrogatepass")
+    return _headed(bullet, head, new.kind, old.attributes, new.attributes)
 
 
-def _headed(text: str, usual: Kind | None, kind: Kind, change: AttributeChange) -> str:
+def _indented(bullet: str, told: str) -> str:
+    """Return what is told in a bullet with the lines below the first one as far in as its place asks."""
+    return told.replace("\n", "\n" + bullet[: len(bullet) - len(bullet.lstrip(" \t"))])
+
+
+def _headed(text: str, head: LineHead, kind: Kind, before: Attributes, after: Attributes) -> str:
     """Return a bullet with other attributes behind its kind, which is written where it was not and must be."""
-    head = head_of(text, usual_kind=usual)
     named = text[head.start : head.end]
     opens, closes = head.inside or (head.end, head.end)
-    said = reweighed(text[opens:closes], importance=change.importance, is_pinned=change.is_pinned)
+    said = rewritten_attributes(text[opens:closes], before, after)
     if said and head.inside:
         return text[:opens] + said + text[closes:]
     start, end = head.outside if head.inside else (head.end, head.end)
@@ -185,11 +240,9 @@ def _headed(text: str, usual: Kind | None, kind: Kind, change: AttributeChange) 
     return text[: head.start] + (named or written_kind(kind)) + text[head.end : start] + brackets + rest
 
 
-def _check(edited: str, path: RelativePath, before: MemorySections, wanted: Sequence[RetainedLine]) -> None:
+def _is_as_meant(edited: str, path: RelativePath, before: MemorySections, wanted: Sequence[RetainedLine]) -> bool:
     after = memory_sections(padded(edited), path)
-    is_as_meant = [one.line for one in after.lines] == list(wanted)
-    if not is_as_meant or _others(after) != _others(before):
-        raise NoPlaceError(_UNREADABLE.format(path))
+    return [one.line for one in after.lines] == list(wanted) and _others(after) == _others(before)
 
 
 REMEMBERED_IMPORTANCE: Final = 0.8
@@ -265,6 +318,8 @@ def not_taken(wanted: RetainedLine, standing: RetainedLine) -> tuple[str, ...]:
         "supports": not set(asked.supports) <= set(said.supports),
         "contradicts": not set(asked.contradicts) <= set(said.contradicts),
         "supersedes": not set(asked.supersedes) <= set(said.supersedes),
+        "superseded": not set(asked.superseded) <= set(said.superseded),
+        "beside": not set(asked.beside) <= set(said.beside),
         "tags": not set(asked.tags) <= set(said.tags),
     }
     return tuple(key for key, is_lacking in given.items() if is_lacking)

@@ -148,6 +148,8 @@ class WrittenBy(StrEnum):
     """A memory that was pinned, weighed or deleted by its id."""
     CAPTURE = "capture"
     """What a turn of a conversation said."""
+    TIERS = "tiers"
+    """Tiers that rested on touches which are no uses."""
     IMPORT = "import"
     """Memories of another workspace, by `memoryctl import`."""
     UNDO = "undo"

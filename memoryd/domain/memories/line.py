@@ -58,6 +58,8 @@ _COMMA: Final = expression("[,，]")
 _EQUALS: Final = expression("[=＝]")
 _BETWEEN_VALUES: Final = expression(r"[\s;+]+")
 _RANGE: Final = ".."
+NAMING: Final = ("supports", "contradicts", "supersedes", "superseded", "beside")
+"""Attributes that name other memories, by the first eight signs of their ids."""
 
 
 class Attributes(Struct, frozen=True):
@@ -78,6 +80,10 @@ class Attributes(Struct, frozen=True):
     provenance: Provenance | None = None
     tags: tuple[str, ...] = ()
     is_pinned: bool = False
+    superseded: tuple[ShortId, ...] = ()
+    """What supersedes it: the same said on the older line, for who reads that."""
+    beside: tuple[ShortId, ...] = ()
+    """What it does not contradict, whatever it looks like: both hold."""
 
     def __post_init__(self) -> None:
         for name, share in (("c", self.confidence), ("i", self.importance)):
@@ -85,12 +91,9 @@ class Attributes(Struct, frozen=True):
                 raise ValueError(f"{name} is a number from 0 to 1, as in {name}=0.9")
         if self.at:
             written_span(self.at)
-        for name, ids in (
-            ("supports", self.supports),
-            ("contradicts", self.contradicts),
-            ("supersedes", self.supersedes),
-        ):
-            _check_each(ids, _SHORT_ID, f"{name} names memories by the first eight signs of their ids, as 1a2b3c4d")
+        for name in NAMING:
+            rule = f"{name} names memories by the first eight signs of their ids, as 1a2b3c4d"
+            _check_each(getattr(self, name), _SHORT_ID, rule)
         _check_each((self.scope,) if self.scope else (), _WORD, "a scope is one word, as agent:main")
         _check_each(self.tags, _WORD, "tags are single words with blanks between")
         if sum(map(len, self.tags)) > MAX_TAGS:
@@ -108,8 +111,7 @@ def parse_attributes(text: str) -> Attributes:
         if part.strip():
             key, value = _parsed(part)
             said.setdefault(key, []).append(value)
-    many = {"supports", "contradicts", "supersedes", "tags"}
-    twice = [key for key, values in said.items() if len(values) > 1 and key not in many]
+    twice = [key for key, values in said.items() if len(values) > 1 and key not in _MANY]
     if twice:
         raise ValueError(f"{twice[0]} stands twice")
     fields: dict[str, object] = {_KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in said.items()}
@@ -124,24 +126,26 @@ def render_attributes(attributes: Attributes) -> str:
     )
 
 
-def reweighed(text: str, *, importance: float | None = None, is_pinned: bool | None = None) -> str:
-    """Return what stands between the brackets with another importance or pin, None: as it is; the rest as written."""
+def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
+    """Return what stands between the brackets with those attributes written that are to be others; the rest stays."""
+    changed = [key for key, (name, _) in _KEYS.items() if getattr(before, name) != getattr(after, name)]
+    said = {key: _written(getattr(after, _KEYS[key][0])) for key in changed}
+    given = {key: f"{key}={value}" if value else "" for key, value in said.items()}
+    if _PIN in given and after.is_pinned:
+        given[_PIN] = _PIN
     parts = _COMMA.split(text) if text.strip() else []
     seams = [*_COMMA.findall(text), ""]
-    given = {"i": None if importance is None else f"i={_written(float(importance))}", _PIN: _PIN if is_pinned else None}
-    if importance is None:
-        del given["i"]
-    if is_pinned is None:
-        del given[_PIN]
     kept: list[str] = []
     for part, seam in zip(parts, seams, strict=False):
         key = _EQUALS.split(part, maxsplit=1)[0].strip().lower()
         if key not in given:
             kept.append(part + seam)
-        elif (said := given.pop(key)) is not None:
-            kept.append(part[: len(part) - len(part.lstrip())] + said + seam)
+        elif written := given[key]:
+            # a key that stands several times has all of its values at the first place
+            given[key] = ""
+            kept.append(part[: len(part) - len(part.lstrip())] + written + seam)
     left = "".join(kept).strip().rstrip(",，").rstrip()
-    return ", ".join(filter(None, [left, *filter(None, given.values())]))
+    return ", ".join(filter(None, [left, *given.values()]))
 
 
 def written_span(at: str) -> tuple[date, date]:
@@ -225,6 +229,7 @@ def _written(value: object) -> str:
 
 
 _PIN: Final = "pin"
+_MANY: Final = frozenset({*NAMING, "tags"})
 _KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "c": ("confidence", _share),
     "i": ("importance", _share),
@@ -233,6 +238,8 @@ _KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "supports": ("supports", _ids),
     "contradicts": ("contradicts", _ids),
     "supersedes": ("supersedes", _ids),
+    "superseded": ("superseded", _ids),
+    "beside": ("beside", _ids),
     "from": ("provenance", _provenance),
     "tags": ("tags", _words),
     _PIN: ("is_pinned", lambda _: True),
@@ -250,7 +257,7 @@ INDENT: Final = "    "
 _MARK: Final = expression(r"[ \t]*+[-*+](?=[ \t])")
 _KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
 _HEAD: Final = expression(
-    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|supersedes|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
+    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
     re.IGNORECASE,
 )
 """How a head begins that names no kind."""
@@ -340,6 +347,15 @@ def head_of(text: str, *, usual_kind: Kind | None = None) -> LineHead:
     if usual_kind is not None and _HEAD.match(body) and isinstance(_headed(body, 0, usual_kind), RetainedLine):
         return _bracketed(body, start, 0)
     return LineHead(start, start, has_colon=False)
+
+
+def text_start(text: str, head: LineHead) -> int:
+    """Return where the text of a bullet begins, behind its entities and the colon."""
+    at = max(head.end, head.outside[1])
+    while head.has_colon and (found := _ENTITY.match(text, at)):
+        at = found.end()
+    colon = _COLON.match(text, at) if head.has_colon else None
+    return colon.end() if colon else at
 
 
 CACHED_LINES: Final = 4096

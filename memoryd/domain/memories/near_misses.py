@@ -29,6 +29,10 @@ _LETTER: Final = expression(r"[WBOS](?:\s|[(（])")
 _COLON: Final = expression("[:：]")
 _CLOSES: Final = expression("[)）]")
 _ONLY_ENTITIES: Final = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
+_BEHIND_KIND: Final = "attributes stand behind the kind and before the entities, as in W(i=0.9) @Name: …"
+_ATTRIBUTE: Final = expression(
+    r"[\s(（](?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]", re.IGNORECASE
+)
 _NEAR: Final = 0.75
 """How near a misspelt word is to a kind, as difflib measures it, 0 to 1."""
 _SHORTEST: Final = 4
@@ -82,7 +86,10 @@ def _wrong_behind_kind(head: str, first: re.Match[str]) -> str:
         return "the bracket is not closed"
     if behind in (":", "：") or not (behind or letter):
         return ""
-    return _ONLY_ENTITIES if _COLON.search(head) else "a colon is missing before the text"
+    colon = _COLON.search(head)
+    if colon is None:
+        return "a colon is missing before the text"
+    return _BEHIND_KIND if _ATTRIBUTE.search(head, 0, colon.end()) else _ONLY_ENTITIES
 
 
 def _shown(body: str) -> str:

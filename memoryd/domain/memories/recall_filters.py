@@ -17,6 +17,7 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
 from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.times.parsing import AskedDays
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
@@ -161,6 +162,13 @@ _OPINION: Final = expression(
     re.IGNORECASE,
 )
 _IS_LIKENESS: Final = expression(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b", re.IGNORECASE)
+_LAST: Final = expression(
+    r"\b(?:last\stime|(?:i|we|you|he|she|who)\slast|most\srecent(?:ly)?|latest)\b"
+    r"|\bwhen\b[^?!;\n]{1,60}?\blast\b(?!\s(?:week|month|year|night|time|day|few|name|of|[0-9]"
+    r"|weekend|spring|summer|autumn|fall|winter|mon|tue|wed|thu|fri|sat|sun))"
+    r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]",
+    re.IGNORECASE,
+)
 _ENGLISH_ASKING: Final = """
 tell know remember recall show list give find say said happen happened happening happens going go went anything
 everything something thing things stuff info information details detail regarding concerning news new recent recently
@@ -190,29 +198,47 @@ _APOSTROPHE: Final = expression("['\u2019]s?\\b")
 
 
 class AskedFor(Struct, frozen=True):
-    """What a question asks for beside its words; `is_bare`: it asks for nothing else."""
+    """What a question asks for beside its words; `is_bare`: it asks for nothing else.
+
+    `is_of_days`: it is about the days of `span`, else those say a little more; `is_of_last`: about the last time of
+    something.
+    """
 
     entities: frozenset[EntitySlug] = frozenset()
     span: DaySpan | None = None
+    is_of_days: bool = False
+    is_of_last: bool = False
     is_of_opinion: bool = False
     is_bare: bool = False
 
 
 def asking_of(
-    question: str, *, entities: Collection[EntitySlug], names: Collection[str], span: DaySpan | None
+    question: str, *, entities: Collection[EntitySlug], names: Collection[str], days: AskedDays | None
 ) -> AskedFor:
     """Return what a question asks for beside its words.
 
-    `entities` are those that it names, `names` all that these are called, `span` the days that it speaks of.
+    `entities` are those that it names, `names` all that these are called, `days` those that it speaks of.
     """
     is_of_opinion = asks_for_opinion(question)
-    is_bare = bool(entities or span) and not _words_left(question, names)
-    return AskedFor(frozenset(entities), span, is_of_opinion, is_bare)
+    is_bare = bool(entities or days) and not _words_left(question, names)
+    return AskedFor(
+        entities=frozenset(entities),
+        span=None if days is None else days.span,
+        is_of_days=days is not None and days.is_matter,
+        is_of_last=asks_for_last(question),
+        is_of_opinion=is_of_opinion,
+        is_bare=is_bare,
+    )
 
 
 def asks_for_opinion(question: str) -> bool:
     """Tell whether a question asks what somebody prefers or thinks; what something looks like is no opinion."""
     return _OPINION.search(_IS_LIKENESS.sub(" ", question)) is not None
+
+
+def asks_for_last(question: str) -> bool:
+    """Tell whether a question is about the last time of something; a last name or last week is none."""
+    return _LAST.search(normalised(question)) is not None
 
 
 def _words_left(question: str, names: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The order of recalled memories: evidence and lifts, then days that were asked about, then versions.
+"""The order of recalled memories: evidence and lifts, before them days that a question is about, then versions.
 
 Entity, time and opinion never find an answer among words alone: they lift what words and meaning found. Only where a
 question asks for nothing else do they give the order, the newest first.
@@ -34,6 +34,8 @@ OPINION_LIFT: Final = 0.2
 
 RETELLING_WEIGHT: Final = 0.9
 """Of what memoryd wrote of a session: beside the fact itself, in other words, it is the second best."""
+LAST_SHARE: Final = 0.7
+"""Of the worth of the best: what has as much may tell of another time of the same thing."""
 INSIDE_SHARE: Final = 0.5
 """Of its own days, what speaks of the days that are asked about has so many in them."""
 
@@ -123,9 +125,9 @@ def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: AskedFor) -
 def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, float, float, int]:
     """Return by what candidates are sorted, the first having the least.
 
-    Noise is last; of a question that names days, what is inside of them comes first, but for what only the days speak
-    for: that comes behind an answer of other days. A bare question is answered by what has most of what it asks for:
-    of opinions the best first, of others the newest.
+    Noise is last; of a question that is about days, what is inside of them comes first, but for what only the days
+    speak for: that comes behind an answer of other days. Days that it only names are a lift like others. A bare
+    question is answered by what has most of what it asks for: of opinions the best first, of others the newest.
     """
     day = 0 if placed.day is None else -placed.day.toordinal()
     distance = -placed.lifts.get(Lifts.TEMPORAL, 0.0)
@@ -134,17 +136,30 @@ def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, flo
         worth = -round(placed.worth, 2) if asking.is_of_opinion else 0.0
         return False, distance, -len(placed.lifts), worth, 0.0, day
     is_alone = placed.is_noise and not placed.lifts
+    if not asking.is_of_days:
+        return is_alone, 0, 0.0, float(placed.is_noise), -placed.worth, day
     return is_alone, _days_rank(placed, asking), distance, float(placed.is_noise), -placed.worth, day
 
 
 def _days_rank(placed: Placed, asking: AskedFor) -> int:
-    """Return 0 for what the named days and words or meaning speak for, 1 for what answers on other days, else 2.
-
-    A day is often named in passing ("I need it today"): the day alone says less than an answer does.
-    """
+    """Return 0 for what the named days and words or meaning speak for, 1 for what answers on other days, else 2."""
     if asking.span is None or (Lifts.TEMPORAL in placed.lifts and not placed.is_noise):
         return 0
     return 1 if placed.verdict is Verdict.ANSWERABLE else 2
+
+
+def latest_first(order: Sequence[Item], placed: Callable[[Item], Placed]) -> list[Item]:
+    """Return the order with what is nearly as good as the first in the order of its days, the newest first.
+
+    It is for questions about the last time of something, of which every time says the same.
+    """
+    if not order:
+        return []
+    least = LAST_SHARE * max(placed(item).worth for item in order)
+    near = [item for item in order if placed(item).worth >= least and not placed(item).is_noise]
+    newest = iter(sorted(near, key=lambda item: placed(item).day or date.min, reverse=True))
+    among = set(map(id, near))
+    return [next(newest) if id(item) in among else item for item in order]
 
 
 def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
@@ -155,7 +170,7 @@ def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[M
     """
     placed: dict[MemoryId, None] = {}
     for memory in order:
-        for one in (*reversed(_line_above(memory, newer)), memory):
+        for one in (*reversed(current_above(memory, newer)), memory):
             placed.setdefault(one)
     return list(placed)
 
@@ -187,7 +202,7 @@ def newer_of(superseded: Mapping[MemoryId, Sequence[MemoryId]]) -> dict[MemoryId
     return found
 
 
-def _line_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
+def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
     """Return the current versions above a memory: those that nothing supersedes. A circle has none."""
     seen, tops = {memory}, list[MemoryId]()
     waiting = list(newer.get(memory, ()))

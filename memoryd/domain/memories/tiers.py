@@ -57,11 +57,15 @@ class Promotion(Struct, frozen=True):
 
 
 class Demotion(Struct, frozen=True):
-    """When a working memory becomes peripheral: below a composite, or older than so many days with few touches."""
+    """When a working memory becomes peripheral: below a composite, or older than so many days with few touches.
+
+    What touches alone made core leaves it when nothing used it for more than `core_days`.
+    """
 
     relevance: float = 0.15
     age_days: float = 60.0
     access: int = 3
+    core_days: float = 60.0
 
 
 class TierSettings(Struct, frozen=True):
@@ -85,6 +89,7 @@ class TierReason(StrEnum):
     LOW = "its composite is low"
     OLD = "it was not used for long"
     AGAIN = "it is used again"
+    UNUSED = "nothing used it for long enough to leave the core"
 
 
 class Judged(Struct, frozen=True):
@@ -106,6 +111,8 @@ class Usage(Struct, frozen=True):
     tier: Tier = Tier.WORKING
     judged: Judged | None = None
     """None: nobody has, and `tier` says nothing."""
+    is_earned: bool = True
+    """Whether each touch was a use; before that was asked, all that was told counted."""
 
 
 class TierFacts(Struct, frozen=True):
@@ -115,6 +122,8 @@ class TierFacts(Struct, frozen=True):
     is_pinned: bool
     access_count: int
     age_days: float
+    starts_core: bool = False
+    """Whether a person said it for the core (`first_tier`)."""
 
 
 class RelevanceTerms(Struct, frozen=True, kw_only=True):
@@ -133,6 +142,8 @@ class RelevanceTerms(Struct, frozen=True, kw_only=True):
     composite: float
     floor: float
     relevance: float
+    leaves_core_in: float | None = None
+    """In how many days it leaves the core if nothing uses it; None: it is not there, or stays."""
 
 
 def age_days(since: float, now: float) -> float:
@@ -174,14 +185,20 @@ def first_tier(line: RetainedLine) -> Tier:
 
 
 def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
-    """Return the tier of a memory that was in one, and why. Neither age nor disuse takes it out of core."""
-    if (reason := _core_reason(facts, settings.promotion)) is not None:
+    """Return the tier of a memory that was in one, and why.
+
+    Neither age nor disuse takes out of the core what a pin, its importance or a person's word holds there.
+    """
+    if (reason := _core_reason(facts, settings)) is not None:
         return Tier.CORE, reason
-    if tier is Tier.WORKING and (reason := _fading_reason(facts, settings)) is not None:
+    if tier is Tier.CORE and (facts.starts_core or not _is_unused(facts, settings)):
+        return Tier.CORE, TierReason.STAYS
+    if tier is Tier.PERIPHERAL:
+        return (Tier.WORKING, TierReason.AGAIN) if _is_used_again(facts, settings) else (tier, TierReason.STAYS)
+    if (reason := _fading_reason(facts, settings)) is not None:
         return Tier.PERIPHERAL, reason
-    if tier is Tier.PERIPHERAL and _is_used_again(facts, settings):
-        return Tier.WORKING, TierReason.AGAIN
-    return tier, TierReason.STAYS
+    was_core = tier is Tier.CORE or _use_reason(facts, settings.promotion) is not None
+    return Tier.WORKING, TierReason.UNUSED if was_core else TierReason.STAYS
 
 
 def terms_of(tier: Tier, reason: TierReason, facts: TierFacts, settings: TierSettings) -> RelevanceTerms:
@@ -200,18 +217,33 @@ def terms_of(tier: Tier, reason: TierReason, facts: TierFacts, settings: TierSet
         composite=composite(facts, tier, settings),
         floor=_FLOOR[tier],
         relevance=relevance(facts, tier, settings),
+        leaves_core_in=_days_in_core(facts, settings) if tier is Tier.CORE else None,
     )
 
 
-def _core_reason(facts: TierFacts, promotion: Promotion) -> TierReason | None:
+def _core_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
+    """Return what holds a memory in the core, of several what holds longest."""
     if facts.is_pinned:
         return TierReason.PINNED
+    if facts.importance >= settings.promotion.importance_only:
+        return TierReason.IMPORTANCE
+    return None if _is_unused(facts, settings) else _use_reason(facts, settings.promotion)
+
+
+def _use_reason(facts: TierFacts, promotion: Promotion) -> TierReason | None:
     if facts.access_count >= promotion.access_only:
         return TierReason.ACCESS
-    if facts.importance >= promotion.importance_only:
-        return TierReason.IMPORTANCE
     is_used = facts.access_count >= promotion.both_access
     return TierReason.BOTH if is_used and facts.importance >= promotion.both_importance else None
+
+
+def _is_unused(facts: TierFacts, settings: TierSettings) -> bool:
+    return facts.age_days > settings.demotion.core_days
+
+
+def _days_in_core(facts: TierFacts, settings: TierSettings) -> float | None:
+    is_held = facts.is_pinned or facts.starts_core or facts.importance >= settings.promotion.importance_only
+    return None if is_held else max(0.0, settings.demotion.core_days - facts.age_days)
 
 
 def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
@@ -245,8 +277,9 @@ def facts_of(usage: Usage, aged: Aged) -> TierFacts:
     """Return what a tier goes by: age counts from the last touch, before one from when the memory was written."""
     touched = usage.touched_at
     since = aged.recorded_until if touched is None else max(touched, aged.recorded_until)
-    line = aged.line
-    return TierFacts(line.importance, line.attributes.is_pinned, usage.access_count, age_days(since, aged.now))
+    line, age = aged.line, age_days(since, aged.now)
+    starts_core = first_tier(line) is Tier.CORE
+    return TierFacts(line.importance, line.attributes.is_pinned, usage.access_count, age, starts_core)
 
 
 def tier_now(usage: Usage, aged: Aged, settings: TierSettings) -> tuple[Tier, TierReason]:
@@ -275,13 +308,27 @@ def touched(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     is_later = last is None or last <= aged.now or last - aged.now > DAY_SECONDS
     counted = Usage(usage.access_count + 1, aged.now if is_later else last)
     tier, _reason = transition(before, facts_of(counted, aged), settings)
-    return replace(counted, tier=tier, judged=_judged(aged))
+    return replace(counted, tier=tier, judged=judged_now(aged))
+
+
+def without_unearned(usage: Usage, line: RetainedLine, settings: TierSettings) -> Usage:
+    """Return the usage of a memory, without what touches gave that counted whatever was told.
+
+    Nobody knows any more which of them were uses: so many stay as keep it from fading, and promote nothing. What these
+    made core is working again, and every other tier is as it was.
+    """
+    if usage.is_earned:
+        return usage
+    promotion = settings.promotion
+    most = max(0, min(settings.demotion.access, promotion.both_access - 1, promotion.access_only - 1))
+    tier = first_tier(line) if usage.tier is Tier.CORE else usage.tier
+    return replace(usage, access_count=min(usage.access_count, most), tier=tier, is_earned=True)
 
 
 def settled(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     """Return the usage with the tier as it is now; the same one where nothing that is kept changed."""
     tier = tier_now(usage, aged, settings)[0]
-    judged, was = _judged(aged), usage.judged
+    judged, was = judged_now(aged), usage.judged
     if was is None:
         # what time alone gives can be worked out again at any time, and a clock that was wrong must not fix it
         return replace(usage, tier=tier, judged=judged) if tier is Tier.CORE else usage
@@ -309,5 +356,6 @@ def _is_ahead(judged: Judged, aged: Aged) -> bool:
     return judged.at > aged.now + SLACK_SECONDS
 
 
-def _judged(aged: Aged) -> Judged:
+def judged_now(aged: Aged) -> Judged:
+    """Return by what a memory is judged now."""
     return Judged(aged.now, aged.line.importance, aged.line.attributes.is_pinned)

@@ -32,6 +32,8 @@ class TransferredMemory(Struct, frozen=True, kw_only=True):
     supports: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     days: tuple[date, ...] = ()
 
     def line(self) -> RetainedLine:
@@ -47,6 +49,8 @@ class TransferredMemory(Struct, frozen=True, kw_only=True):
             supports=tuple(map(ShortId, self.supports)),
             contradicts=tuple(map(ShortId, self.contradicts)),
             supersedes=tuple(map(ShortId, self.supersedes)),
+            superseded=tuple(map(ShortId, self.superseded)),
+            beside=tuple(map(ShortId, self.beside)),
             provenance=Provenance(self.said_by) if self.said_by else None,
             tags=self.tags,
             is_pinned=self.is_pinned,
@@ -79,6 +83,8 @@ def transferred(memory: Memory) -> TransferredMemory:
         supports=tuple(said.supports),
         contradicts=tuple(said.contradicts),
         supersedes=tuple(said.supersedes),
+        superseded=tuple(said.superseded),
+        beside=tuple(said.beside),
         days=days_of_memory(memory),
     )
 

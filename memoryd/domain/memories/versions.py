@@ -1,244 +1,43 @@
-"""Newer versions of a fact: which memory says today what another one said before.
+"""Newer versions of a fact, and facts that disagree: which memory says today what another one said before.
 
-Two statements that differ in one value alone may be versions of one fact. Values are numbers, dates, weekdays, times
-of day, and negation. Names are none: a number that names a thing (`Room 101 …`, `3号线…`), what is before the verb
-(`sensor 3 is broken`, `the flight on Dec 3 is booked`), a month or numeral in a person's name, a word with digits in
-it. What happened once (`paid 30 euros`) has no versions. `now`, `目前` and the like say no more than the day of the
-line. Words count without case and punctuation, signs as written. In doubt two statements are two facts.
+Two statements are versions of one fact where they differ in one value alone (a number, a date, a negation), or fill one
+slot, which has one value, with different ones, names included. The later is current, also within a day by the order of
+its log. What a person wrote or pinned gives way to people alone, what an agent wrote to people and agents. Where it is
+not sure that both mean one slot, or who is below says otherwise, two that stand disagree, and a person decides: a line
+that names another by `beside=` says that both hold, by `supersedes=` that it alone does, with the same authority.
 """
 
-import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from enum import StrEnum
 from functools import cached_property
-from itertools import groupby, islice
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct, field
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network
-from memoryd.domain.memories.line import RetainedLine
-
-MOST_VALUES: Final = 8
-"""Of a statement that can have versions: what lists more is a table."""
-_MOST_NUMBERS: Final = 32
-"""Of a statement, names among them: what stands before each is looked at."""
-MOST_SIGNS: Final = 2_000
-_SLOT: Final = "\x00"
-
-_MONTH: Final = (
-    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?"
-)
-_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_NUMERAL: Final = (
-    "(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
-    "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen|once|twice)"
-)
-_UNIT: Final = "(?:mg|µg|μg|g|kg|ml|l|km|cm|mm|m|h|min|s|gb|mb|tb|kb|%|°c|°f|°|€|k)"
-_DIGITS: Final = r"[-−+]?[0-9](?:[0-9]|[.,:/-](?=[0-9])){0,40}+"
-_DATE: Final = (
-    rf"(?:{_WEEKDAY}|(?<![\w.])[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s[0-9]{{4}})?(?!\w)"
-    rf"|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s[0-9]{{4}})?(?!\w)|\b{_MONTH}\s[0-9]{{4}}(?!\w)"
-    rf"|(?<![\w.]){_DIGITS}\s?(?:[ap]\.?m\b\.?|o'clock\b|uhr\b)|(?<![\w.])[0-9]{{1,2}}:[0-9]{{2}}(?!\w)"
-    r"|(?<![\w.])[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\w))"
-)
-_LINK: Final = r"(?:,\s?|\s(?:at|on|from|to|until|the)\s|\s?[-–—]\s?|,?\s)"
-_AFTER_WORD: Final = r"(?<=\bin\s)|(?<=\bby\s)|(?<=\buntil\s)|(?<=\bsince\s)|(?<=\bof\s)|(?<=\bto\s)|(?<=\bfrom\s)"
-_HAN_DIGITS: Final = (
-    "(?<![0-9])(?:[0-9]{1,15}+(?:[.,:/-][0-9]{1,9}+){0,3}+|[零〇一二两三四五六七八九十百千万亿半]{1,12}+)"
-)
-_MEASURE: Final = (
-    "(?:个|片|粒|颗|次|点|號|号|日|月|年|周|天|小时|分钟|分|秒|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米"
-    "|楼|层|室|单元|度|页|章|道|倍|折|成|位|名|人|本|张|条|家|间|辆|台|件|份|套|节|版|路|遍|顿|倾|亩|毫升|升|平方米|平米|英里|美元|欧元)"
-)
-_HAN_DATE: Final = (
-    rf"(?:{_HAN_DIGITS}年)?{_HAN_DIGITS}月(?:{_HAN_DIGITS}[日号])?|(?:下周|上周|这周|周|星期|礼拜)[一二三四五六日天](?![次个])"
-    rf"|(?:凌晨|早上|上午|中午|下午|晚上){_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)?|{_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)"
-)
-_VALUE: Final = expression(
-    rf"(?P<date>\b{_DATE}(?:{_LINK}{_DATE}){{0,3}})"
-    rf"|(?P<month>(?:{_AFTER_WORD})(?:{_MONTH}|spring|summer|autumn|winter)(?!\w))"
-    rf"|(?P<han_date>(?:{_HAN_DATE})(?:\s?(?:{_HAN_DATE})){{0,3}})"
-    rf"|(?P<number>(?<![\w.]){_DIGITS})(?={_UNIT}?(?![A-Za-z0-9_])|[\u4e00-\u9fff])"
-    rf"|(?<=[\u4e00-\u9fff])(?P<code>{_DIGITS})(?={_UNIT}?(?![A-Za-z0-9_]))"
-    rf"|(?P<han>{_HAN_DIGITS})(?={_MEASURE})|(?<=百分之){_HAN_DIGITS}"
-    r"|(?P<large>[一二两三四五六七八九十百千半]{1,11}[百千万亿](?![\u4e00-\u9fff]))"
-    rf"|(?P<word>\b{_NUMERAL}(?:[\s-]{_NUMERAL}){{0,4}}\b)"
-)
-"""In small letters."""
-_CODED: Final = expression(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码", re.IGNORECASE)
-_CODE: Final = expression(
-    r"(?<=\sis\s)[\w-]{0,40}?[0-9][\w-]{0,40}(?!\w)|(?:(?<=[:=是为]\s)|(?<=[:=：是为]))[A-Za-z0-9-]{2,40}(?!\w)"
-)
-_DESIGNATED: Final = expression(
-    r"(?:\s*(?:the|in|on|at)\s)?\s*(?:rooms?|bus|line|tram|train|chapter|page|form|gate|platform|track|seat|table|house"
-    r"|building|block|task|ticket|issue|step|item|section|part|level|exercise|question|number|no\.?|nr\.?|lesson|episode"
-    r"|season|grade|class|team|group|player|lane|exit|route|zone|phase|option|case|order|invoice|bug|sprint|floor|flat"
-    r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z",
-    re.IGNORECASE,
-)
-_LONGEST_DESIGNATOR: Final = 24
-_HAN: Final = expression("[\u4e00-\u9fff]")
-_HAN_DESIGNATED: Final = expression(
-    "第?(?:[0-9]+|[一二三四五六七八九十]+)(?:号|路|单元|室|楼|层|章|班|组|页|节|区|库|门|栋|幢|期|课|轮|版|届)"
-)
-
-_VERB: Final = expression(
-    r"\b(?:is|are|am|was|were|be|been|has|have|had|will|would|can|could|may|might|must|should|shall|costs?|takes?|took|gets?"
-    r"|needs?|weighs?|measures?|lasts?|pays?|starts?|begins?|ends?|opens?|closes?|leaves?|arrives?|departs?|goes|go|comes?"
-    r"|meets?|wakes?|eats?|drinks?|sleeps?|works?|lives?|moved|moves?|changed|changes?|became|becomes?|switched|runs?|uses?"
-    r"|listens?|wants?|prefers?|owns?|owes?|earns?|charges?|holds?|keeps?|stands?|stays?|sits?|hangs?|lies|reads?|sends?"
-    r"|receives?|expires?|renews?|happens?|publishes|ships?|delivers?|allows?|accepts?|returns?|contains?|equals?|says?"
-    r"|rose|fell|grew|dropped|raised|lowered|set|due|scheduled|planned|booked|moved|postponed|limited|capped|expects?)\b"
-    r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)",
-    re.IGNORECASE,
-)
-"""What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
-that is spoken of."""
-_QUANTITY: Final = expression(
-    r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
-    r"\s(?:of\s)?[^\w\s]?\Z",
-    re.IGNORECASE,
-)
-_CODE_WORD: Final = expression(r"\b(?:code|password|passcode|pin|passphrase)\s\Z", re.IGNORECASE)
-_CODE_SIGNS: Final = 4
-"""Fewer behind `pin` are the number of a pin."""
-_HAPPENED: Final = expression(
-    r"\b(?:paid|won|lost|bought|sold|born|vaccinated|spent|visited|met|ate|drank|finished|completed|scored|broke|died"
-    r"|married|graduated|received|signed|landed|ran|walked|flew|drove|swam|climbed|fixed|repaired|serviced|sent|donated)\b"
-    r"|(?:买|卖|付|花|赢|输|跑|走|去|吃|喝|修|打|接种|出生|结婚|毕业|看)(?:完|好|掉)?[了过]",
-    re.IGNORECASE,
-)
-_HAN_VERB: Final = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
-_HAN_AMOUNT: Final = expression(
-    "\\s?(?:片|粒|颗|次|天|小时|分钟|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米|度|倍|折|成|毫升|升|平方米|平米|英里|美元|欧元)"
-)
-_AMOUNT: Final = expression(
-    rf"\s?(?:{_UNIT}|euros?|dollars?|pounds?|hours?|minutes?|days?|weeks?|months?|years?|times|cups?|tablets?|pills?|spoons?"
-    r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])",
-    re.IGNORECASE,
-)
-
-_NOT: Final = expression(
-    r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))",
-    re.IGNORECASE,
-)
-_WIDE: Final = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
-_ANY_MORE: Final = expression(r"\s(?:any\s?more|any\slonger)\b", re.IGNORECASE)
-_DOES_NOT: Final = expression(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b", re.IGNORECASE)
-_DO_NOT: Final = expression(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])", re.IGNORECASE)
-_CONTRACTED: Final = expression(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b", re.IGNORECASE)
-_TODAY: Final = expression(
-    r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起",
-    re.IGNORECASE,
-)
-"""Says when a line was written, as its day does."""
-_WORDS: Final = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
-
-_PLAIN_WORD: Final = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
-_HAN_PLAIN: Final = expression(
-    "[\u4e00-\u9fff](?<![零〇一二两三四五六七八九十百千万亿半年月日号周星期礼拜上下这凌晨早午中晚点分天末不没再别])"
-)
-_IN_VALUES: Final = (
-    "january february march april june july august sept september october november december monday tuesday wednesday"
-    " thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays spring summer"
-    " autumn winter zero three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen once twice"
-    " clock from until"
-)
-_OF_VALUES: Final = frozenset(_IN_VALUES.split())
+from memoryd.domain.memories.facts.slots import FactSlot, agree_in_kind, contradict, fact_slot
+from memoryd.domain.memories.facts.values import MOST_SIGNS, FactSkeleton, fact_skeleton, rough_words
+from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network, short_id
+from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.ranking.filters import date_in_name
 
 
-class FactSkeleton(Struct, frozen=True):
-    """What a statement says apart from its values, and those in order; the last of them counts its negations."""
+class Stated(Protocol):
+    """A line that states a memory, with its place and day."""
 
-    words: str
-    values: tuple[str, ...]
-
-
-def fact_skeleton(text: str) -> FactSkeleton | None:
-    """Take a statement apart; None if it says too much to have versions."""
-    if len(text) > MOST_SIGNS or _SLOT in text:
-        return None
-    plain, negations = _affirmed(" ".join(unicodedata.normalize("NFC", text).translate(_WIDE).split()))
-    if next(islice(_VALUE.finditer(plain.lower()), _MOST_NUMBERS, None), None) is not None:
-        return None
-    values: list[str] = []
-
-    def slot(match: re.Match[str]) -> str:
-        if _names_a_thing(match):
-            return match[0]
-        values.append(match[0])
-        return f" {_SLOT} "
-
-    held = _VALUE.sub(slot, _CODE.sub(slot, plain).lower() if _CODED.search(plain) else plain.lower())
-    if len(values) > MOST_VALUES or (values and _HAPPENED.search(plain)):
-        return None
-    words = " ".join(_WORDS.findall(held))
-    return FactSkeleton(words, (*values, str(negations)))
-
-
-def rough_words(text: str) -> str:
-    """Return what two statements have in common if their skeletons do; much faster had, and true of others too."""
-    if _CODED.search(text):
-        return ""
-    plain = _affirmed(unicodedata.normalize("NFC", text))[0].lower()
-    told = " ".join(word for word in _PLAIN_WORD.findall(plain) if word not in _OF_VALUES)
-    return told if plain.isascii() else told + "".join(_HAN_PLAIN.findall(plain))
-
-
-def _names_a_thing(match: re.Match[str]) -> bool:
-    """Tell whether a number or date is a name: the thing that a statement is about bears it."""
-    text, start = match.string, match.start()
-    if _DESIGNATED.fullmatch(text, 0, start) or (start <= 1 and _HAN_DESIGNATED.match(text, start)):
-        return True
-    if not text.isascii() and _HAN.search(text):
-        return _names_a_han_thing(match)
-    if _VERB.search(text, 0, start):
-        return False
-    if match["date"] or match["month"]:
-        # of what has no verb at all it is the value
-        return _VERB.search(text, match.end()) is not None
-    before = text[max(0, start - _LONGEST_DESIGNATOR) : start]
-    is_code = len(match[0]) >= _CODE_SIGNS and _CODE_WORD.search(before)
-    return not (is_code or _AMOUNT.match(text, match.end()) or _QUANTITY.search(before))
-
-
-def _names_a_han_thing(match: re.Match[str]) -> bool:
-    text, start = match.string, match.start()
-    is_behind = _HAN_VERB.search(text, 0, start) or _VERB.search(text, 0, start)
-    if is_behind or match["date"] or match["han_date"] or match["month"] or match["large"]:
-        return False
-    return _HAN_AMOUNT.match(text, match.end()) is None
-
-
-def _affirmed(text: str) -> tuple[str, int]:
-    """Return a statement without its negations, as it would say the contrary, and how many they were."""
-    plain = " ".join(told) if (told := _TODAY.sub("", text).split()) else text
-    plain, does = _DOES_NOT.subn(lambda match: _third_person(match["verb"]), plain)
-    plain, do = _DO_NOT.subn("", plain)
-    plain, cannot = _CONTRACTED.subn(lambda match: "will" if match["will"] else "can", plain)
-    plain, others = _NOT.subn(lambda match: "" if match["han"] else " ", plain)
-    count = does + do + cannot + others
-    return (_ANY_MORE.sub("", plain) if count else plain), count
-
-
-def _third_person(verb: str) -> str:
-    small = verb.lower()
-    if small == "have":
-        return "has"
-    if small.endswith("y") and small[-2] not in "aeiou":
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if small.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+    @property
+    def path(self) -> str: ...
+    @property
+    def start_line(self) -> int: ...
+    @property
+    def line(self) -> RetainedLine: ...
 
 
 class Dated(Protocol):
-    """What is known of a memory: its id, what it states, and the day of its newest line."""
+    """What is known of a memory: its id, what it states, the day of its newest line, and its lines, newest first."""
 
     @property
     def id(self) -> MemoryId: ...
@@ -246,24 +45,74 @@ class Dated(Protocol):
     def line(self) -> RetainedLine: ...
     @property
     def recorded(self) -> date: ...
+    @property
+    def sources(self) -> Sequence[Stated]: ...
 
 
 Older = Mapping[MemoryId, tuple[MemoryId, ...]]
 """What each memory supersedes directly; an older one of these may supersede others in turn. It has no circles."""
 
+
+class Doubt(StrEnum):
+    """Why two memories are left to a person."""
+
+    AUTHORITY = "authority"
+    """The later one is not by a person, and the earlier is, or is pinned."""
+    UNSURE = "unsure"
+    """They may speak of one thing, or of two."""
+    STATED = "stated"
+    """A line says that it contradicts the other."""
+
+
+class Disagreement(Struct, frozen=True):
+    """Two standing memories that may contradict each other; the one that `leads` is told first."""
+
+    newer: MemoryId
+    older: MemoryId
+    doubt: Doubt
+
+    @property
+    def leads(self) -> MemoryId:
+        return self.older if self.doubt is Doubt.AUTHORITY else self.newer
+
+    @property
+    def follows(self) -> MemoryId:
+        return self.newer if self.doubt is Doubt.AUTHORITY else self.older
+
+
+def leading_over(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
+    """Return what leads before each memory that follows in a disagreement."""
+    found: dict[MemoryId, tuple[MemoryId, ...]] = {}
+    for one in disagreements:
+        found[one.follows] = (*found.get(one.follows, ()), one.leads)
+    return found
+
+
+def doubted_by(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
+    """Return what each memory may contradict."""
+    found: dict[MemoryId, tuple[MemoryId, ...]] = {}
+    for one in disagreements:
+        for memory, other in ((one.newer, one.older), (one.older, one.newer)):
+            found[memory] = (*found.get(memory, ()), other)
+    return found
+
+
 _HAVE_VERSIONS: Final = frozenset({Network.WORLD, Network.OPINION})
 _Edge = tuple[MemoryId, MemoryId]
-_Part = tuple[str, tuple[EntitySlug, ...], str] | None
-_Group = tuple[Kind, _Part]
+_Part = tuple[str, tuple[EntitySlug, ...], str]
+"""Scope, entities, and the rough words or the slot."""
+_Group = tuple[Network, bool, _Part]
+"""What memories have in common that may be versions; of a slot if the second is true."""
+_Relation = Disagreement | _Edge
+Value = TypeVar("Value")
 
 
 def superseded(memories: Iterable[Dated]) -> Older:
     """Return what each memory supersedes directly: by its `supersedes=`, or as a newer version of a fact.
 
-    Versions are of network world or opinion, of one kind, scope and entities, without an `at` of their own, from
-    different days, and differ in one value alone. Each day's versions supersede those of the day before that has
-    any. An id that is unknown, or the beginning of two, says nothing. Of what supersedes each other in a circle, the
-    later line holds.
+    Versions are of network world or opinion, or notes, of one scope and about the same, without an `at` of their own.
+    Each supersedes those that stand when it is said. An id that is unknown, or the beginning of two, says nothing. Of
+    what supersedes each other in a circle, the later line holds.
     """
     return KnownVersions().of({memory.id: memory for memory in memories}).older
 
@@ -273,92 +122,210 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     what of it was known on a day. Nothing is known any more of memories that are not among those others."""
 
     _memories: Mapping[MemoryId, Dated] = field(default_factory=dict)
-    _parts: Mapping[MemoryId, _Part] = field(default_factory=dict)
+    _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = field(default_factory=dict)
+    """By words, and by slot."""
     _skeletons: Mapping[MemoryId, FactSkeleton | None] = field(default_factory=dict)
     """Of those that have others beside them."""
     _groups: Mapping[_Group, frozenset[MemoryId]] = field(default_factory=dict)
-    _edges: Mapping[_Group, tuple[_Edge, ...]] = field(default_factory=dict)
+    _relations: Mapping[_Group, tuple[_Relation, ...]] = field(default_factory=dict)
     _naming: frozenset[MemoryId] = frozenset()
-    """Those whose line names what it supersedes."""
+    """Those whose line names others."""
 
     @cached_property
     def older(self) -> Older:
         """What each memory supersedes directly, as `superseded` tells it."""
-        edges = [*_explicit(self._memories, self._naming), *(edge for found in self._edges.values() for edge in found)]
         found: defaultdict[MemoryId, list[MemoryId]] = defaultdict(list)
+        edges = (one for one in self._all if not isinstance(one, Disagreement))
         for newer, older in _without_circles(dict.fromkeys(edges), self._memories):
             found[newer].append(older)
         # the same order, whatever was known before
         return {newer: tuple(found[newer]) for newer in sorted(found)}
+
+    @cached_property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """The pairs that may contradict each other, both standing, the newest first."""
+        outdated = {older for olds in self.older.values() for older in olds}
+        found: dict[frozenset[MemoryId], Disagreement] = {}
+        for one in self._all:
+            if isinstance(one, Disagreement) and one.newer not in outdated and one.older not in outdated:
+                found.setdefault(frozenset((one.newer, one.older)), one)
+        order = (self._memories[one.newer] for one in found.values())
+        ranked = sorted(zip(map(newness, order), found.values(), strict=True), key=lambda pair: pair[0], reverse=True)
+        return tuple(one for _, one in ranked)
+
+    @cached_property
+    def _all(self) -> Sequence[_Relation]:
+        return [*_explicit(self._memories, self._naming), *(one for found in self._relations.values() for one in found)]
+
+    def doubts(self, memory: Dated) -> tuple[_Relation, ...]:
+        """Return what a memory that may not be among these would supersede or contradict, without a look at all."""
+        groups = _groups_of(memory, _parts(memory))
+        skeletons: dict[MemoryId, FactSkeleton | None] = {}
+        near = ([self._memories[one] for one in self._groups.get(group, ()) if one != memory.id] for group in groups)
+        found = (_of_group(group, [*about, memory], skeletons) for group, about in zip(groups, near, strict=True))
+        return tuple(one for each in found for one in each if memory.id in _pair(one))
 
     def of(self, memories: Mapping[MemoryId, Dated]) -> "KnownVersions":
         """Return what holds for other memories; those that are the same are not taken apart again."""
         before = self._memories
         changed = {one for one, memory in memories.items() if before.get(one) is not memory}
         # an id says all that a part is made of
-        parts = {one: self._parts[one] if one in self._parts else _part(memory) for one, memory in memories.items()}
+        parts = {one: self._parts[one] if one in self._parts else _parts(memory) for one, memory in memories.items()}
         come: defaultdict[_Group, set[MemoryId]] = defaultdict(set)
         for one in changed:
-            if (group := _group(memories[one], parts[one])) is not None:
+            for group in _groups_of(memories[one], parts[one]):
                 come[group].add(one)
         gone: defaultdict[_Group, set[MemoryId]] = defaultdict(set)
         for one in (changed & before.keys()) | (before.keys() - memories.keys()):
-            if (group := _group(before[one], self._parts[one])) is not None:
+            for group in _groups_of(before[one], self._parts[one]):
                 gone[group].add(one)
-        groups, edges = dict(self._groups), dict(self._edges)
+        groups, relations = dict(self._groups), dict(self._relations)
         skeletons = {one: skeleton for one, skeleton in self._skeletons.items() if one in parts}
         for group in come.keys() | gone.keys():
             groups[group] = (groups.get(group, frozenset()) - gone[group]) | come[group]
             about = [memories[one] for one in sorted(groups[group])]
-            edges[group] = tuple(_of_group(about, skeletons)) if len(about) > 1 else ()
+            relations[group] = tuple(_of_group(group, about, skeletons)) if len(about) > 1 else ()
         return KnownVersions(
             memories,
             parts,
             skeletons,
             {group: held for group, held in groups.items() if held},
-            {group: found for group, found in edges.items() if found},
+            {group: found for group, found in relations.items() if found},
             frozenset(one for one in self._naming if one in memories and one not in changed)
-            | {one for one in changed if memories[one].line.attributes.supersedes},
+            | {one for one in changed if _names_others(memories[one].line)},
         )
 
 
-def _part(memory: Dated) -> _Part:
-    """Return what two memories have in common if they are versions, beside their kind; None: it has none."""
+def newness(memory: Dated) -> tuple[date, int, MemoryId]:
+    """Return by what memories are put in the order in which they were said: of a day, by their lines in its log."""
+    return memory.recorded, memory.sources[0].start_line, memory.id
+
+
+def _pair(one: _Relation) -> _Edge:
+    return (one.newer, one.older) if isinstance(one, Disagreement) else one
+
+
+def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
+    """Return what two memories have in common if they are versions, beside their network; None: it has none."""
     line = memory.line
     if line.attributes.at or len(line.text) > MOST_SIGNS:
-        return None
-    return line.attributes.scope, line.slugs, rough_words(line.text)
+        return None, None
+    scope, slot = line.attributes.scope, fact_slot(line.text)
+    by_words = scope, line.slugs, rough_words(line.text)
+    if slot is None:
+        return by_words, None
+    # an entity that the statement itself names says no more, but where it is the subject
+    beside = tuple(slug for slug in line.slugs if not (slot.subject and slot.names(slug)))
+    return by_words, (scope, beside, slot.key)
 
 
-def _group(memory: Dated, part: _Part) -> _Group | None:
-    return (memory.line.kind, part) if part is not None and memory.line.network in _HAVE_VERSIONS else None
+def _groups_of(memory: Dated, parts: tuple[_Part | None, _Part | None]) -> list[_Group]:
+    # what is only noted is told of the world as well
+    network = Network.WORLD if memory.line.kind is Kind.NOTE else memory.line.network
+    if network not in _HAVE_VERSIONS:
+        return []
+    return [(network, bool(at), part) for at, part in enumerate(parts) if part is not None]
 
 
-def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Edge]:
-    telling = [every[one] for one in naming]
-    if not telling:
+def _names_others(line: RetainedLine) -> bool:
+    said = line.attributes
+    return bool(said.supersedes or said.superseded or said.contradicts)
+
+
+def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Relation]:
+    """Yield what lines say of others: of what is above them they may only say that they contradict it."""
+    if not naming:
         return
-    told = {short for memory in telling for short in memory.line.attributes.supersedes}
-    named: defaultdict[str, list[MemoryId]] = defaultdict(list)
-    for one in every:
-        if one[:SHORT_SIGNS] in told:
-            named[one[:SHORT_SIGNS]].append(one)
-    for memory in sorted(telling, key=lambda one: one.id):
-        for short in memory.line.attributes.supersedes:
-            if len(named[short]) == 1 and named[short][0] != memory.id:
-                yield memory.id, named[short][0]
+    named = _Named(every, naming)
+    for memory in (every[one] for one in sorted(naming)):
+        for other in named.others(memory, memory.line.attributes.supersedes):
+            if _may_supersede(memory, other):
+                yield memory.id, other.id
+            elif not _stand_beside(memory, other):
+                yield _disagreement(memory, other, Doubt.STATED)
+        for other in named.others(memory, memory.line.attributes.superseded):
+            yield other.id, memory.id
+        for other in named.others(memory, memory.line.attributes.contradicts):
+            # of an opinion it is evidence, which has a rule of its own
+            if Network.OPINION not in (memory.line.network, other.line.network) and not _stand_beside(memory, other):
+                yield _disagreement(memory, other, Doubt.STATED)
 
 
-def _of_group(about: Iterable[Dated], skeletons: dict[MemoryId, FactSkeleton | None]) -> Iterator[_Edge]:
-    """Yield newer and older of each two that differ in one value: those that agree in all others share a chain."""
+class _Named:
+    """Finds the memories that lines name."""
+
+    def __init__(self, every: Mapping[MemoryId, Dated], naming: Iterable[MemoryId]) -> None:
+        said = [every[one].line.attributes for one in naming]
+        told = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
+        self._found: defaultdict[str, list[Dated]] = defaultdict(list)
+        for one, memory in every.items():
+            if one[:SHORT_SIGNS] in told:
+                self._found[one[:SHORT_SIGNS]].append(memory)
+
+    def others(self, memory: Dated, shorts: Iterable[str]) -> Iterator[Dated]:
+        """Yield those that a memory names; the beginning of two ids names none."""
+        for short in shorts:
+            if len(found := self._found[short]) == 1 and found[0].id != memory.id:
+                yield found[0]
+
+
+def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Disagreement:
+    newer, older = (one, other) if newness(one) > newness(other) else (other, one)
+    return Disagreement(newer.id, older.id, doubt if _may_supersede(newer, older) else Doubt.AUTHORITY)
+
+
+_RANKS: Final[Mapping[Provenance | None, int]] = {
+    **dict.fromkeys(BY_PEOPLE, 2),
+    Provenance.AGENT: 1,
+    Provenance.TOOL: 0,
+    Provenance.IMPORT: 0,
+}
+
+
+def _may_supersede(newer: Dated, older: Dated) -> bool:
+    """Tell whether who said the one last is not below who said the other ever, or pinned it."""
+    said = [source.line.attributes for source in older.sources]
+    held = max(_RANKS[None] if one.is_pinned else _RANKS[one.provenance] for one in said)
+    return _RANKS[newer.sources[0].line.attributes.provenance] >= held
+
+
+def _stand_beside(one: Dated, other: Dated) -> bool:
+    """Tell whether a line says that both hold, by who is not below who said the other."""
+    pairs = (one, other), (other, one)
+    return any(short_id(of.id) in by.line.attributes.beside and _may_supersede(by, of) for by, of in pairs)
+
+
+def _is_order_known(one: Dated, other: Dated) -> bool:
+    """Tell whether it is known which of two was said later: lines of one log are, those of other pages are not."""
+    if one.recorded != other.recorded:
+        return True
+    path = one.sources[0].path
+    return path == other.sources[0].path and date_in_name(path) is not None
+
+
+def _of_group(
+    group: _Group, about: Sequence[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
+) -> Iterator[_Relation]:
+    if group[1]:
+        told = [(memory, slot) for memory in about if (slot := fact_slot(memory.line.text)) is not None]
+        yield from _succession(told, contradict, lambda newer, older, _: agree_in_kind(newer, older))
+        return
     for chain in _chains(about, skeletons):
-        yield from _chained(chain)
+        yield from _succession(chain, str.__ne__, _is_one_value)
+
+
+_HABIT: Final = expression(r"(?i:days)\b")
+
+
+def _is_one_value(newer: str, older: str, is_same_day: bool) -> bool:
+    # on Mondays and on Thursdays: told at once, both may be so
+    return not (is_same_day and _HABIT.search(newer) and _HABIT.search(older))
 
 
 def _chains(
     memories: Iterable[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
 ) -> Iterator[Sequence[tuple[Dated, str]]]:
-    """Yield the chains; a skeleton that is not known yet is noted."""
+    """Yield those that differ in one value, and agree in all others; a skeleton that is not known yet is noted."""
     chains: defaultdict[tuple[object, ...], list[tuple[Dated, str]]] = defaultdict(list)
     for memory in memories:
         if memory.id not in skeletons:
@@ -370,24 +337,45 @@ def _chains(
     yield from (chain for chain in chains.values() if len(chain) > 1)
 
 
-def _chained(chain: Sequence[tuple[Dated, str]]) -> Iterator[_Edge]:
-    """Yield each memory of a chain with those of the next day on which another value was told."""
-    ordered = sorted(chain, key=lambda one: one[0].recorded, reverse=True)
-    later: Mapping[str, MemoryId] = {}
-    # the next day that tells another value than the one that `later` tells alone
-    latest_other: Mapping[str, MemoryId] = {}
-    for _, of_day in groupby(ordered, key=lambda one: one[0].recorded):
-        told = list(of_day)
-        for memory, value in told:
-            newer = latest_other if later.keys() <= {value} else later
-            yield from ((one, memory.id) for other, one in newer.items() if other != value)
-        values = dict(islice({value: memory.id for memory, value in told}.items(), _MOST_A_DAY))
-        latest_other = later if later.keys() - values.keys() else latest_other
-        later = values
+_MOST_STANDING: Final = 8
+"""Of one chain: what has more values at once is a table."""
+_MOST_OF_DAY: Final = 2
+"""Values that a log tells of one slot: of more, none is a correction of another."""
 
 
-_MOST_A_DAY: Final = 8
-"""Values of one day that are compared with others: a day that tells more tells a table."""
+def _succession(
+    told: Iterable[tuple[Dated, Value]],
+    differ: Callable[[Value, Value], bool],
+    is_one: Callable[[Value, Value, bool], bool],
+) -> Iterator[_Relation]:
+    """Yield what each supersedes of those that stand when it is said, and at last what disagrees with another."""
+    ordered = sorted(told, key=lambda one: newness(one[0]))
+    tables = _tables(ordered)
+    standing: list[tuple[Dated, Value]] = []
+    doubted: list[Disagreement] = []
+    for newer, value in ordered:
+        kept: list[tuple[Dated, Value]] = []
+        for older, was in reversed(standing):
+            is_same_day = older.recorded == newer.recorded
+            is_apart = (is_same_day and newer.recorded in tables) or _stand_beside(newer, older)
+            if is_apart or not differ(value, was):
+                kept.append((older, was))
+            elif _may_supersede(newer, older) and _is_order_known(newer, older) and is_one(value, was, is_same_day):
+                yield newer.id, older.id
+            else:
+                doubted.append(_disagreement(newer, older, Doubt.UNSURE))
+                kept.append((older, was))
+        standing = [*reversed(kept), (newer, value)][-_MOST_STANDING:]
+    stand = {one.id for one, _ in standing}
+    yield from (one for one in doubted if one.newer in stand and one.older in stand)
+
+
+def _tables(told: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
+    """Return the days that tell so many values of one slot that all of them hold."""
+    values: defaultdict[date, set[object]] = defaultdict(set)
+    for memory, value in told:
+        values[memory.recorded].add(value.value if isinstance(value, FactSlot) else value)
+    return frozenset(day for day, each in values.items() if len(each) > _MOST_OF_DAY)
 
 
 def _without_circles(edges: Iterable[_Edge], every: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:
@@ -405,5 +393,5 @@ def _without_circles(edges: Iterable[_Edge], every: Mapping[MemoryId, Dated]) ->
                 ready.append(older)
     for newer, older in edges:
         is_open = not waiting[newer] or not waiting[older]
-        if is_open or (every[newer].recorded, newer) > (every[older].recorded, older):
+        if is_open or newness(every[newer]) > newness(every[older]):
             yield newer, older

@@ -27,6 +27,7 @@ from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
+from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
@@ -313,6 +314,7 @@ DROPPED: Final[tuple[Callable[[], None], ...]] = (
     answer_words.cache_clear,
     commonness.cache_clear,
     parsed_line.cache_clear,
+    root_of.cache_clear,
 )
 """All functions that hold a text, or words of one; a test knows what else is remembered, and that it is no text."""
 

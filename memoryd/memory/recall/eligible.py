@@ -20,7 +20,8 @@ from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import RecallFilters, span_of
 from memoryd.domain.memories.recall_order import INSIDE_SHARE, newer_of
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.domain.memories.versions import KnownVersions, Older
+from memoryd.domain.memories.unasked.descriptions import Descriptions
+from memoryd.domain.memories.versions import Disagreement, KnownVersions, doubted_by, leading_over
 from memoryd.domain.ranking.filters import Filters, date_in_name
 from memoryd.memory.book import Hidden, HiddenChunks
 from memoryd.memory.recall.query import RecallQuery
@@ -96,24 +97,26 @@ def _row(source: MemorySource) -> _Row:
 
 
 class BookFacts(Struct, frozen=True):
-    """The days and the versions of one book. Nothing in it speaks of memories that the book does not have."""
+    """The days, versions and descriptions of one book. Nothing in it speaks of memories that the book does not have."""
 
     book: Book = field(default_factory=Book)
     days: DaysOfBook = field(default_factory=DaysOfBook)
     versions: KnownVersions = field(default_factory=KnownVersions)
+    descriptions: Descriptions = field(default_factory=Descriptions)
 
     def of(self, book: Book) -> "BookFacts":
         """Return those of a later book; call it in a thread."""
         versions = self.versions.of(book.memories)
-        # both are wanted by every question
-        _ = book.entities_in(""), versions.older
-        return BookFacts(book, self.days.of(book), versions)
+        # all are wanted by every question
+        _ = book.entities_in(""), versions.older, versions.disagreements
+        book.note_superseded(versions.older)
+        return BookFacts(book, self.days.of(book), versions, self.descriptions.of(book))
 
-    def superseded(self, filters: RecallFilters, until: date) -> Older:
-        """Return what supersedes what of that which the asker may know of, and stands in no log of a later day."""
+    def versions_for(self, filters: RecallFilters, until: date) -> KnownVersions:
+        """Return what holds of that which the asker may know of, and stands in no log of a later day."""
         found = {one: memory for one, memory in self.book.memories.items() if _may_stand(memory, filters)}
         standing = ((one, _standing(memory, filters, until)) for one, memory in found.items())
-        return self.versions.of({one: memory for one, memory in standing if memory.sources}).older
+        return self.versions.of({one: memory for one, memory in standing if memory.sources})
 
 
 def is_written(source: MemorySource, until: date) -> bool:
@@ -132,10 +135,16 @@ def _standing(memory: Memory, filters: RecallFilters, until: date) -> Memory:
 
 
 class Versions(Struct, frozen=True):
-    """Which memories are versions of each other: newer to older, and older to newer."""
+    """Which memories are versions of each other: newer to older, and older to newer; and which may contradict another.
+
+    `above` has what is told before a memory: what supersedes it, and what leads in a disagreement with it.
+    """
 
     superseded: Mapping[MemoryId, tuple[MemoryId, ...]]
     newer: Mapping[MemoryId, tuple[MemoryId, ...]]
+    above: Mapping[MemoryId, tuple[MemoryId, ...]]
+    doubted: Mapping[MemoryId, tuple[MemoryId, ...]]
+    disagreements: Sequence[Disagreement] = ()
 
 
 class _Passages(Struct, frozen=True):
@@ -155,6 +164,7 @@ class Eligible(Struct, frozen=True):
     versions: Versions
     """Among those that the asker may know of, as of the days given."""
     days: DaysOfBook
+    descriptions: Descriptions
     admitted: CandidateFilter
     hidden: Hidden = field(default_factory=Hidden)
     """What the asker may not see: how common a word is must not tell of it, either."""
@@ -203,10 +213,7 @@ class EligibleMemories:
 
     async def of(self, book: Book, query: RecallQuery, *, only_memories: bool = False) -> Eligible:
         """Return who may answer; `only_memories` where another engine finds the passages. Raises StoreError."""
-        if book is not self._known.book:
-            self._known = _KnownOfBook(book, self._known.newest, self._executor)
-        # a question of an older book that still waits has its own
-        known = self._known
+        known = self._known_of(book)
         filters, asked = query.filters, query.of_documents
         hidden = await self._hidden.of(book, filters.reach)
         facts = await known.facts()
@@ -214,13 +221,29 @@ class EligibleMemories:
             book=book,
             filters=filters,
             paths=Filters(paths=asked.paths, within=asked.within),
-            versions=await _versions_for(known, query, hidden, facts),
+            versions=await _versions_for(known, filters, query.now.date(), hidden, facts),
             days=facts.days,
+            descriptions=facts.descriptions,
             admitted=CandidateFilter(),
             hidden=hidden,
         )
         admitted = await self._admitted(draft, known, query, only_memories=only_memories)
         return replace(draft, admitted=admitted)
+
+    async def versions(self, book: Book, filters: RecallFilters, today: date) -> Versions:
+        """Return the versions and disagreements among what an asker may know of; raises StoreError."""
+        known, hidden = self._known_of(book), await self._hidden.of(book, filters.reach)
+        return await _versions_for(known, filters, today, hidden, await known.facts())
+
+    async def facts(self, book: Book) -> BookFacts:
+        """Return what is worked out once for a book."""
+        return await self._known_of(book).facts()
+
+    def _known_of(self, book: Book) -> _KnownOfBook:
+        # a question of an older book that still waits has its own
+        if book is not self._known.book:
+            self._known = _KnownOfBook(book, self._known.newest, self._executor)
+        return self._known
 
     async def _admitted(
         self, eligible: Eligible, known: _KnownOfBook, query: RecallQuery, *, only_memories: bool
@@ -254,12 +277,13 @@ class EligibleMemories:
         return known
 
 
-async def _versions_for(known: _KnownOfBook, query: RecallQuery, hidden: Hidden, facts: BookFacts) -> Versions:
+async def _versions_for(
+    known: _KnownOfBook, filters: RecallFilters, today: date, hidden: Hidden, facts: BookFacts
+) -> Versions:
     """Return what supersedes what among the memories that the asker may know of.
 
     What a log of a day to come states supersedes nothing yet: a clock may have been ahead.
     """
-    filters, today = query.filters, query.now.date()
     is_ahead = facts.days.last_written > today
     is_all = not (filters.turns_back or hidden.memories or is_ahead)
     key = (filters.reach, filters.as_of, filters.known_by, today if is_ahead else None)
@@ -268,8 +292,9 @@ async def _versions_for(known: _KnownOfBook, query: RecallQuery, hidden: Hidden,
 
 
 def _versions(facts: BookFacts, filters: RecallFilters | None, until: date) -> Versions:
-    found = facts.versions.older if filters is None else facts.superseded(filters, until)
-    return Versions(found, newer_of(found))
+    found = facts.versions if filters is None else facts.versions_for(filters, until)
+    newer, doubts = newer_of(found.older), found.disagreements
+    return Versions(found.older, newer, {**leading_over(doubts), **newer}, doubted_by(doubts), doubts)
 
 
 def _eligible_chunks(eligible: Eligible) -> tuple[int, ...]:

@@ -25,28 +25,32 @@ from memoryd.domain.memories.recall_order import (
     Placed,
     current_first,
     facts_first,
+    latest_first,
     lifts_of,
     nearness_of,
     place_key,
     verdict_of,
 )
 from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.memories.times.parsing import asked_span
+from memoryd.domain.memories.times.parsing import asked_days
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.skips import SkipReason
 from memoryd.errors import SidecarError, StoreError
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories, Versions
 from memoryd.memory.recall.evidence import EvidenceSearch, placed_passage, says_something
 from memoryd.memory.recall.query import (
     CheckedSource,
     ChunkEvidence,
+    MemoryCandidate,
     RecalledItem,
     RecalledMemory,
     RecalledPassage,
     RecallQuery,
     SourceState,
 )
+from memoryd.memory.recall.unasked import CameNear, ReadMessage, earned, read
 from memoryd.memory.usage import UsageBook
 from memoryd.search.hits import Hit, folded, holds_a_word
 from memoryd.search.protocol import (
@@ -84,15 +88,6 @@ _TIMED_OUT: Final[Arm] = Arm(ArmState.TIMEOUT, "it did not answer before the dea
 def all_alike(_memory: Memory) -> float:
     """Return the relevance of memories that nobody has told apart."""
     return 1.0
-
-
-class MemoryCandidate(Struct, frozen=True):
-    """A memory that may stand in the answer; `sources` are its lines that may, the one to cite first."""
-
-    memory: Memory
-    sources: tuple[MemorySource, ...]
-    evidence: ChunkEvidence
-    placed: Placed
 
 
 class CandidateMemories:
@@ -201,6 +196,10 @@ class RecallDraft(Struct, frozen=True, kw_only=True):
     engine: Engine = BUILTIN
     fallback: Fallback | None = None
     terms: tuple[str, ...] = ()
+    below: Sequence[RecalledItem] = ()
+    """What came nearest to a message that asked nothing, and does not stand above the noise."""
+    silence: SkipReason | None = None
+    """Why nothing was looked for."""
 
 
 class RecallEngine:
@@ -233,17 +232,29 @@ class RecallEngine:
                 await self._usage.ready()
                 book = await self._book()
                 eligible = await self._eligible.of(book, query, only_memories=self._passages is not None)
+                question = await self._database.words.weighed(query.question, eligible.hidden.chunks)
+                query = replace(query, question=question)
         except TimeoutError:
             return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), _TIMED_OUT))
         except StoreError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
             return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), failed))
         asking = _asked_for(query, book)
+        reading = read(query.said, book, eligible.descriptions, sorted(asking.entities)) if query.said else None
+        if reading is not None and reading.message.silence is not None:
+            arms = dict.fromkeys((LEXICAL, VECTOR, BOOK), Arm(ArmState.OK))
+            return RecallDraft(book=book, arms=arms, silence=reading.message.silence)
         found, others = await asyncio.gather(
-            self._evidence.found(query, eligible.admitted, end, uncounted=eligible.hidden.chunks),
+            self._evidence.found(
+                query,
+                eligible.admitted,
+                end,
+                uncounted=eligible.hidden.chunks,
+                beside=reading.beside if reading else (),
+            ),
             self._found_elsewhere(query, end),
         )
-        return await self._joined(query, eligible, asking, found.ranking, found.arms, others)
+        return await self._joined(query, eligible, asking, found.ranking, found.arms, others, reading)
 
     async def _joined(
         self,
@@ -253,18 +264,24 @@ class RecallEngine:
         ranking: Ranked,
         arms: Mapping[str, Arm],
         others: Found | None,
+        reading: ReadMessage | None,
     ) -> RecallDraft:
         made = CandidateMemories(eligible, ranking, asking, self._relevance(query, eligible.book))
-        memories = _with_arms(made, query, eligible)
+        meant = reading.newest_about(eligible.book, ARM_DEPTH * query.limit) if reading else ()
+        memories = _with_arms(made, query, eligible, meant)
         hits = await self._hits(query, eligible, ranking) if others is None else list(others.hits)
         telling = (hit for hit in hits if query.filters.admits_passages and says_something(hit))
         passages = [placed_passage(hit, asking) for hit in telling]
-        ordered = _ordered(memories, passages, eligible, asking)
+        ordered, below = _ordered(memories, passages, eligible, asking), list[RecalledItem]()
+        if reading is not None:
+            near = CameNear(memories, passages, ordered, ranking)
+            ordered, below = earned(near, reading, eligible, asking, _ordered)
         every = arms if others is None else {**arms, LEXICAL: others.arms[LEXICAL]}
         return RecallDraft(
             book=eligible.book,
             asking=asking,
             items=[self._with_tier(item, query) for item in ordered[: LOOKED_AT * query.limit]],
+            below=below[: query.limit],
             arms={**every, BOOK: Arm(ArmState.OK)},
             floors=ranking.floors,
             engine=BUILTIN if others is None else others.engine,
@@ -314,9 +331,10 @@ def _asked_for(query: RecallQuery, book: Book) -> AskedFor:
     entities = [slug for slug in found if slug in book.pages or _is_known(book, slug, query.filters.reach)]
     names: list[str] = [*entities, *(alias for alias, entity in book.aliases.items() if entity in entities)]
     names += [book.pages[slug].name for slug in entities if slug in book.pages]
-    return asking_of(
-        text, entities=entities, names=names, span=_until_today(asked_span(text, query.today), query.today)
-    )
+    days = asked_days(text, query.today)
+    if days is not None:
+        days = replace(days, span=_until_today(days.span, query.today))
+    return asking_of(text, entities=entities, names=names, days=days)
 
 
 def _is_known(book: Book, entity: EntitySlug, reach: MemoryReach) -> bool:
@@ -324,19 +342,25 @@ def _is_known(book: Book, entity: EntitySlug, reach: MemoryReach) -> bool:
     return is_known_to(book, slugs, reach)
 
 
-def _until_today(span: DaySpan | None, today: date) -> DaySpan | None:
+def _until_today(span: DaySpan, today: date) -> DaySpan:
     """Return the days of a question; what it asks since a day before ends today: plans are none of it."""
-    return DaySpan(span.first, today) if span and span.first < today and span.last == date.max else span
+    return DaySpan(span.first, today) if span.first < today and span.last == date.max else span
 
 
-def _with_arms(made: CandidateMemories, query: RecallQuery, eligible: Eligible) -> dict[MemoryId, MemoryCandidate]:
-    """Return what words and meaning found, what the other arms bring, and current versions of both."""
+def _with_arms(
+    made: CandidateMemories, query: RecallQuery, eligible: Eligible, meant: Sequence[Memory]
+) -> dict[MemoryId, MemoryCandidate]:
+    """Return what words and meaning found, what the other arms bring, and current versions of both.
+
+    `meant` are memories of whom a message means without a name.
+    """
     found = made.found()
     question = query.question
     if not question.is_narrowed:
-        brought = (made.of(memory) for memory in made.by_arms(query.limit) if memory.id not in found)
+        every = (*made.by_arms(query.limit), *meant)
+        brought = (made.of(memory) for memory in every if memory.id not in found)
         found |= {one.memory.id: one for one in brought if one is not None}
-    for key in current_first(list(found), eligible.versions.newer):
+    for key in current_first(list(found), eligible.versions.above):
         if key not in found and (one := made.of(eligible.book.memories[key])) is not None:
             found[key] = one
     return found
@@ -349,14 +373,15 @@ def _ordered(
     asking: AskedFor,
 ) -> list[RecalledItem]:
     """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
-    newer = eligible.versions.newer
+    newer = eligible.versions.above
     told = {key: _recalled(one, eligible.versions) for key, one in memories.items()}
     told = {key: _without_day_lift(one, told, asking) for key, one in told.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
-    items = facts_first(
-        sorted(every, key=lambda item: place_key(item.placed, asking)), retells, may_retell=is_retelling
-    )
+    placed = sorted(every, key=lambda item: place_key(item.placed, asking))
+    if asking.is_of_last:
+        placed = latest_first(placed, lambda item: item.placed)
+    items = facts_first(placed, retells, may_retell=is_retelling)
     order: dict[MemoryId | int, RecalledItem] = {}
     for at, item in enumerate(items):
         key = item.memory.id if isinstance(item, RecalledMemory) else at
@@ -411,6 +436,7 @@ def _recalled(one: MemoryCandidate, versions: Versions) -> RecalledMemory:
         evidence=one.evidence,
         supersedes=versions.superseded.get(one.memory.id, ()),
         superseded_by=versions.newer.get(one.memory.id, ()),
+        doubted_by=versions.doubted.get(one.memory.id, ()),
     )
 
 

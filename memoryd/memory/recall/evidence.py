@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Sequence
 from datetime import date
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.memories.recall_filters import AskedFor
 from memoryd.domain.memories.recall_order import SPAN_LIFT, Lifts, Placed, verdict_of
@@ -14,6 +15,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.calibration import TermStatistics, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
+from memoryd.domain.text.words import query_terms
 from memoryd.errors import StoreError
 from memoryd.memory.recall.query import RecalledPassage, RecallQuery, RecallSettings
 from memoryd.search.arms import EMBEDDING, ArmTimes, VectorArm, lexical_matches
@@ -50,14 +52,20 @@ class EvidenceSearch:
         self._times = times
 
     async def found(
-        self, query: RecallQuery, admitted: CandidateFilter, end: float, *, uncounted: Collection[int] = ()
+        self,
+        query: RecallQuery,
+        admitted: CandidateFilter,
+        end: float,
+        *,
+        uncounted: Collection[int] = (),
+        beside: Collection[str] = (),
     ) -> FoundEvidence:
         """Return what both arms find until `end` (monotonic clock); one that fails or is late costs its part.
 
-        Chunks that are `uncounted` say nothing of how common a word is.
+        Chunks that are `uncounted` say nothing of how common a word is. Words that are `beside` the question find, too.
         """
         (lexical, words), (vector, near) = await asyncio.gather(
-            self._times.guarded(LEXICAL, lambda: self._by_words(query, admitted), end),
+            self._times.guarded(LEXICAL, lambda: self._by_words(query, admitted, beside), end),
             self._by_meaning(query, admitted, end),
         )
         evidence = Evidence(words or LexicalMatches(), near or VectorMatches())
@@ -69,9 +77,14 @@ class EvidenceSearch:
         # what cannot be told from what is withdrawn is not told
         return FoundEvidence({LEXICAL: lexical, VECTOR: vector}, self._ranked(Evidence(), None))
 
-    async def _by_words(self, query: RecallQuery, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches]:
-        depth = self._settings.lexical_depth(query.limit)
-        return await lexical_matches(self._database, query.question, depth, admitted)
+    async def _by_words(
+        self, query: RecallQuery, admitted: CandidateFilter, beside: Collection[str]
+    ) -> tuple[Arm, LexicalMatches]:
+        depth, question = self._settings.lexical_depth(query.limit), query.question
+        if beside:
+            terms = dict.fromkeys([*question.terms, *query_terms(" ".join(beside))])
+            question = replace(question, terms=tuple(terms))
+        return await lexical_matches(self._database, question, depth, admitted)
 
     async def _by_meaning(
         self, query: RecallQuery, admitted: CandidateFilter, end: float

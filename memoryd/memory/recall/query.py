@@ -63,6 +63,8 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
     fresh_until: float = 0.0
     """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
     is_explained: bool = False
+    said: str = ""
+    """The message as it was said, where nobody asked: what its own evidence earns is recalled, and nothing else."""
     untold: Untold = field(default_factory=Untold)
     """What is not to be found, for it is known that its files do not hold it."""
 
@@ -144,6 +146,15 @@ class ChunkEvidence(Struct, frozen=True):
     is_noise: bool = True
 
 
+class MemoryCandidate(Struct, frozen=True):
+    """A memory that may stand in the answer; `sources` are its lines that may, the one to cite first."""
+
+    memory: Memory
+    sources: tuple[MemorySource, ...]
+    evidence: ChunkEvidence
+    placed: Placed
+
+
 class RecalledMemory(Struct, frozen=True, kw_only=True):
     """A memory as an answer tells it. `sources` hold the one that is cited first."""
 
@@ -153,6 +164,8 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     evidence: ChunkEvidence
     supersedes: tuple[MemoryId, ...] = ()
     superseded_by: tuple[MemoryId, ...] = ()
+    doubted_by: tuple[MemoryId, ...] = ()
+    """Those that stand, too, and may contradict it."""
     copies: tuple[MemoryId, ...] = ()
     """Other memories that say the same and were folded into it."""
     moved_before: str = ""
@@ -164,6 +177,11 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     def lead(self) -> CheckedSource:
         """The source that is cited."""
         return self.sources[0]
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether its own evidence answers, so that telling it is a use: never of what is superseded as of now."""
+        return self.placed.verdict is Verdict.ANSWERABLE and not self.superseded_by
 
     @property
     def arms(self) -> tuple[str, ...]:

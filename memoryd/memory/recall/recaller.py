@@ -37,6 +37,7 @@ from memoryd.search.protocol import ArmState, Found, Freshness, Query, Untold, w
 MAX_LOOKS: Final = 3
 """How often a question is asked while its files, or its index, change."""
 LEAST_SECONDS: Final = 0.05
+NOTHING_ABOVE: Final = "no item stands above the noise of these notes"
 
 
 class RecallFreshness(Struct, frozen=True, kw_only=True):
@@ -81,6 +82,10 @@ class Recaller:
         reach = query.filters.reach
         within = _within(held.items, reach)
         items, left_out = _chosen(_beside(pages, within), query, draft)
+        left_out += [CutItem(one, SkipReason.BELOW_NOISE) for one in _within(draft.below, reach)]
+        if query.said and not items:
+            # a page alone tells no more than the name that was said
+            pages = ()
         freshness = self._fresh.owed()
         freshness = replace(freshness, pending_files=max(pending, len(held.checked.owed)))
         self._times.note(RECALL, start)
@@ -251,6 +256,8 @@ def _version_reasons(item: RecalledMemory) -> list[str]:
         reasons.append(f"the current version of {', '.join(map(short_id, item.supersedes))}")
     if item.superseded_by:
         reasons.append(f"superseded by {', '.join(map(short_id, item.superseded_by))}")
+    if item.doubted_by:
+        reasons.append(f"may contradict {', '.join(map(short_id, item.doubted_by))}")
     if item.copies:
         reasons.append(f"{len(item.copies)} that say the same folded into it")
     return reasons
@@ -258,6 +265,8 @@ def _version_reasons(item: RecalledMemory) -> list[str]:
 
 def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str | None:
     """Say why there is nothing, or why what there is is worth no more; None if there is nothing to say."""
+    if draft.silence is not None:
+        return f"nothing is recalled: {draft.silence}"
     if found.items:
         if found.verdict is Verdict.ANSWERABLE:
             return found.freshness.hold or None
@@ -266,6 +275,8 @@ def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str 
         return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in found.arms.values()))
     if any(one.item for one in found.left_out) and found.freshness.pending_files:
         return "what was found is not in its files as it was read; they are read again now"
+    if draft.below:
+        return f"nothing is recalled: {NOTHING_ABOVE}"
     narrowed = _narrowed(query, draft)
     if narrowed and found.freshness.files and not found.freshness.pending_files:
         return narrowed

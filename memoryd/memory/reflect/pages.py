@@ -83,6 +83,8 @@ class ReflectOutcome(Struct, frozen=True, kw_only=True):
     copies: tuple[NearCopies, ...]
     across_scopes: tuple[NearCopies, ...]
     """Memories that say the same in several scopes."""
+    disagreements: int
+    """Pairs of what may be told to all that may contradict each other."""
     core_left_out: int
     seconds: float
 

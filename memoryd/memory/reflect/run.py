@@ -205,6 +205,7 @@ class Reflecting:
             proposals=tuple(ProposalSummary(one.id, one.kind, one.path, one.why) for one in proposals),
             copies=copies,
             across_scopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
+            disagreements=len(plan.shared.disagreements),
             core_left_out=left_out,
             seconds=time.monotonic() - began,
         )

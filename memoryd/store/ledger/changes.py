@@ -42,7 +42,8 @@ class ChangeRow(Struct, frozen=True, kw_only=True):
     """One change of one file; `at` is in seconds since 1970, hashes are SHA-256, empty where there is no file, else
     perhaps `NOT_KEPT`.
 
-    `hunks` is None where the lines are not kept, `undoes` the change that this one took back, 0 for none.
+    `hunks` is None where the lines are not kept, `undoes` the change that this one took back, 0 for none. Without a
+    path no file was changed, but the usage of memories that the ledger keeps.
     """
 
     id: int = 0
@@ -134,7 +135,7 @@ class ChangeLog:
 
     async def intend(self, row: ChangeRow) -> int:
         """Note what is about to be written, and return its number; drop what is too old or too much."""
-        return await self._ledger.write(lambda db: _intend(db, self._workspace, row), 0)
+        return await self._ledger.write(lambda db: add_change(db, self._workspace, row), 0)
 
     async def settle(self, number: int, state: ChangeState) -> None:
         """Note how far a change came, and with it what becomes of the one that it takes back."""
@@ -181,7 +182,8 @@ class ChangeLog:
         return await self._ledger.read(lambda db: _rows(db, statement, (self._workspace, *given)), none)
 
 
-def _intend(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
+def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
+    """Add a change within a transaction of this room, drop what is too old or too much, and return its number."""
     number: int = db.execute(_ADD, _values(workspace, row)).get
     _run(db, _EXPIRE, (workspace, row.at - KEPT_SECONDS))
     _run(db, _DROP_BEYOND, (workspace, KEPT_ROWS))

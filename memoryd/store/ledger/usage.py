@@ -13,6 +13,7 @@ import apsw
 
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.store.ledger.changes import ChangeRow, add_change
 from memoryd.store.ledger.ledger import Ledger
 
 MOST_NOTED: Final = 200_000
@@ -115,21 +116,22 @@ MOST_KEPT: Final = 200_000
 """Memories of one workspace."""
 
 _ALL: Final = """
-SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned FROM usage
+SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned FROM usage
 WHERE workspace = ? ORDER BY memory LIMIT ?
 """
 _PUT_USAGE: Final = """
-INSERT INTO usage (workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, missing_since)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)
+INSERT INTO usage
+(workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, missing_since)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
 ON CONFLICT (workspace, memory) DO UPDATE SET access_count = excluded.access_count, touched_at = excluded.touched_at,
 tier = excluded.tier, judged_at = excluded.judged_at, importance = excluded.importance, is_pinned = excluded.is_pinned,
-missing_since = NULL
+is_earned = excluded.is_earned, missing_since = NULL
 """
 _NAMES: Final = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
 _MARK: Final = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
 _DROP_USAGE: Final = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
 
-UsageValues = tuple[str, int, float | None, str, float, float, int]
+UsageValues = tuple[str, int, float | None, str, float, float, int, int]
 
 
 class UsageRows:
@@ -144,11 +146,20 @@ class UsageRows:
         asked = (self._workspace, MOST_KEPT)
         return await self._ledger.read(lambda db: dict(map(_usage, db.execute(_ALL, asked))), {})
 
-    async def put(self, usages: Mapping[MemoryId, Usage]) -> None:
-        """Keep these as they are now, all or none; what was not judged is left out."""
+    async def put(self, usages: Mapping[MemoryId, Usage], listed: Iterable[ChangeRow] = ()) -> None:
+        """Keep these as they are now, all or none; what was not judged is left out.
+
+        `listed` are the changes that they are, where `changes` is to list them.
+        """
         rows = [row for memory, usage in usages.items() if (row := _row(self._workspace, memory, usage))]
+
+        def step(db: apsw.Connection) -> None:
+            db.executemany(_PUT_USAGE, rows)
+            for change in listed:
+                add_change(db, self._workspace, change)
+
         if rows:
-            await self._ledger.write(lambda db: db.executemany(_PUT_USAGE, rows) and None, None)
+            await self._ledger.write(step, None)
 
     async def note_standing(
         self, standing: Collection[MemoryId], at: float, keep_seconds: float
@@ -168,15 +179,16 @@ class UsageRows:
 
 
 def _usage(values: UsageValues) -> tuple[MemoryId, Usage]:
-    memory, count, touched_at, tier, judged_at, importance, is_pinned = values
-    return MemoryId(memory), Usage(count, touched_at, Tier(tier), Judged(judged_at, importance, bool(is_pinned)))
+    memory, count, touched_at, tier, judged_at, importance, is_pinned, is_earned = values
+    judged = Judged(judged_at, importance, bool(is_pinned))
+    return MemoryId(memory), Usage(count, touched_at, Tier(tier), judged, bool(is_earned))
 
 
 def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | int | None, ...]:
     judged = usage.judged
     if judged is None:
         return ()
-    said = (judged.at, judged.importance, int(judged.is_pinned))
+    said = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned))
     return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *said)
 
 

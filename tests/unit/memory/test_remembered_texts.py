@@ -1,20 +1,34 @@
 """What functions remember between calls: no text of a memory outlives its forgetting in them."""
 
 import ast
+from collections.abc import Sequence
 
+from memoryd.agents.retained.recall import KeptMemories, RecallOutcome
+from memoryd.agents.turns.uses import TurnUses
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.bundle import BundlePart
 from memoryd.domain.memories.line import parse_line, parsed_line
+from memoryd.domain.memories.recall_order import Placed
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.unasked.concepts import root_of
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
+from memoryd.memory.recall.eligible import BookFacts
+from memoryd.memory.recall.query import CheckedSource, ChunkEvidence, Recalled, RecalledMemory, SourceState
 from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
+from tests.unit.domain.memories.books import book_from
 
 HOLD_TEXT = {
     "domain/memories/line.py": {"parsed_line"},
+    "domain/memories/unasked/concepts.py": {"root_of"},
     "domain/sessions/making_turns.py": {"answer_words"},
     "search/ranking.py": {"commonness"},
 }
 HOLD_NONE = {
+    "domain/memories/unasked/concepts.py": {"_table", "_unspaced_words"},
     "domain/ranking/filters.py": {"date_in_name"},
     "embed/remote/http.py": {"tls"},
     "files/reading.py": {"_syscall", "has_openat2"},
@@ -50,13 +64,14 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     answer_words("The quetzalcanary eats 3 figs on Monday")
     commonness("quetzalcanary")
     parse_line("- W @Peter: The quetzalcanary eats 3 figs on Monday")
-    caches = (answer_words, commonness, parsed_line)
+    root_of("quetzalcanary")
+    caches = (answer_words, commonness, parsed_line, root_of)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 
     drop_remembered_texts()
 
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0]
+    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0]
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:
@@ -82,3 +97,78 @@ def test_of_last_answers_the_latest_are_known_and_of_each_its_end() -> None:
 
     assert answers.of("") == answers.of("0") == ""
     assert answers.of("1") == "y" * ANSWER_CHARS
+
+
+async def test_no_part_of_a_stable_block_is_held_when_something_was_forgotten() -> None:
+    book = book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]})
+    facts = BookFacts().of(book)
+    kept, reach = KeptMemories(), MemoryReach("main", None, True)
+    first = await kept.of(facts, reach)
+    assert await kept.of(facts, reach) is first
+
+    drop_remembered_texts()
+
+    assert await kept.of(facts, reach) is not first
+    assert await kept.of(facts, reach) == first
+    assert (await kept.of(BookFacts(), reach)).stated == []
+
+
+async def test_a_stable_block_is_made_once_and_not_held_when_something_was_forgotten() -> None:
+    facts = BookFacts().of(book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]}))
+    kept, reach = KeptMemories(), MemoryReach("main", None, True)
+    parts = await kept.of(facts, reach)
+    first = await kept.block(parts, [], reach, budget=1_200)
+    assert "quetzalcanary" in first.text
+    assert await kept.block(parts, [], reach, budget=1_200) is first
+    assert await kept.block(parts, [], reach, budget=1_300) is not first
+    assert "Ada" in (await kept.block(parts, [BundlePart("SOUL.md", "Ada")], reach, budget=1_300)).text
+    last = await kept.block(parts, [], reach, budget=1_200)
+
+    drop_remembered_texts()
+
+    assert await kept.block(parts, [], reach, budget=1_200) is not last
+
+
+async def test_no_question_of_a_turn_is_held_when_something_was_forgotten() -> None:
+    book = book_from({"memory/2026-03-01.md": ["W: The quetzalcanary eats figs from the blue bowl"]})
+    (memory,) = book.memories.values()
+    counted = list[tuple[str, ...]]()
+    recall = StandInRecall(book, counted)
+    uses = TurnUses(recall)  # type: ignore[arg-type]  # as much of it as is asked
+
+    for is_forgotten in (False, True):
+        uses.note_told("one", "what does it eat?", outcome_of(memory), at=9.0)
+        if is_forgotten:
+            drop_remembered_texts()
+        await uses.note_answer("one", "Figs, from the blue bowl.", at=9.0)
+        await uses.note_answer("two", "Figs, from the blue bowl.", at=9.0)
+
+    assert counted == [("told",), ("used", memory.id), ("told",)]
+
+
+class StandInRecall:
+    """The recall of an agent, which notes what is counted."""
+
+    def __init__(self, book: Book, counted: list[tuple[str, ...]]) -> None:
+        self.book = self
+        self._book = book
+        self._counted = counted
+
+    async def now(self) -> Book:
+        return self._book
+
+    def touch(self, _outcome: RecallOutcome, *, at: float, session: str, message: str) -> None:
+        assert (at, session, message) == (9.0, "one", "what does it eat?")
+        self._counted.append(("told",))
+
+    def touch_used(self, memories: Sequence[str], *, at: float, session: str) -> None:
+        assert (at, session) == (9.0, "one")
+        self._counted.append(("used", *memories))
+
+
+def outcome_of(memory: Memory) -> RecallOutcome:
+    placed = Placed(1.0, {}, Verdict.WEAK, False, None)
+    sources = tuple(CheckedSource(one, SourceState.VERIFIED) for one in memory.sources)
+    item = RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
+    assert not item.is_answer
+    return RecallOutcome(recalled=Recalled(items=(item,)))

@@ -20,10 +20,10 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.memories.entities import slug_of
+from memoryd.domain.memories.facts.values import FactSkeleton, fact_skeleton
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposedChange
-from memoryd.domain.memories.versions import FactSkeleton, fact_skeleton
 
 _SHOWN: Final = 80
 

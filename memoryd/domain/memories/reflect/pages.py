@@ -21,7 +21,7 @@ from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, PageSource, citations_in, cut
 from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
 from memoryd.domain.memories.scopes import GLOBAL
-from memoryd.domain.memories.versions import superseded
+from memoryd.domain.memories.versions import Disagreement, KnownVersions
 from memoryd.domain.ranking.filters import date_in_name
 
 WORLD: Final = RelativePath("bank/world.md")
@@ -65,6 +65,7 @@ class SharedMemories(Struct, frozen=True):
     """What each supersedes, newer to older."""
     outdated: frozenset[MemoryId]
     beliefs: Mapping[MemoryId, HeldBelief]
+    disagreements: tuple[Disagreement, ...] = ()
 
     def confidence(self, memory: Memory) -> float:
         """Return the confidence of an opinion; 0.5 where none is written."""
@@ -82,9 +83,10 @@ def is_shared(memory: Memory) -> bool:
 def shared_memories(book: Book, beliefs: Mapping[MemoryId, HeldBelief]) -> SharedMemories:
     """Return what may stand on pages; versions are told of these alone."""
     found = sorted(filter(is_shared, book.memories.values()), key=_newest_first)
-    before = superseded(found)
-    outdated = frozenset(older for each in before.values() for older in each)
-    return SharedMemories({one.id: one for one in found}, before, outdated, beliefs)
+    every = {one.id: one for one in found}
+    versions = KnownVersions().of(every)
+    outdated = frozenset(older for each in versions.older.values() for older in each)
+    return SharedMemories(every, versions.older, outdated, beliefs, versions.disagreements)
 
 
 def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:

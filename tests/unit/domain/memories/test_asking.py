@@ -6,9 +6,10 @@ import pytest
 
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.recall_filters import asking_of, asks_for_opinion
+from memoryd.domain.memories.times.parsing import AskedDays
 from memoryd.domain.memories.times.spans import DaySpan
 
-WEEK = DaySpan(date(2025, 11, 17), date(2025, 11, 23))
+WEEK = AskedDays(DaySpan(date(2025, 11, 17), date(2025, 11, 23)), is_matter=True)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_likeness_and_facts_are_no_opinion(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "names", "span", "is_bare"),
+    ("question", "names", "days", "is_bare"),
     [
         ("tell me about The Castle", ["The-Castle"], None, True),
         ("Tell me about Peter's news", ["Peter"], None, True),
@@ -52,13 +53,13 @@ def test_likeness_and_facts_are_no_opinion(question: str) -> None:
     ],
 )
 def test_bare_questions_name_what_answers_them(
-    question: str, names: list[str], span: DaySpan | None, is_bare: bool
+    question: str, names: list[str], days: AskedDays | None, is_bare: bool
 ) -> None:
     slugs = [slug_of(name) for name in names]
-    assert asking_of(question, entities=slugs, names=names, span=span).is_bare is is_bare
+    assert asking_of(question, entities=slugs, names=names, days=days).is_bare is is_bare
 
 
 def test_hostile_questions_are_read_in_linear_time() -> None:
     for text in ("do " * 33_000, "上个" * 50_000, "a" * 100_000, "like " * 20_000, "'" * 100_000, "1" * 100_000):
-        found = asking_of(text, entities=[slug_of("a")], names=["a"], span=None)
+        found = asking_of(text, entities=[slug_of("a")], names=["a"], days=None)
         assert found.entities

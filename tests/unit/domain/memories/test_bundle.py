@@ -168,3 +168,41 @@ def test_short_block_keeps_what_ranks_first_in_the_order_given() -> None:
     assert [(one.name, one.is_told, one.cut) for one in stable.receipt[-1:]] == [
         ("1a2b3c4d", False, SkipReason.NEWER_PINNED)
     ]
+
+
+LESSON = BundlePart("aaaaaaaa", "Never use tables in answers.", note="lesson", rank=1)
+TEA = BundlePart("bbbbbbbb", "I prefer tea in the morning.", note="preference", rank=2)
+
+
+def test_what_is_stated_stands_behind_pins_in_the_order_given() -> None:
+    stable = stable_block([CORE], [replace(PINNED, rank=1)], budget=1200, stated=[TEA, LESSON])
+    places = [stable.text.index(one.text) for one in (PINNED, TEA, LESSON)]
+    assert places == sorted(places)
+    assert [line.is_told for line in stable.receipt] == [True] * 4
+    assert stable_block([], [], budget=1200, stated=[TEA]).text.count("<note") == 1
+
+
+def test_what_is_stated_has_a_quarter_of_the_budget_and_nothing_that_others_need() -> None:
+    many = [BundlePart(f"{n:08}", f"I prefer the answer number {n} to be short.", rank=n) for n in range(1, 200)]
+    before = stable_block([CORE], [PINNED], budget=1200)
+    stable = stable_block([CORE], [PINNED], budget=1200, stated=many)
+    assert estimate(stable.text) - estimate(before.text) <= 300
+    told = [line.name for line in stable.receipt[2:] if line.is_told]
+    assert told == [one.name for one in many[: len(told)]]
+    assert len(told) > 3
+    assert len(stable.receipt) == 2 + len(many)
+    assert {line.cut.split(":")[0] for line in stable.receipt if not line.is_told} == {"it is beyond the budget"}
+    long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_whole=False)
+    full, alone = (stable_block([long], [PINNED], budget=400, stated=stated) for stated in ([LESSON], []))
+    assert full.text == alone.text
+    assert not full.receipt[-1].is_told
+
+
+def test_tail_tells_what_is_stated_again_where_a_question_asks_for_it() -> None:
+    stable = stable_block([CORE], [PINNED], budget=1200, stated=[LESSON])
+    asked = BundlePart(LESSON.name, LESSON.text, "memory/2025-11-27.md#L4", note="2025-11-27, lesson")
+    pinned = BundlePart(PINNED.name, PINNED.text, "memory/2025-11-27.md#L5")
+    made = bundle(stable, [asked, pinned], budget=1200)
+    assert LESSON.text in made.tail
+    assert PINNED.text not in made.tail
+    assert made.receipt[-1].cut == SkipReason.REPEATED

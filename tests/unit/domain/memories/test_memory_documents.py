@@ -15,16 +15,13 @@ from memoryd.domain.memories.documents import (
     days_of,
     decay_of,
     named,
-    newer_versions,
     page_of,
     stats_of,
     told_scope,
 )
-from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine
-from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.memories.tiers import Tier, TierFacts, TierReason, TierSettings, terms_of
-from memoryd.domain.memories.versions import superseded
 
 DAY = date(2026, 11, 18)
 KINDS = (Kind.WORLD, Kind.FACT, Kind.PREFERENCE, Kind.LESSON)
@@ -144,26 +141,6 @@ def test_decay_tells_what_moves_then_what_loses_most() -> None:
     assert losses == sorted(losses, reverse=True)
     assert all(loss > 0 for loss in losses)
     assert len(preview.decayed) == 4
-
-
-def test_newer_versions_of_some_are_those_among_all() -> None:
-    """What may be no version of a memory is not looked at, and changes nothing."""
-    lines = [
-        RetainedLine(Kind.WORLD, f"The {thing} opens at {hour}", (thing.title(),))
-        for thing in ("gate", "shop", "pool")
-        for hour in (8, 9, 10)
-    ]
-    first = lines[0]
-    lines.append(RetainedLine(Kind.NOTE, "It is closed", (), Attributes(supersedes=(short_id(first.id),))))
-    every = [
-        Memory(line.id, (MemorySource("memory/x.md", 1, 1, line, DAY + timedelta(number), None, number),))
-        for number, line in enumerate(lines)
-    ]
-    of_all = newer_of(superseded(every))
-    assert len(of_all) >= 6
-    for count in (1, 3, len(every)):
-        asked = every[:count]
-        assert newer_versions(every, asked) == {one.id: of_all[one.id] for one in asked if one.id in of_all}
 
 
 def test_day_begins_in_the_zone_of_its_owner() -> None:

@@ -14,6 +14,7 @@ from memoryd.domain.memories.recall_order import (
     Placed,
     current_first,
     facts_first,
+    latest_first,
     newer_of,
     place_key,
     verdict_of,
@@ -37,14 +38,27 @@ def order(asking: AskedFor, *candidates: Placed) -> list[int]:
 def test_days_that_are_asked_about_come_first() -> None:
     inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
     outside, noise = placed(0.9, 2), placed(0.3, 3, is_noise=True)
-    assert order(AskedFor(span=SPAN), noise, outside, silent, inside) == [3, 2, 1, 0]
+    assert order(AskedFor(span=SPAN, is_of_days=True), noise, outside, silent, inside) == [3, 2, 1, 0]
 
 
 def test_answer_comes_before_what_only_the_days_speak_for() -> None:
     inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
     answer = replace(placed(0.9, 2), verdict=Verdict.ANSWERABLE)
-    assert order(AskedFor(span=SPAN), silent, answer, inside) == [2, 1, 0]
+    assert order(AskedFor(span=SPAN, is_of_days=True), silent, answer, inside) == [2, 1, 0]
     assert order(AskedFor(), placed(0.95, 3), answer) == [0, 1], "where no day is named, the worth decides"
+
+
+def test_days_beside_a_question_only_lift() -> None:
+    inside, other = placed(0.3, 21, Lifts.TEMPORAL), placed(0.9, 2)
+    near, silent = placed(0.8, 22, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
+    assert order(AskedFor(span=SPAN), silent, inside, other, near) == [3, 2, 1, 0]
+
+
+def test_last_time_is_the_newest_of_what_says_nearly_as_much() -> None:
+    best, newer, newest = placed(0.9, 2), placed(0.8, 12), placed(0.3, 20)
+    noise = placed(0.9, 25, is_noise=True)
+    assert latest_first([best, newer, newest, noise], lambda one: one) == [newer, best, newest, noise]
+    assert latest_first([], lambda one: one) == []
 
 
 def test_bare_question_is_answered_by_the_newest() -> None:

@@ -176,7 +176,16 @@ def test_what_is_written_is_read(line: RetainedLine) -> None:
 def test_most_that_can_be_said_is_read() -> None:
     ids = tuple(ShortId(f"{at:08x}") for at in range(64))
     most = Attributes(
-        0.123456789, 1e-7, "2025-01-01..2025-12-31", "x" * 200, ids, ids, ids, Provenance.IMPORT, ("y" * 15,) * 64
+        0.123456789,
+        1e-7,
+        "2025-01-01..2025-12-31",
+        "x" * 200,
+        ids,
+        ids,
+        ids,
+        Provenance.IMPORT,
+        ("y" * 15,) * 64,
+        beside=ids,
     )
     line = RetainedLine(Kind.PROJECT_STATE, "x", tuple(f"{at:0200}" for at in range(64)), most)
     assert parse_line(render(line)) == line

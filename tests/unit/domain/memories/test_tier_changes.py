@@ -19,6 +19,7 @@ from memoryd.domain.memories.tiers import (
     terms_now,
     tier_now,
     touched,
+    without_unearned,
 )
 
 USUAL = TierSettings()
@@ -69,12 +70,42 @@ def test_faded_memory_needs_three_touches_to_work_again() -> None:
     ]
 
 
-def test_fifteen_touches_make_it_core_for_good() -> None:
+def test_fifteen_touches_make_it_core_while_something_uses_it() -> None:
     assert touched_on(*range(14)).tier is Tier.WORKING
     core = touched_on(*range(15))
     assert core.tier is Tier.CORE
-    assert tier(core, at(9_000)) is Tier.CORE
-    assert relevance_now(core, at(9_000), USUAL) == 0.9
+    assert tier_now(core, at(74), USUAL) == (Tier.CORE, TierReason.ACCESS)
+    assert tier_now(core, at(74.1), USUAL) == (Tier.WORKING, TierReason.UNUSED)
+    # the same whether somebody judged it meanwhile or not
+    assert tier_now(settled(core, at(75), USUAL), at(900), USUAL) == tier_now(core, at(900), USUAL)
+    assert touched_on(900, usage=core).tier is Tier.CORE
+
+
+def test_what_counted_whatever_was_told_promotes_nothing() -> None:
+    junk = replace(touched_on(*range(20)), is_earned=False)
+    assert junk.tier is Tier.CORE
+    anew = without_unearned(junk, line(), USUAL)
+    assert (anew.access_count, anew.tier, anew.is_earned) == (3, Tier.WORKING, True)
+    assert anew.touched_at == junk.touched_at
+    assert tier(anew, at(20)) is Tier.WORKING
+    assert touched_on(21, usage=anew).tier is Tier.WORKING
+    assert without_unearned(anew, line(), USUAL) is anew
+    few = replace(touched_on(1), is_earned=False)
+    assert without_unearned(few, line(), USUAL).access_count == 1
+    eager = TierSettings(promotion=replace(USUAL.promotion, access_only=2))
+    assert without_unearned(junk, line(), eager).access_count == 1
+
+
+def test_what_a_person_put_into_the_core_stays_there_without_its_touches() -> None:
+    for stated in (line(is_pinned=True), line(0.95), line(kind=Kind.LESSON)):
+        junk = replace(touched_on(*range(20), stated=stated), is_earned=False)
+        anew = without_unearned(junk, stated, USUAL)
+        assert anew.access_count == 3
+        assert tier(anew, at(900, stated)) is Tier.CORE
+    # a lesson that its owner made less important was judged anew then
+    lowered = settled(settled(NEW, at(1, line(kind=Kind.LESSON)), USUAL), at(2, line(0.5, kind=Kind.LESSON)), USUAL)
+    anew = without_unearned(replace(lowered, is_earned=False), line(0.5, kind=Kind.LESSON), USUAL)
+    assert tier(anew, at(3, line(0.5, kind=Kind.LESSON))) is Tier.WORKING
 
 
 def test_important_memory_is_core_with_five_touches() -> None:
@@ -124,10 +155,12 @@ def test_less_important_is_judged_anew_and_more_important_moves_up() -> None:
     assert tier(after, at(3, line(1.0))) is Tier.CORE
 
 
-def test_what_was_core_stays_core_under_other_thresholds() -> None:
+def test_what_was_core_stays_core_under_other_thresholds_while_it_is_used() -> None:
     kept = settled(NEW, at(1, line(0.95)), USUAL)
     stricter = TierSettings(promotion=replace(USUAL.promotion, importance_only=0.99))
-    assert tier_now(kept, at(900, line(0.95)), stricter) == (Tier.CORE, TierReason.STAYS)
+    assert tier_now(kept, at(60, line(0.95)), stricter) == (Tier.CORE, TierReason.STAYS)
+    assert tier(touched_on(50, usage=kept, stated=line(0.95)), at(110, line(0.95))) is Tier.CORE
+    assert tier_now(kept, at(61, line(0.95)), stricter) == (Tier.PERIPHERAL, TierReason.OLD)
 
 
 def test_what_can_be_worked_out_again_is_not_kept() -> None:
@@ -179,4 +212,4 @@ def test_no_order_of_touches_leaves_the_bounds(days: list[float], now: float, is
     assert terms.age_days >= 0
     assert 0.1 <= terms.relevance <= 1
     assert terms.tier is Tier.CORE or not is_pinned
-    assert terms.tier is Tier.CORE or len(days) < 15
+    assert terms.tier is Tier.CORE or len(days) < 15 or terms.age_days > 60

@@ -90,17 +90,27 @@ def test_values_that_somebody_can_check_on_paper() -> None:
     [
         (WORKING, TierFacts(0.1, True, 0, 900), CORE, TierReason.PINNED),
         (PERIPHERAL, TierFacts(0.1, True, 0, 900), CORE, TierReason.PINNED),
-        (WORKING, TierFacts(0.1, False, 15, 900), CORE, TierReason.ACCESS),
+        (WORKING, TierFacts(0.1, False, 15, 60), CORE, TierReason.ACCESS),
         (WORKING, TierFacts(0.1, False, 14, 0), WORKING, TierReason.STAYS),
-        (PERIPHERAL, TierFacts(0.1, False, 15, 900), CORE, TierReason.ACCESS),
+        (PERIPHERAL, TierFacts(0.1, False, 15, 60), CORE, TierReason.ACCESS),
         (WORKING, TierFacts(0.95, False, 0, 900), CORE, TierReason.IMPORTANCE),
         (WORKING, TierFacts(0.94, False, 0, 0), WORKING, TierReason.STAYS),
         (PERIPHERAL, TierFacts(0.95, False, 0, 900), CORE, TierReason.IMPORTANCE),
-        (WORKING, TierFacts(0.8, False, 5, 900), CORE, TierReason.BOTH),
+        (WORKING, TierFacts(0.8, False, 5, 60), CORE, TierReason.BOTH),
         (WORKING, TierFacts(0.79, False, 5, 0), WORKING, TierReason.STAYS),
         (WORKING, TierFacts(0.8, False, 4, 0), WORKING, TierReason.STAYS),
-        (PERIPHERAL, TierFacts(0.8, False, 5, 900), CORE, TierReason.BOTH),
-        (CORE, TierFacts(0.0, False, 0, 9_000), CORE, TierReason.STAYS),
+        (PERIPHERAL, TierFacts(0.8, False, 5, 60), CORE, TierReason.BOTH),
+        # what only touches brought there leaves when nothing used it for more than sixty days, and what fades at once
+        (CORE, TierFacts(0.6, False, 15, 60.01), WORKING, TierReason.UNUSED),
+        (CORE, TierFacts(0.8, False, 5, 60.01), WORKING, TierReason.UNUSED),
+        (CORE, TierFacts(0.6, False, 2, 60.01), PERIPHERAL, TierReason.OLD),
+        (WORKING, TierFacts(0.6, False, 15, 60.01), WORKING, TierReason.UNUSED),
+        (PERIPHERAL, TierFacts(0.1, False, 15, 900), PERIPHERAL, TierReason.STAYS),
+        # what a person said for the core, a pin and importance have no such end
+        (CORE, TierFacts(0.0, False, 0, 9_000, True), CORE, TierReason.STAYS),
+        (CORE, TierFacts(0.1, True, 15, 9_000), CORE, TierReason.PINNED),
+        (CORE, TierFacts(0.95, False, 15, 9_000), CORE, TierReason.IMPORTANCE),
+        (CORE, TierFacts(0.6, False, 1, 59), CORE, TierReason.STAYS),
         # 0.3 · 0.4 and next to nothing for recency: 0.12
         (WORKING, TierFacts(0.4, False, 0, 900), PERIPHERAL, TierReason.LOW),
         # 0.3 · 0.451 for use, and 0.3 · 0.05: 0.1504
@@ -186,10 +196,24 @@ def test_what_is_used_more_is_never_less_relevant(facts: TierFacts, tier: Tier) 
 
 
 @given(FACTS, TIERS)
-def test_pinned_is_core_and_core_is_never_left_by_itself(facts: TierFacts, tier: Tier) -> None:
+def test_pinned_is_core_and_what_a_person_put_there_never_leaves_by_itself(facts: TierFacts, tier: Tier) -> None:
     pinned = TierFacts(facts.importance, True, facts.access_count, facts.age_days)
     assert transition(tier, pinned, USUAL) == (CORE, TierReason.PINNED)
-    assert transition(CORE, facts, USUAL)[0] is CORE
+    lesson = TierFacts(facts.importance, facts.is_pinned, facts.access_count, facts.age_days, starts_core=True)
+    assert transition(CORE, lesson, USUAL)[0] is CORE
+    assert terms_of(CORE, TierReason.STAYS, lesson, USUAL).leaves_core_in is None
+    left = transition(CORE, facts, USUAL)[0] is not CORE
+    assert left == (not facts.is_pinned and facts.importance < 0.95 and facts.age_days > 60)
+
+
+def test_how_long_it_stays_in_the_core_is_told_of_what_only_touches_brought_there() -> None:
+    used = TierFacts(0.6, False, 15, 16)
+    assert terms_of(CORE, TierReason.ACCESS, used, USUAL).leaves_core_in == 44
+    assert terms_of(WORKING, TierReason.STAYS, used, USUAL).leaves_core_in is None
+    for kept in (TierFacts(0.6, True, 15, 16), TierFacts(0.95, False, 15, 16), TierFacts(0.6, False, 15, 16, True)):
+        assert terms_of(CORE, TierReason.STAYS, kept, USUAL).leaves_core_in is None
+    sooner = TierSettings(demotion=Demotion(core_days=10))
+    assert terms_of(CORE, TierReason.STAYS, used, sooner).leaves_core_in == 0
 
 
 @given(FACTS, TIERS)

@@ -1,0 +1,154 @@
+"""Replacing one memory of an agent by what is said now: who may, what is meant by a name, and what is told of it."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits
+from memoryd.agents.retained.retaining import RetainOutcome
+from memoryd.agents.search import is_searchable
+from memoryd.domain.access import Admitted
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.replacing import (
+    MemoryReplacement,
+    Replaced,
+    is_of_owner,
+    replaced,
+    replacement,
+    stands_in_for,
+)
+from memoryd.domain.memories.documents import within
+from memoryd.domain.memories.edits import StatedText
+from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.recall_order import newer_of
+from memoryd.errors import Denied, InvalidRequest, NotFound
+
+SAME: Final = "it says so already: nothing was changed"
+NEWER: Final = "{} was superseded by {} before, which is what was replaced"
+OLDER: Final = "{} stays superseded by {}"
+TIMED: Final = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
+_NAME_HINT: Final = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
+_BEYOND: Final = "what is for {} would take the place of what others are told"
+_BEYOND_HINT: Final = "state it as a memory of its own, without replacing"
+_OWNERS: Final = "what its owner said or pinned stands until the owner says otherwise"
+_OWNERS_HINT: Final = (
+    "state it beside that, with contradicts={0} behind its kind, and the owner decides; or the owner may, by "
+    "`memoryctl replace {0}`"
+)
+
+
+class AgentReplacing(Struct, frozen=True, kw_only=True):
+    """Replaces memories of one agent."""
+
+    edits: AgentDocumentEdits
+
+    async def replace(
+        self,
+        name: str,
+        said: StatedText,
+        admitted: Admitted,
+        *,
+        is_in_place: bool = False,
+        by_agent: bool = False,
+    ) -> RetainOutcome:
+        """State a text in the place of a memory: by its id, a citation, or words that it says.
+
+        The new line stands in the log of today and names the older one, which is marked in its notes; with
+        `is_in_place` its own lines say it instead. `by_agent`: a model says it, whoever's socket it asks by. Raises
+        NotFound for a name that means none or several, Denied, InvalidRequest, TooLarge, and what
+        `LineEditing.replace` does.
+        """
+        stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
+        self.edits.editing.check_writable()
+        async with self.edits.editing.one_at_a_time:
+            book = await self.edits.documents.now()
+            newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
+            meant = await asyncio.to_thread(partial(self._meant, book, newer, name, admitted, is_exact=is_in_place))
+            self._check(meant.memory, admitted, stater)
+            stands_in = partial(stands_in_for, old=meant.memory, is_in_place=is_in_place)
+            line, notes = await self._line(replace(said, usual_kind=meant.memory.kind), stater, stands_in)
+            if not self.edits.documents.recall.reach(admitted).admits(line.attributes.scope):
+                raise InvalidRequest(_BEYOND.format(line.attributes.scope), hint=_BEYOND_HINT)
+            plan = await asyncio.to_thread(_planned, book, meant, line, is_in_place=is_in_place)
+            return await self._written(book, meant, plan, notes, stater, newer.get(meant.memory.id, ()))
+
+    def _meant(
+        self,
+        book: Book,
+        newer: Mapping[MemoryId, Sequence[MemoryId]],
+        name: str,
+        admitted: Admitted,
+        *,
+        is_exact: bool,
+    ) -> Replaced:
+        known = {one.id: one for one in within(book, self.edits.documents.recall.reach(admitted))}
+        try:
+            return replaced(known, newer, name, is_exact=is_exact)
+        except ValueError as exc:
+            raise NotFound(str(exc), hint=_NAME_HINT) from exc
+
+    def _check(self, memory: Memory, admitted: Admitted, stater: Admitted) -> None:
+        """Raise Denied for who may not replace a memory."""
+        if not self.edits.is_own(memory.line.attributes.scope, admitted):
+            raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
+        if is_of_owner(memory) and not stater.is_owner:
+            raise Denied(_OWNERS, hint=_OWNERS_HINT.format(short_id(memory.id)))
+
+    async def _line(
+        self, said: StatedText, stater: Admitted, stands_in: Callable[[RetainedLine], RetainedLine]
+    ) -> tuple[RetainedLine, list[str]]:
+        retaining = self.edits.retaining
+        stated, notes = retaining.stated(said, stater, stands_in)
+        unheard = await retaining.unheard([stated], stater)
+        return stated, [*notes, *unheard, *await retaining.released([stated], is_owner=stater.is_owner)]
+
+    async def _written(
+        self,
+        book: Book,
+        meant: Replaced,
+        plan: MemoryReplacement,
+        notes: Sequence[str],
+        stater: Admitted,
+        newer: Sequence[MemoryId],
+    ) -> RetainOutcome:
+        edits, old = self.edits, book.memories[plan.old]
+        done = await edits.editing.replace(
+            old, plan, plan.paths(book), edits.retaining.retaining.log(), agent=edits.asker(stater)
+        )
+        # what it said is not captured again, whoever wrote it
+        await edits.stated.note([old.line.text, plan.line.text])
+        told = _notes(meant, plan, newer) if done.written.changes else [SAME]
+        unkept = [one.note for one in done.written.changes if one.note]
+        return RetainOutcome(
+            retention=done.retention,
+            is_searchable=not done.written.changes or await is_searchable(edits.documents.index),
+            notes=tuple(dict.fromkeys((*notes, *told, *done.notes, *unkept))),
+            replaced=plan.old,
+            written=done.written,
+        )
+
+
+def _planned(book: Book, meant: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
+    # who says the same again may have been cut short before all was marked
+    is_again = line.id == meant.memory.id and short_id(meant.named.id) in meant.memory.line.attributes.supersedes
+    try:
+        return replacement(book, meant.named if is_again else meant.memory, line, is_in_place=is_in_place)
+    except ValueError as exc:
+        raise InvalidRequest(str(exc), hint="without being edited in place it may be replaced all the same") from exc
+
+
+def _notes(meant: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) -> list[str]:
+    told: list[str] = []
+    old, named = short_id(meant.memory.id), short_id(meant.named.id)
+    if meant.named.id != meant.memory.id:
+        told.append(NEWER.format(named, old))
+    if plan.is_in_place and newer:
+        told.append(OLDER.format(short_id(plan.new), ", ".join(map(short_id, newer))))
+    if not plan.is_in_place and (at := meant.memory.line.attributes.at) and not plan.line.attributes.at:
+        told.append(TIMED.format(old, at))
+    return told

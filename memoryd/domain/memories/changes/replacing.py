@@ -1,0 +1,228 @@
+"""Replacing a memory: what becomes of its lines, and of those that name it, when another statement takes its place.
+
+By default the new statement is a line of its own, and the older one stays, marked as superseded on both sides. In place
+the older line itself says something else, and whatever names it by its id names the new one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.forgetting import OF_SESSION, target
+from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines, without_memory
+from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
+from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Attributes, RetainedLine
+from memoryd.domain.memories.recall_order import current_above
+
+SHOWN = 20
+"""Memories that are listed where several are meant."""
+_SHOWN_CHARS = 100
+
+
+class Replaced(Struct, frozen=True):
+    """The memory whose place is to be taken, and the one that was named: an older version of it, or itself."""
+
+    memory: Memory
+    named: Memory
+
+
+def replaced(
+    known: Mapping[MemoryId, Memory], newer: Mapping[MemoryId, Sequence[MemoryId]], name: str, *, is_exact: bool = False
+) -> Replaced:
+    """Return what a name means among the memories that somebody may know of: an id, a citation, or words.
+
+    `newer` maps a memory to those that supersede it. With `is_exact` an older version that is named alone is meant
+    itself. Raises ValueError, which says why it means nothing, or lists what it may mean.
+    """
+    found = target(Book(memories=known), name)
+    if found.lines is not None:
+        raise ValueError(f"no memory stands at {found.lines}: a memory is a bullet, and what was generated is none")
+    if is_exact and len(found.memories) == 1:
+        return Replaced(found.memories[0], found.memories[0])
+    current = {one for memory in found.memories for one in _current(memory, known, newer)}
+    if len(current) != 1:
+        raise ValueError(_listed(name, [known[one] for one in sorted(current)]))
+    (only,) = current
+    return Replaced(known[only], next((one for one in found.memories if one.id == only), found.memories[0]))
+
+
+def _current(
+    memory: Memory, known: Mapping[MemoryId, Memory], newer: Mapping[MemoryId, Sequence[MemoryId]]
+) -> list[MemoryId]:
+    """Return the newest versions of a memory, which is one itself where nothing known supersedes it."""
+    return [one for one in current_above(memory.id, newer) if one in known] or [memory.id]
+
+
+def _listed(name: str, memories: Sequence[Memory]) -> str:
+    told = [f"{short_id(one.id)} ({' '.join(one.line.text.split())[:_SHOWN_CHARS]})" for one in memories[:SHOWN]]
+    more = f", and {len(memories) - SHOWN} more" if len(memories) > SHOWN else ""
+    return f"{name[:_SHOWN_CHARS]!r} may mean {len(memories)} memories: {', '.join(told)}{more}"
+
+
+def is_of_owner(memory: Memory) -> bool:
+    """Tell whether the owner said it, wrote one of its lines by hand, or pinned it."""
+    return is_pinned(memory) or any(one.line.attributes.provenance in BY_PEOPLE for one in memory.sources)
+
+
+def is_pinned(memory: Memory) -> bool:
+    """Tell whether any line of a memory pins it."""
+    return any(source.line.attributes.is_pinned for source in memory.sources)
+
+
+class MemoryReplacement(Struct, frozen=True):
+    """What is to become of the lines of a workspace, so that one statement takes the place of another.
+
+    `line` is stated in the log of today; with `is_in_place` older lines say what it says, and `said_in` are the
+    notes with one that says just that already.
+    """
+
+    old: MemoryId
+    new: MemoryId
+    line: RetainedLine
+    is_in_place: bool = False
+    said_in: tuple[str, ...] = ()
+    changes: Mapping[MemoryId, AttributeChange] = field(default_factory=dict)
+
+    @property
+    def is_said(self) -> bool:
+        """Whether the new statement needs no line any more."""
+        return bool(self.said_in)
+
+    def of(self, line: RetainedLine) -> RetainedLine:
+        """Return a line of any note as it is to be."""
+        change = self.changes.get(line.id)
+        changed = line if change is None else change.of(line)
+        return restated(changed, self.line) if self.is_in_place and line.id == self.old else changed
+
+    def paths(self, book: Book) -> list[str]:
+        """Return the notes in which lines are to be others."""
+        touched = [book.memories[one] for one in {self.old, *self.changes} if one in book.memories]
+        sources = (source for memory in touched for source in memory.sources)
+        return sorted({source.path for source in sources if self.of(source.line) != source.line})
+
+    def in_log(self, text: str, path: RelativePath) -> RetainedText:
+        """Return the log of today with the new line at its end; raises NoPlaceError.
+
+        Where it stated that before it is said again, so that it is the last word.
+        """
+        edited = with_lines(text, path, self.of)
+        without = without_memory(edited, path, self.new)
+        return retained_in(edited if without is None else without, path, [self.line])
+
+
+def stands_in_for(said: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
+    """Return a statement with what it does not say itself taken from the memory that it replaces.
+
+    That is: whom and what it is about, whom it is for, how important it is, tags, and a pin; what is said in place
+    of an older line stands with what that says.
+    """
+    line, own, before = old.line, said.attributes, old.line.attributes
+    if is_in_place:
+        return replace(said, entities=said.entities or line.entities)
+    tags = (one for one in before.tags if not one.startswith(OF_SESSION))
+    return replace(
+        said,
+        entities=said.entities or line.entities,
+        attributes=replace(
+            own,
+            scope=own.scope or before.scope,
+            importance=before.importance if own.importance is None else own.importance,
+            tags=_joined(own.tags, tags),
+            is_pinned=own.is_pinned or is_pinned(old),
+        ),
+    )
+
+
+def restated(line: RetainedLine, said: RetainedLine) -> RetainedLine:
+    """Return a line that says something else in its place; what is not said otherwise stays."""
+    own, given = line.attributes, said.attributes
+    is_by_people = own.provenance in BY_PEOPLE and given.provenance in BY_PEOPLE
+    attributes = replace(
+        _with(own, given),
+        at=given.at or own.at,
+        scope=given.scope or own.scope,
+        provenance=own.provenance if is_by_people else given.provenance,
+    )
+    entities = line.entities if line.slugs == said.slugs else said.entities
+    return replace(line, kind=said.kind, text=said.text, entities=entities, attributes=attributes)
+
+
+def replacement(book: Book, old: Memory, said: RetainedLine, *, is_in_place: bool = False) -> MemoryReplacement:
+    """Return what is to be done so that a statement takes the place of a memory.
+
+    Raises ValueError for one in place that another memory states already.
+    """
+    return _in_place(book, old, said) if is_in_place else _beside(book, old, said)
+
+
+def _in_place(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
+    new = restated(old.line, said).id
+    if new != old.id and new in book.memories:
+        raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
+    gone, come = short_id(old.id), short_id(new)
+    renamed = AttributeChange(renamed=((gone, come),))
+    naming = [one.id for one in book.memories.values() if one.id != old.id and gone in _named_by(one)]
+    changes = {one: renamed for one in naming if gone != come}
+    return MemoryReplacement(old.id, new, said, is_in_place=True, changes=changes)
+
+
+def _beside(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
+    new, named = said.id, short_id(said.id)
+    if new == old.id:
+        return MemoryReplacement(old.id, new, said, said_in=_notes_of(old))
+    standing = book.memories.get(new)
+    # what says that the new one is superseded was said before it was said anew
+    changes = {
+        one.id: AttributeChange(dropped=frozenset({named}))
+        for one in book.memories.values()
+        if any(named in source.line.attributes.supersedes for source in one.sources)
+    }
+    told = {short for one in (standing.sources if standing else ()) for short in one.line.attributes.superseded}
+    if told:
+        changes[new] = AttributeChange(dropped=frozenset(told))
+    changes[old.id] = AttributeChange(
+        superseded=(named,), dropped=frozenset({named}), is_pinned=False if is_pinned(old) else None
+    )
+    line = _naming(said, old, standing)
+    said_in = _notes_of(standing) if standing is not None and line == standing.line else ()
+    return MemoryReplacement(old.id, new, line, said_in=said_in, changes=changes)
+
+
+def _notes_of(memory: Memory) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source.path for source in memory.sources))
+
+
+def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> RetainedLine:
+    """Return the new line with the id of the older one, and with what a line that states it already says of it."""
+    own = said.attributes if standing is None else _with(standing.line.attributes, said.attributes)
+    supersedes = _joined(own.supersedes, (short_id(old.id),))
+    attributes = replace(own, supersedes=supersedes, superseded=said.attributes.superseded)
+    return replace(said, attributes=replace(attributes, provenance=said.attributes.provenance))
+
+
+def _with(own: Attributes, given: Attributes) -> Attributes:
+    """Return attributes with what is given beside them."""
+    return replace(
+        own,
+        confidence=own.confidence if given.confidence is None else given.confidence,
+        importance=own.importance if given.importance is None else given.importance,
+        supports=_joined(own.supports, given.supports),
+        contradicts=_joined(own.contradicts, given.contradicts),
+        supersedes=_joined(own.supersedes, given.supersedes),
+        superseded=_joined(own.superseded, given.superseded),
+        beside=_joined(own.beside, given.beside),
+        tags=_joined(own.tags, given.tags),
+        is_pinned=own.is_pinned or given.is_pinned,
+    )
+
+
+def _joined(first: Iterable[ShortId | str], then: Iterable[ShortId | str]) -> tuple[ShortId, ...]:
+    return tuple(dict.fromkeys(ShortId(one) for one in (*first, *then)))
+
+
+def _named_by(memory: Memory) -> set[ShortId]:
+    said = [source.line.attributes for source in memory.sources]
+    return {short for one in said for key in NAMING for short in getattr(one, key)}

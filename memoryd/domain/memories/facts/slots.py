@@ -1,0 +1,330 @@
+"""The slot of a plain statement: of which subject it says what, by a relation that has one value, and that value.
+
+Relations are few and grammatical: the copula, a participle or preposition behind it, verbs of place and service; 是,
+在, 由, 叫. What is before the relation is the subject with all that qualifies it (`the left monitor`, 三楼的打印机),
+and what is behind the value is kept with it (`Anna on Mondays`). Lists, additions (`also`, 也), denials, suppositions
+and what is past have no slot. Where a relation may have several values, or a value says what a thing is like rather
+than which, the slot is not sure: two such statements disagree at most.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.entities import EntitySlug, slug_of
+from memoryd.domain.memories.facts.tenses import PARTICIPLE, PRESENT, tells_what_happened
+
+MOST_SIGNS: Final = 240
+"""What is longer is no plain statement."""
+_HAN: Final = expression("[\u4e00-\u9fff]")
+_WORDS: Final = expression(r"\w+")
+_SENTENCES: Final = expression(
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bNo)(?<!\bProf)[.!;]\s+\S|[。；！\n]\s*\S|[?？]"
+)
+_LEAD: Final = expression(
+    r"\A(?:(?:please\s)?(?:remember|note)(?:\sthat)?\s|(?:now|currently|these\sdays|nowadays|today)\b,?\s"
+    r"|(?:请?记住)[：:，,]?|(?:现在|目前|如今))",
+    re.IGNORECASE,
+)
+_NOW: Final = expression(
+    r"\s(?:now|currently|nowadays|still|officially|again|today)(?=\s|\Z)|(?:现在|目前|如今|仍然|依然)", re.IGNORECASE
+)
+_OPEN: Final = expression(
+    r"\b(?:also|too|another|as\swell|additional(?:ly)?|besides|both|either|or|not|never|no|will|would|(?-i:may)|might|could"
+    r"|should|must|can|if|unless|when|whenever|sometimes|usually|mostly|often|partly|perhaps|maybe|probably|one\sof|among"
+    r"|such\sas|including|that|which|who|whose)\b|n['’]t\b"
+    "|[也还另或不没]|都[是在由用叫]|除了|有时|如果|假如|要是|的话|可能|也许|大概|之一|其中|时候",
+    re.IGNORECASE,
+)
+"""Leaves room for other values, or says nothing that is so."""
+
+
+class FactSlot(Struct, frozen=True):
+    """What a statement fills: `key` names the slot, `subject` is empty where the line's entities are meant."""
+
+    key: str
+    subject: str
+    value: str
+    is_sure: bool
+    """The slot has one value, of those that look like this one."""
+
+    def names(self, slug: EntitySlug) -> bool:
+        """Tell whether the statement itself speaks of an entity, so that naming it beside says no more."""
+        said = f"-{slug_of(f'{self.subject} {self.value}')}-"
+        return f"-{slug}-" in said or (not slug.isascii() and slug in said)
+
+
+def contradict(one: FactSlot, other: FactSlot) -> bool:
+    """Tell whether two values of one slot exclude each other; one that only says more does not."""
+    mine, others = set(_WORDS.findall(one.value)), set(_WORDS.findall(other.value))
+    if mine <= others or others <= mine:
+        return False
+    said, told = one.value.replace(" ", ""), other.value.replace(" ", "")
+    return not (_HAN.search(said) and (said in told or told in said))
+
+
+def agree_in_kind(one: FactSlot, other: FactSlot) -> bool:
+    """Tell whether it is sure that two values are of one kind, so that the newer takes the place of the older."""
+    if not (one.is_sure and other.is_sure):
+        return False
+    if "的\x00" not in one.key and "\x00?" not in one.key:
+        return True
+    # of what Chinese leaves open: 红轴 and 茶轴, 钱总 and 梁总, 小丁 and 小尹
+    mine, others = one.value.removesuffix("的"), other.value.removesuffix("的")
+    are_latin = mine.isascii() and others.isascii()
+    return are_latin or mine[-1:] == others[-1:] or (mine[0] == others[0] and mine[0] in "小老阿")
+
+
+def fact_slot(text: str) -> FactSlot | None:
+    """Return the slot that a statement fills; None for what fills none, or says too much."""
+    if len(text) > MOST_SIGNS or not _MAY_FILL.search(text):
+        return None
+    plain = " ".join(unicodedata.normalize("NFC", text).split()).rstrip(" .。!！;；")
+    plain = _NOW.sub("", _LEAD.sub("", plain)).strip()
+    if _SENTENCES.search(plain) or tells_what_happened(plain):
+        return None
+    return _chinese(plain) if _HAN.search(plain) else _english(plain)
+
+
+def _folded(text: str) -> str:
+    return " ".join(_WORDS.findall(text.casefold()))
+
+
+_LIGHT: Final = (
+    "lives?|resides?|stays?|works?|study|studies|runs?|go|goes|comes?|stands?|lies?|hangs?|sits?|belongs?|reports?"
+    "|listens?"
+)
+_CHARGED: Final = "leads|handles|manages|heads|chairs|maintains|keeps|owns|runs|hosts"
+_MAY_FILL: Final = expression(rf"\b(?:is|are|{_CHARGED}|{_LIGHT})\b|[是在由叫负主管保牵]", re.IGNORECASE)
+_RELATION: Final = expression(
+    rf"\A(?P<subject>.{{0,100}}?)(?:^|\s)(?P<verb>is|are|{_LIGHT})\s(?P<rest>.+)\Z", re.IGNORECASE
+)
+_FINITE_WITHIN: Final = expression(rf"\b(?:{PRESENT}|because|since|where|while|until)\b", re.IGNORECASE)
+_PREPOSITION: Final = r"(?:in|on|at|with|from|by|to|for|through|via|under|behind|over|inside|above|below|beside)"
+_PASSIVE: Final = expression(
+    rf"(?P<part>(?!interested|involved|engaged|used|related|bored|tired){PARTICIPLE})\s(?:(?:up|out|over|off)\s)?"
+    rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z"
+)
+_CALLED: Final = expression(r"(?P<part>called|named)\s(?P<value>.+)\Z")
+_PLACED: Final = expression(rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z")
+_ONE_OF_PASSIVE: Final = frozenset({"by", "from", "on", "at"})
+_PLACES: Final = frozenset({"in", "on", "at", "with", "under", "behind", "inside", "above", "below", "beside"})
+_ONE_OF_LIGHT: Final = (
+    (("live", "lives", "reside", "resides", "stay", "stays"), frozenset({"in", "at", "with"})),
+    (("work", "works"), frozenset({"at", "for"})),
+    (("study", "studies"), frozenset({"at"})),
+    (("run", "runs"), frozenset({"on", "through", "via", "under"})),
+    (("go", "goes"), frozenset({"with", "through", "via"})),
+    (("come", "comes"), frozenset({"from", "with", "through", "via"})),
+    (("stand", "stands", "lie", "lies", "hang", "hangs", "sit", "sits"), _PLACES),
+    (("belong", "belongs", "report", "reports"), frozenset({"to"})),
+    (("listen", "listens"), frozenset({"on", "at"})),
+)
+_DETERMINED: Final = expression(
+    r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s",
+    re.IGNORECASE,
+)
+_OWNER: Final = expression(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s", re.IGNORECASE)
+_IS_NAME: Final = expression(r"(?:the\s)?(?:[A-Z][\w'’.-]*)(?:\s(?:[A-Z][\w'’.-]*|of|de|van|von)){0,4}\Z")
+_MANY: Final = expression(
+    r"(?<!best )(?<!only )(?<!eldest )(?<!oldest )(?<!youngest )(?<!closest )\b(?:friend|colleague|co-?worker"
+    r"|neighbou?r|sister|brother|sibling|son|daughter|child|kid|grandson|granddaughter|cousin|uncle|aunt|nephew|niece|client|customer|student"
+    r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z",
+    re.IGNORECASE,
+)
+"""What somebody has several of."""
+ATTRIBUTE: Final = expression(
+    r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
+    r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
+    r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
+    r"|salary|rent|diet|phone|username|id|timezone|time zone|handle|pronouns|degree|religion|school|university|shift"
+    r"|editor|shell|os)\Z",
+    re.IGNORECASE,
+)
+"""What has one value, whatever that looks like."""
+_ROLE: Final = expression(r"(?:the|my|our)\s(?P<role>[a-z][\w\s'’-]*(?:\s(?:of|for|at|in)\s.+)?)\Z")
+_CHARGE: Final = expression(
+    rf"\A(?P<who>[A-Z][\w'’.-]*(?:\s[A-Z][\w'’.-]*){{0,2}})\s(?P<verb>{_CHARGED}|is\sresponsible\sfor|is\sin\scharge\sof)"
+    r"\s(?P<what>(?:the|our|my|its)\s.+)\Z"
+)
+_ARTICLE: Final = expression(r"(?:an?|the)\s(?=[\w]*[A-Z0-9])")
+_KIND: Final = expression(r"an?\s(?P<name>[\w'’.-]+(?:\s[\w'’.-]+)?)\s(?P<kind>[\w-]+)\Z")
+_DESIGNATED: Final = expression(r"\s(?:[A-Z]|[A-Z]*[0-9]+[\w-]*)\Z")
+_NAMED: Final = expression(r"[\"“'‘]?(?:[^\W\d_a-z]|[a-z]+[A-Z]|[a-z-]+[0-9])")
+_TIME: Final = expression(
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|noon|midnight|[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half)\b"
+    r"|the\s(?:morning|evening|afternoon)|(?:early|late)\b|spring|summer|autumn|winter|time\b|every\b)",
+    re.IGNORECASE,
+)
+_OF_PEOPLES: Final = expression(
+    r"(?:[A-Z][a-z]+(?:ish|ese)|German|French|Dutch|Czech|Swiss|Greek|Welsh|Italian|American|Canadian|Australian|Indian"
+    r"|Russian|Austrian|Hungarian|Norwegian|Belgian|Mexican|Brazilian|Korean|European|Asian|African|Catholic|Jewish|Muslim)\Z"
+)
+_TAIL: Final = expression(
+    r"\s(?:on|in|at|for|during|from|until|till|with|while|because|since|as|by|every|each|next|this|last|to|after|before|under"
+    r"|over|tomorrow|tonight|except|only)(?!-)\b.*\Z",
+    re.IGNORECASE,
+)
+
+
+def _english(plain: str) -> FactSlot | None:
+    if _OPEN.search(plain):
+        return None
+    if (charge := _CHARGE.match(plain)) is not None:
+        return FactSlot(f"{charge['verb']} {_folded(charge['what'])}", charge["who"], _folded(charge["who"]), False)
+    found = _RELATION.match(plain)
+    if found is None or _FINITE_WITHIN.search(found["subject"]):
+        return None
+    subject, verb, rest = found["subject"], found["verb"], found["rest"]
+    if verb.lower() not in ("is", "are"):
+        return _of_light_verb(subject, verb.lower(), rest)
+    for pattern in (_CALLED, _PASSIVE, _PLACED):
+        if (told := pattern.match(rest)) is not None:
+            named = told.groupdict()
+            return _of_copula(subject, verb, named.get("part") or "", named.get("prep") or "", told["value"])
+    return _of_identity(subject, verb, rest)
+
+
+def _of_light_verb(subject: str, verb: str, rest: str) -> FactSlot | None:
+    told = _PLACED.match(rest)
+    one_of = next(prepositions for verbs, prepositions in _ONE_OF_LIGHT if verb in verbs)
+    if told is None or told["prep"] not in one_of or (not subject and not verb.endswith("s")):
+        return None
+    is_place = one_of is _PLACES or verb.startswith(("live", "reside", "stay"))
+    return _slot(subject, f"{verb.rstrip('s')} {told['prep']}", told["value"], takes_things=is_place)
+
+
+def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str) -> FactSlot | None:
+    """Return the slot of what is done by, kept at, called or placed."""
+    is_thing = _DETERMINED.match(subject) is not None
+    relation = " ".join(filter(None, ("be", part, preposition)))
+    if part and preposition:
+        is_sure = preposition in _ONE_OF_PASSIVE
+    elif part:
+        is_sure = is_thing and not _MANY.search(subject)
+    else:
+        if preposition not in _PLACES:
+            return None
+        is_sure = is_thing
+    return _slot(subject, relation, value, takes_things=is_thing and not part and verb == "is", is_sure=is_sure)
+
+
+def _of_identity(subject: str, verb: str, value: str) -> FactSlot | None:
+    """Return the slot of what or who somebody or something is: `the manager is Ann`, or `Ann is the manager`."""
+    if (role := _ROLE.match(value)) is not None and _IS_NAME.match(subject) and not _DETERMINED.match(subject):
+        if _MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
+            return None
+        key, is_sure = f"{_folded(value).removeprefix('the ')} be name", not value.startswith("our")
+        return FactSlot(key, subject, _folded(subject), is_sure)
+    if not _DETERMINED.match(subject):
+        return _of_kind(subject, value)
+    owned = _OWNER.sub("", subject, count=1)
+    is_attribute = owned != subject and ATTRIBUTE.match(owned) is not None
+    is_sure = verb == "is" and not _MANY.search(subject.split(" of ")[0])
+    return _slot(subject, "be", value, is_sure=is_sure, takes_plain=is_attribute)
+
+
+def _of_kind(subject: str, value: str) -> FactSlot | None:
+    """Return the slot of which thing of a kind a named one is: `Device A is a Synology NAS`."""
+    told = _KIND.match(value) if _IS_NAME.match(subject) else None
+    if told is None or not _NAMED.match(told["name"]):
+        return None
+    # a person may be of several of a kind: a member, a citizen
+    is_thing = _DESIGNATED.search(subject) is not None
+    return FactSlot(f"{_folded(subject)} be a {_folded(told['kind'])}", subject, _folded(told["name"]), is_thing)
+
+
+def _slot(
+    subject: str,
+    relation: str,
+    rest: str,
+    *,
+    takes_things: bool = False,
+    takes_plain: bool = False,
+    is_sure: bool = True,
+) -> FactSlot | None:
+    """Return the slot, by what the value looks like: a name; `takes_things`: also `the cellar`; `takes_plain`: any."""
+    said, comma, beyond = rest.partition(",")
+    tail = _TAIL.search(said)
+    value = said[: tail.start()] if tail else said
+    if not value or _TIME.match(value) or _FINITE_WITHIN.search(said) or len(value) > 60:
+        return None
+    bare = _ARTICLE.sub("", value, count=1)
+    key = [_folded(subject).removeprefix("the "), relation]
+    if _NAMED.match(bare) and not _OF_PEOPLES.match(bare):
+        key.append("name")
+    elif takes_things and value.lower().startswith("the "):
+        key.append("thing")
+    elif takes_plain and not value.lower().startswith(("a ", "an ", "the ")):
+        key.append("plain")
+    elif takes_things and len(words := value.split()) == 2 and words[0].islower():
+        key.append(words[0])
+    else:
+        return None
+    if tail:
+        key.append(_folded(tail[0]))
+    is_one = is_sure and not (comma and _FINITE_WITHIN.search(beyond))
+    is_pronoun = subject.lower() in ("", "he", "she", "it", "they")
+    return FactSlot(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _folded(bare), is_one)
+
+
+_BY: Final = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")
+_AT_WORK: Final = expression(
+    "\\A(?P<subject>.{1,24}?)在(?P<value>.{1,14}?)(?P<verb>工作|上班|上学|读书|任职|办公|开会|举行|住)\\Z"
+)
+_STAYS: Final = expression("\\A(?P<subject>.{0,24}?[住放写存挂停摆坐站装设署跑])在(?P<value>.{1,14})\\Z")
+_AT: Final = expression("\\A(?P<subject>.{1,24}?)在(?P<value>.{1,14})\\Z")
+_PLACE: Final = expression(
+    "[里上下中内外边旁头面处室楼层馆园院店厅库房柜屉城市省县区路街号云座站台家校场]\\Z|\\A.{1,3}\\Z|\\A[ -~]+\\Z"
+)
+_HAN_TIME: Final = expression(
+    "[0-9零〇一二两三四五六七八九十半]+(?:点|月|日|号$|年)|星期|礼拜|周[一二三四五六日天]|上午|下午|晚上|早上|中午|[饭睡][前后]"
+)
+_HAN_IS: Final = expression("\\A(?P<subject>.{1,24}?)(?<![还就只可要总像算若正更])是(?P<value>.{1,20})\\Z")
+_HAN_CALLED: Final = expression("\\A(?P<subject>.{1,16}?)叫[做作]?(?P<value>.{1,10})\\Z")
+_HAN_CHARGE: Final = expression("\\A(?P<value>.{2,5}?)(?P<verb>负责|主持|主管|管理|牵头|保管)(?P<what>.{1,16})\\Z")
+_HAN_MANY: Final = expression(
+    "(?:朋友|同事|同学|邻居|姐姐?|妹妹?|哥哥?|弟弟?|孩子|儿子|女儿|孙子|孙女|外孙|亲戚|客户|学生|猫|狗|宠物|爱好|兴趣|问题|原因|目标|优点|缺点|任务)\\Z"
+)
+_HAN_RELATION: Final = expression("[是在由叫]")
+_HAN_LIST: Final = expression("[和与、跟及]")
+_HAN_KIND: Final = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生者家工手]的?\\Z")
+"""Says what somebody is, not who."""
+
+
+def _chinese(plain: str) -> FactSlot | None:
+    if _OPEN.search(plain):
+        return None
+    clause, _, beyond = plain.replace(",", "，").partition("，")
+    is_whole = not _HAN_RELATION.search(beyond)
+    if (by := _BY.match(clause)) is not None:
+        # where a name ends and the verb begins no sign tells: the verb is what two statements end on
+        return FactSlot(f"{by['subject']}由…{by['value'][-1]}", by["subject"], by["value"][:-1], is_whole)
+    if (charge := _HAN_CHARGE.match(clause)) is not None:
+        return FactSlot(f"{charge['verb']}{charge['what']}", charge["value"], charge["value"], False)
+    for pattern in (_AT_WORK, _STAYS, _AT, _HAN_CALLED, _HAN_IS):
+        if (told := pattern.match(clause)) is not None:
+            return _of_han(pattern, told, is_whole=is_whole)
+    return None
+
+
+def _of_han(pattern: re.Pattern[str], told: re.Match[str], *, is_whole: bool) -> FactSlot | None:
+    subject, value = told["subject"], told["value"]
+    if _HAN_TIME.search(value) or _HAN_LIST.search(value):
+        return None
+    if pattern is _AT_WORK:
+        return FactSlot(f"{subject}在…{told['verb']}", subject, value, is_whole)
+    if pattern is _STAYS or pattern is _AT:
+        return FactSlot(f"{subject}在", subject, value, is_whole) if _PLACE.search(value) else None
+    is_one = is_whole and not _HAN_MANY.search(subject)
+    if pattern is _HAN_CALLED:
+        return FactSlot(f"{subject}叫", subject, value, is_one and ("的" in subject or subject == "我"))
+    if _HAN_KIND.search(value) or len(value.removesuffix("的")) < 2:
+        return None
+    if value.endswith("的"):
+        return FactSlot(f"{subject}是…的\x00", subject, value, is_one)
+    return FactSlot(f"{subject}是" if "的" in subject else f"{subject}是\x00?", subject, value, is_one)

@@ -1,0 +1,224 @@
+"""What a statement says apart from its values: numbers, dates, weekdays, times of day, and negation.
+
+Names are none of these: a number that names a thing (`Room 101 …`, `3号线…`), what is before the verb (`sensor 3 is
+broken`, `the flight on Dec 3 is booked`), a month or numeral in a person's name, a word with digits in it. `now`, 目前
+and the like say no more than the day of the line. Words count without case and punctuation, signs as written. In doubt
+two statements are two facts.
+"""
+
+import re
+import unicodedata
+from itertools import islice
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.facts.tenses import tells_what_happened
+
+MOST_VALUES: Final = 8
+"""Of a statement that can have versions: what lists more is a table."""
+_MOST_NUMBERS: Final = 32
+"""Of a statement, names among them: what stands before each is looked at."""
+MOST_SIGNS: Final = 2_000
+_SLOT: Final = "\x00"
+
+_MONTH: Final = (
+    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?"
+)
+_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_NUMERAL: Final = (
+    "(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen|once|twice)"
+)
+_UNIT: Final = "(?:mg|µg|μg|g|kg|ml|l|km|cm|mm|m|h|min|s|gb|mb|tb|kb|%|°c|°f|°|€|k)"
+_DIGITS: Final = r"[-−+]?[0-9](?:[0-9]|[.,:/-](?=[0-9])){0,40}+"
+_DATE: Final = (
+    rf"(?:{_WEEKDAY}|(?<![\w.])[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s[0-9]{{4}})?(?!\w)"
+    rf"|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s[0-9]{{4}})?(?!\w)|\b{_MONTH}\s[0-9]{{4}}(?!\w)"
+    rf"|(?<![\w.]){_DIGITS}\s?(?:[ap]\.?m\b\.?|o'clock\b|uhr\b)|(?<![\w.])[0-9]{{1,2}}:[0-9]{{2}}(?!\w)"
+    r"|(?<![\w.])[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\w))"
+)
+_LINK: Final = r"(?:,\s?|\s(?:at|on|from|to|until|the)\s|\s?[-–—]\s?|,?\s)"
+_AFTER_WORD: Final = r"(?<=\bin\s)|(?<=\bby\s)|(?<=\buntil\s)|(?<=\bsince\s)|(?<=\bof\s)|(?<=\bto\s)|(?<=\bfrom\s)"
+_HAN_DIGITS: Final = (
+    "(?<![0-9])(?:[0-9]{1,15}+(?:[.,:/-][0-9]{1,9}+){0,3}+|[零〇一二两三四五六七八九十百千万亿半]{1,12}+)"
+)
+_MEASURE: Final = (
+    "(?:个|片|粒|颗|次|点|號|号|日|月|年|周|天|小时|分钟|分|秒|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米"
+    "|楼|层|室|单元|度|页|章|道|倍|折|成|位|名|人|本|张|条|家|间|辆|台|件|份|套|节|版|路|遍|顿|倾|亩|毫升|升|平方米|平米|英里|美元|欧元)"
+)
+_HAN_DATE: Final = (
+    rf"(?:{_HAN_DIGITS}年)?{_HAN_DIGITS}月(?:{_HAN_DIGITS}[日号])?|(?:下周|上周|这周|周|星期|礼拜)[一二三四五六日天](?![次个])"
+    rf"|(?:凌晨|早上|上午|中午|下午|晚上){_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)?|{_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)"
+)
+_VALUE: Final = expression(
+    rf"(?P<date>\b{_DATE}(?:{_LINK}{_DATE}){{0,3}})"
+    rf"|(?P<month>(?:{_AFTER_WORD})(?:{_MONTH}|spring|summer|autumn|winter)(?!\w))"
+    rf"|(?P<han_date>(?:{_HAN_DATE})(?:\s?(?:{_HAN_DATE})){{0,3}})"
+    rf"|(?P<number>(?<![\w.]){_DIGITS})(?={_UNIT}?(?![A-Za-z0-9_])|[\u4e00-\u9fff])"
+    rf"|(?<=[\u4e00-\u9fff])(?P<code>{_DIGITS})(?={_UNIT}?(?![A-Za-z0-9_]))"
+    rf"|(?P<han>{_HAN_DIGITS})(?={_MEASURE})|(?<=百分之){_HAN_DIGITS}"
+    r"|(?P<large>[一二两三四五六七八九十百千半]{1,11}[百千万亿](?![\u4e00-\u9fff]))"
+    rf"|(?P<word>\b{_NUMERAL}(?:[\s-]{_NUMERAL}){{0,4}}\b)"
+)
+"""In small letters."""
+_CODED: Final = expression(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码", re.IGNORECASE)
+_CODE: Final = expression(
+    r"(?<=\sis\s)[\w-]{0,40}?[0-9][\w-]{0,40}(?!\w)|(?:(?<=[:=是为]\s)|(?<=[:=：是为]))[A-Za-z0-9-]{2,40}(?!\w)"
+)
+_DESIGNATED: Final = expression(
+    r"(?:\s*(?:the|in|on|at)\s)?\s*(?:rooms?|bus|line|tram|train|chapter|page|form|gate|platform|track|seat|table|house"
+    r"|building|block|task|ticket|issue|step|item|section|part|level|exercise|question|number|no\.?|nr\.?|lesson|episode"
+    r"|season|grade|class|team|group|player|lane|exit|route|zone|phase|option|case|order|invoice|bug|sprint|floor|flat"
+    r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z",
+    re.IGNORECASE,
+)
+_LONGEST_DESIGNATOR: Final = 24
+_HAN: Final = expression("[\u4e00-\u9fff]")
+_HAN_DESIGNATED: Final = expression(
+    "第?(?:[0-9]+|[一二三四五六七八九十]+)(?:号|路|单元|室|楼|层|章|班|组|页|节|区|库|门|栋|幢|期|课|轮|版|届)"
+)
+
+_VERB: Final = expression(
+    r"\b(?:is|are|am|was|were|be|been|has|have|had|will|would|can|could|may|might|must|should|shall|costs?|takes?|took|gets?"
+    r"|needs?|weighs?|measures?|lasts?|pays?|starts?|begins?|ends?|opens?|closes?|leaves?|arrives?|departs?|goes|go|comes?"
+    r"|meets?|wakes?|eats?|drinks?|sleeps?|works?|lives?|moved|moves?|changed|changes?|became|becomes?|switched|runs?|uses?"
+    r"|listens?|wants?|prefers?|owns?|owes?|earns?|charges?|holds?|keeps?|stands?|stays?|sits?|hangs?|lies|reads?|sends?"
+    r"|receives?|expires?|renews?|happens?|publishes|ships?|delivers?|allows?|accepts?|returns?|contains?|equals?|says?"
+    r"|rose|fell|grew|dropped|raised|lowered|set|due|scheduled|planned|booked|moved|postponed|limited|capped|expects?)\b"
+    r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)",
+    re.IGNORECASE,
+)
+"""What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
+that is spoken of."""
+_QUANTITY: Final = expression(
+    r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
+    r"\s(?:of\s)?[^\w\s]?\Z",
+    re.IGNORECASE,
+)
+_CODE_WORD: Final = expression(r"\b(?:code|password|passcode|pin|passphrase)\s\Z", re.IGNORECASE)
+_CODE_SIGNS: Final = 4
+"""Fewer behind `pin` are the number of a pin."""
+_HAN_VERB: Final = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
+_HAN_AMOUNT: Final = expression(
+    "\\s?(?:片|粒|颗|次|天|小时|分钟|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米|度|倍|折|成|毫升|升|平方米|平米|英里|美元|欧元)"
+)
+_AMOUNT: Final = expression(
+    rf"\s?(?:{_UNIT}|euros?|dollars?|pounds?|hours?|minutes?|days?|weeks?|months?|years?|times|cups?|tablets?|pills?|spoons?"
+    r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])",
+    re.IGNORECASE,
+)
+
+_NOT: Final = expression(
+    r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))",
+    re.IGNORECASE,
+)
+_WIDE: Final = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
+_ANY_MORE: Final = expression(r"\s(?:any\s?more|any\slonger)\b", re.IGNORECASE)
+_DOES_NOT: Final = expression(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b", re.IGNORECASE)
+_DO_NOT: Final = expression(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])", re.IGNORECASE)
+_CONTRACTED: Final = expression(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b", re.IGNORECASE)
+_TODAY: Final = expression(
+    r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起",
+    re.IGNORECASE,
+)
+"""Says when a line was written, as its day does."""
+_WORDS: Final = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
+
+_PLAIN_WORD: Final = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
+_HAN_PLAIN: Final = expression(
+    "[\u4e00-\u9fff](?<![零〇一二两三四五六七八九十百千万亿半年月日号周星期礼拜上下这凌晨早午中晚点分天末不没再别])"
+)
+_IN_VALUES: Final = (
+    "january february march april june july august sept september october november december monday tuesday wednesday"
+    " thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays spring summer"
+    " autumn winter zero three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen once twice"
+    " clock from until"
+)
+_OF_VALUES: Final = frozenset(_IN_VALUES.split())
+
+
+class FactSkeleton(Struct, frozen=True):
+    """What a statement says apart from its values, and those in order; the last of them counts its negations."""
+
+    words: str
+    values: tuple[str, ...]
+
+
+def fact_skeleton(text: str) -> FactSkeleton | None:
+    """Take a statement apart; None if it says too much to have versions."""
+    if len(text) > MOST_SIGNS or _SLOT in text:
+        return None
+    plain, negations = _affirmed(" ".join(unicodedata.normalize("NFC", text).translate(_WIDE).split()))
+    if next(islice(_VALUE.finditer(plain.lower()), _MOST_NUMBERS, None), None) is not None:
+        return None
+    values: list[str] = []
+
+    def slot(match: re.Match[str]) -> str:
+        if _names_a_thing(match):
+            return match[0]
+        values.append(match[0])
+        return f" {_SLOT} "
+
+    held = _VALUE.sub(slot, _CODE.sub(slot, plain).lower() if _CODED.search(plain) else plain.lower())
+    if len(values) > MOST_VALUES or tells_what_happened(plain):
+        return None
+    words = " ".join(_WORDS.findall(held))
+    return FactSkeleton(words, (*values, str(negations)))
+
+
+def rough_words(text: str) -> str:
+    """Return what two statements have in common if their skeletons do; much faster had, and true of others too."""
+    if _CODED.search(text):
+        return ""
+    plain = _affirmed(unicodedata.normalize("NFC", text))[0].lower()
+    told = " ".join(word for word in _PLAIN_WORD.findall(plain) if word not in _OF_VALUES)
+    return told if plain.isascii() else told + "".join(_HAN_PLAIN.findall(plain))
+
+
+def _names_a_thing(match: re.Match[str]) -> bool:
+    """Tell whether a number or date is a name: the thing that a statement is about bears it."""
+    text, start = match.string, match.start()
+    if _DESIGNATED.fullmatch(text, 0, start) or (start <= 1 and _HAN_DESIGNATED.match(text, start)):
+        return True
+    if not text.isascii() and _HAN.search(text):
+        return _names_a_han_thing(match)
+    if _VERB.search(text, 0, start):
+        return False
+    if match["date"] or match["month"]:
+        # of what has no verb at all it is the value
+        return _VERB.search(text, match.end()) is not None
+    before = text[max(0, start - _LONGEST_DESIGNATOR) : start]
+    is_code = len(match[0]) >= _CODE_SIGNS and _CODE_WORD.search(before)
+    return not (is_code or _AMOUNT.match(text, match.end()) or _QUANTITY.search(before))
+
+
+def _names_a_han_thing(match: re.Match[str]) -> bool:
+    text, start = match.string, match.start()
+    is_behind = _HAN_VERB.search(text, 0, start) or _VERB.search(text, 0, start)
+    if is_behind or match["date"] or match["han_date"] or match["month"] or match["large"]:
+        return False
+    return _HAN_AMOUNT.match(text, match.end()) is None
+
+
+def _affirmed(text: str) -> tuple[str, int]:
+    """Return a statement without its negations, as it would say the contrary, and how many they were."""
+    plain = " ".join(told) if (told := _TODAY.sub("", text).split()) else text
+    plain, does = _DOES_NOT.subn(lambda match: _third_person(match["verb"]), plain)
+    plain, do = _DO_NOT.subn("", plain)
+    plain, cannot = _CONTRACTED.subn(lambda match: "will" if match["will"] else "can", plain)
+    plain, others = _NOT.subn(lambda match: "" if match["han"] else " ", plain)
+    count = does + do + cannot + others
+    return (_ANY_MORE.sub("", plain) if count else plain), count
+
+
+def _third_person(verb: str) -> str:
+    small = verb.lower()
+    if small == "have":
+        return "has"
+    if small.endswith("y") and small[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if small.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"

@@ -1,0 +1,259 @@
+"""Words of one meaning, English and Chinese: a message says *wife* where a line says *spouse*, 老公 where it says 丈夫.
+
+Each row is one concept. A concept is a word among others: how rarely the notes hold it says how \
+much it tells, so that
+a wide one (food) tells little and a narrow one (a key) much. The rows are of common vocabulary; \
+what only one person's
+notes call so, their own lines say (`descriptions_of`).
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Final, NewType
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.text.words import UNSPACED_RUN
+
+Concept = NewType("Concept", int)
+
+_PEOPLE: Final = """
+wife spouse partner missus married | 老婆 妻子 太太 媳妇 爱人
+husband spouse partner hubby married | 老公 丈夫 爱人 我先生
+son boy lad | 儿子
+daughter girl | 女儿 闺女
+child children kid kids baby toddler twin twins teenager teen son daughter boy girl lad | 孩子 小孩 娃 宝宝 儿子 女儿
+mother mum mom mummy mommy mam mama | 妈妈 母亲 我妈 老妈
+father dad daddy papa | 爸爸 父亲 我爸 老爸
+parents folks mother father | 父母 爸妈
+brother bro | 哥哥 弟弟 兄弟
+sister sis | 姐姐 妹妹
+grandmother grandma granny gran nana nan | 奶奶 外婆 姥姥
+grandfather grandpa granddad grandad | 爷爷 外公 姥爷
+婆婆 岳母 丈母娘
+公公 岳父 丈人
+aunt auntie | 姑姑 阿姨 舅妈
+uncle | 叔叔 舅舅 伯伯
+girlfriend partner | 女朋友 女友
+boyfriend partner | 男朋友 男友
+flatmate roommate housemate lodger | 室友
+neighbour neighbor neighbours neighbors | 邻居 对门
+boss manager supervisor | 老板 上司 领导 经理
+colleague coworker teammate workmate | 同事
+landlord landlady rent tenancy lease flat | 房东 房租 租金 租房
+teacher tutor school class lesson | 老师 班主任 学校
+doctor physician gp surgery clinic hospital | 医生 大夫 医院 诊所
+dentist tooth teeth braces orthodontist dental | 牙医 牙齿 牙套 看牙 补牙
+bird parrot parakeet budgie cockatiel canary | 鸟 鹦鹉
+vet veterinarian | 兽医 宠物医院
+lawyer solicitor attorney | 律师
+accountant bookkeeper taxes tax | 会计 报税
+cat kitten kitty | 猫 猫咪
+dog puppy pup dachshund terrier spaniel labrador collie poodle beagle corgi retriever | 狗 狗狗 遛狗 柯基 泰迪 金毛 柴犬
+plumber pipes tap leak leaking | 水管 水管工 漏水
+electrician fuse | 电工 跳闸
+"""
+_LIFE: Final = """
+eat eats ate food meal cook cooks cooking dinner lunch breakfast supper recipe bake salad soup cake pancakes \
+snack dish fruit vegetables vegan vegetarian allergic allergy intolerant meat fish cheese milk nuts sugar \
+restaurant feed diet | 吃 饭 菜 做饭 吃饭 早饭 午饭 晚饭 火锅 餐 粥 汤 面条 水果 甜 糖 辣 忌口 过敏 素 \
+海鲜 鱼 虾 肉 鸡 牛奶 蛋糕 零食 餐厅 点菜
+drink drinks tea coffee caffeine decaf juice wine beer alcohol | 喝 茶 咖啡 酒 饮料 奶茶
+sugar sweet sweets cake chocolate dessert diabetes diabetic | 糖 甜 甜点 糖尿病 血糖 蛋糕
+nut nuts hazelnut almond peanut walnut cashew pecan nutella pesto marzipan | 坚果 花生 核桃 杏仁
+seafood shrimp prawn prawns crab fish mussels oysters | 海鲜 虾 螃蟹 贝 鱼
+spicy chilli chili hot | 辣 火锅 麻辣 川菜
+allergy allergic allergies reaction antihistamine | 过敏
+medicine medication pill pills tablet tablets dose drug prescription antibiotic antibiotics | 药 吃药 服药 药片
+ill sick fever cough asthma inhaler wheeze wheezing poorly cold flu | 生病 发烧 咳嗽 感冒 哮喘
+pay pays paid payment owe owes owed instalment installment debt \
+price prices priced cost costs charge fee deposit invoice invoices money budget rate \
+pounds euros dollars bill salary | 钱 付 付款 价格 多少钱 费 收费 押金 报价 工资 块钱 元 转账 预算
+bank account card transfer mortgage | 银行 卡 账户 房贷 房租 扣款
+birthday present presents gift gifts loves wish | 生日 礼物 送 喜欢
+christmas xmas boxing advent santa holidays easter | 圣诞 圣诞节
+春节 过年 除夕 年夜饭 寒假 放假
+phone phones call calls ring telephone mobile | 电话 手机 打电话
+mail mails email emails letter inbox | 邮件 邮箱 发邮件 信
+address lives live flat street house | 地址 住在 搬家 寄到
+key keys lock locked locksmith | 钥匙 锁 门锁 锁门
+car van vehicle drive drives driving parking park garage petrol | 车 开车 汽车 停车 车位 驾驶
+train trains bus flight fly flights airport station trip travel travelling | 火车 高铁 飞机 机票 机场 车站 出差
+holiday holidays vacation trip travel hotel cottage | 旅行 旅游 度假 酒店 民宿 出去玩 假期 放假
+usual regular always favourite favorite | 老地方 老样子 常去 固定 照旧 平时
+table seat seats window reservation restaurant | 座位 位置 订位 桌 包间 靠窗
+seat seats row sit sits seating | 座位 排座 坐 第一排 同桌
+run runs running training train marathon race workout gym exercise jog knee physio | 跑步 训练 马拉松 健身 \
+锻炼 运动 膝盖
+parcel parcels package packages post ship ships shipping courier delivery deliver delivers pack packing | 快递 包裹 \
+寄 邮寄 顺丰
+repair repairs fix fixes mend broken broke broken-down | 修 维修 坏了 修理 故障
+rubbish bin bins trash garbage recycling waste | 垃圾 垃圾桶 回收
+clean cleaner cleaning | 打扫 保洁
+shoe shoes boots trainers sneakers clothes size dress coat jacket | 鞋 衣服 尺码 号码
+sleep sleeps bed bedtime nap night | 睡觉 睡 夜班 午睡
+read reads reading novel author library | 书 读 看书 阅读 共读
+exam exams test tests grade | 考试 统考 成绩 期末
+concert gig show band orchestra choir trumpet guitar violin cello piano instrument music | \
+音乐 大提琴 钢琴 小提琴 乐器 演出
+where put keep keeps kept lie lies hang hangs drawer shelf cupboard cellar pocket behind | 哪里 哪儿 放 \
+放在 抽屉 柜子 架子
+before prior limit deadline due until by latest | 截止 之前 到期 最晚 期限
+meeting meetings appointment standup call | 会 开会 会议 约
+heating boiler radiator warm hot-water | 热水器 暖气 锅炉
+garden plants plant water watering | 花 浇水 植物 花园
+rain rains raining rainy umbrella | 雨 下雨 雨天 雨伞
+freeze frost snow snowing icy | 雪 下雪 霜 结冰
+monday mon | 周一 星期一 礼拜一
+tuesday tue | 周二 星期二 礼拜二
+wednesday wed | 周三 星期三 礼拜三
+thursday thu | 周四 星期四 礼拜四
+friday fri | 周五 星期五 礼拜五
+saturday sat | 周六 星期六 礼拜六
+sunday sun | 周日 周天 星期日 星期天 礼拜日 礼拜天
+wifi router internet network | 路由器 网络 宽带 无线
+"""
+_WORK: Final = """
+deploy deploys deployed deployment release releases released ship ships rollout | 部署 发布 上线
+rollback revert previous undo restore unship | 回滚 回退 恢复
+database databases db schema migration migrations column columns table postgres postgresql mysql | 数据库 迁移 表结构
+log logs logging | 日志
+certificate certificates cert tls ssl https | 证书
+backup backups restore snapshot | 备份
+test tests testing tester qa | 测试
+device devices handset phone tablet hardware | 设备 真机 手机
+scan scans scanner scanning barcode barcodes | 扫描 扫码 条码
+duplicate duplicates twice double doubled two | 重复 两次 两遍
+time timezone zone hour hours clock timestamp timestamps dst | 时区 时间戳 夏令时
+review reviews reviewer approve approval approvals approves | 评审 审核 审批 批准
+merge merges merged pr mr | 合并
+incident incidents outage pager page pages oncall alert alerts | 故障 事故 告警 值班
+password passwords secret secrets token tokens credentials vault | 密码 密钥 口令
+server servers machine machines host hosts | 服务器 主机 机器
+limit limits limited rate throttle parallel quota requests | 限制 限流 上限
+branch branches git commit commits | 分支 提交
+style lint linter format formatter | 规范 格式
+plan plans lesson syllabus | 教案 备课 课件
+lesson lessons course courses | 课 公开课 上课 试讲
+homework assignment essay composition | 作业 作文 稿子
+report reports status update summary standup | 汇报 周报 日报 报告
+customer client clients customers | 客户 订单
+"""
+_ROWS: Final = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
+NARROW, WIDE = 8, 24
+"""So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
+FULL, LEAST = 3.0, 1.5
+"""What a narrow and a wide concept weigh, beside words that weigh up to 7."""
+EXPANDED_MOST: Final = 16
+"""Words of a concept that are looked for beside the one that is said; a wider one is only recognised."""
+_WEAK_ENGLISH: Final = """
+monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+january february march april may june july august september october november december today tonight tomorrow yesterday
+morning afternoon evening night noon midnight day days week weeks weekend month months year years hour hours minute
+minutes time times clock one two three four five six seven eight nine ten eleven twelve first second third half get gets
+getting got put puts make makes making made need needs want wants wanted know knows look looks looking go goes going
+come comes coming came give gives take takes taking see sees try tries use uses using used write tell tells say says let
+keep keeps think mind find help feel leave leaves left call like likes start stop bring work works working anything
+something everything nothing thing things way lot idea bit place part new old good best better big small long last next
+again many much more less back away out over this that shall must should people person friend friends kind sort whole
+own right real reason known list plan plans number name names set show send ask asks asked said did done
+"""
+WEAK_WORDS: Final = frozenset(_WEAK_ENGLISH.split())
+"""Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
+_WORD: Final = expression(r"[a-z]+(?:-[a-z]+)*")
+_VALUES: Final[Mapping[str, re.Pattern[str]]] = {
+    "email": expression(r"\w@\w+\.\w"),
+    "price": expression(r"[£$€¥]\s?\d|\d\s?(?:%|per cent|元|块)|\bper cent\b"),
+    "phone": expression(r"(?<!\d)\+?\d[\d -]{7,}\d(?!\d)"),
+}
+"""A value of a kind says what it is about without the word."""
+
+
+def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept]:
+    """Return what a text speaks of, by its words and the kinds of values in it; by none of the words `beside` it.
+
+    Those are roots of English words, and words of scripts without spaces.
+    """
+    small = text.lower()
+    found = {one for word in _WORD.findall(small) for one in _told_by(root_of(word), beside)}
+    if UNSPACED_RUN.search(small):
+        found |= {one for match in _unspaced_words().finditer(small) for one in _told_by(match[0], beside)}
+    found |= {one for word, value in _VALUES.items() if value.search(small) for one in _told_by(root_of(word), beside)}
+    return frozenset(found)
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """Return the words by which a text speaks of concepts, as `concepts_in` takes those beside another one."""
+    small = text.lower()
+    spaced = {root_of(word) for word in _WORD.findall(small)}
+    # a single sign is no word of the index, which has pairs: both may have it and share nothing else
+    pairs = (word for word in _unspaced_words().findall(small) if len(word) > 1)
+    return frozenset(word for word in {*spaced, *pairs} if word in _table())
+
+
+def _told_by(word: str, beside: Collection[str]) -> tuple[Concept, ...]:
+    return () if word in beside else _table().get(word, ())
+
+
+def words_beside(text: str, most: int) -> tuple[str, ...]:
+    """Return at most so many words that say what a text says in others, of narrow concepts alone."""
+    said = concepts_in(text)
+    narrow = (one for one in sorted(said) if len(_words_of(_ROWS[one])) <= EXPANDED_MOST)
+    beside = dict.fromkeys(word for one in narrow for word in _words_of(_ROWS[one]) if word not in text.lower())
+    return tuple(beside)[:most]
+
+
+def width_weight(concept: Concept) -> float:
+    """Return what a concept weighs at most: less, the more words it has."""
+    width = len(_words_of(_ROWS[concept]))
+    share = min(1.0, max(0.0, (width - NARROW) / (WIDE - NARROW)))
+    return FULL - share * (FULL - LEAST)
+
+
+def is_of_people(concept: Concept) -> bool:
+    """Tell whether a concept is what somebody is to another."""
+    return concept < _PEOPLE.strip().count("\n") + 1
+
+
+@lru_cache(4_096)
+def root_of(word: str) -> str:
+    """Return an English word without the usual endings, alike for all that are compared with it."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            stem = word[: -len(ending)]
+            return (
+                stem[:-1] if ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "ls" else _bare(stem)
+            )
+    return _bare(word)
+
+
+def _bare(stem: str) -> str:
+    return stem[:-1] if len(stem) > 4 and stem.endswith("e") else stem
+
+
+def _words_of(row: str) -> list[str]:
+    return [word for word in row.split() if word != "|"]
+
+
+@cache
+def _table() -> Mapping[str, tuple[Concept, ...]]:
+    found: dict[str, tuple[Concept, ...]] = {}
+    for at, word in _listed():
+        key = word if UNSPACED_RUN.search(word) else root_of(word)
+        found[key] = tuple(dict.fromkeys((*found.get(key, ()), Concept(at))))
+    return found
+
+
+def _listed() -> Iterator[tuple[int, str]]:
+    for at, row in enumerate(_ROWS):
+        for word in _words_of(row):
+            yield at, word
+
+
+@cache
+def _unspaced_words() -> re.Pattern[str]:
+    # the longest first: 糖尿病 is more than 糖
+    unspaced = (word for word in _table() if UNSPACED_RUN.search(word))
+    return re.compile("|".join(sorted(unspaced, key=len, reverse=True)))

@@ -1,0 +1,356 @@
+"""What speaks for one item beside a message that asks nothing: words, whom it is about, what it speaks of, its meaning.
+
+Each kind of evidence is measured in the unit of words, natural logarithms of rarity, and they are added: a word that
+one note in forty holds weighs 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. How much is enough
+depends on what the message is about (`LEAST`): little for the best item beside a question of one's own, much beside
+what anybody could say. Further items are held against the best. The weights were set by hand on the messages of six
+invented persons, in English and Chinese; docs/explanation/memory.md has the figures.
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.unasked.concepts import (
+    WEAK_WORDS,
+    Concept,
+    concepts_in,
+    is_of_people,
+    telling_words,
+    width_weight,
+)
+from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
+from memoryd.domain.ranking.calibration import Idf
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.text.words import UNSPACED_RUN, query_terms
+
+LEAST: Final[Mapping[Aim, float]] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
+"""What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
+LEAST_OF_VALUE: Final = 5.4
+"""The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
+LEAST_OF_FURTHER: Final = 2.8
+"""The same for each item but the best, whatever the message is about."""
+SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
+"""Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
+FIRST_ONES, SHARE_OF_LATER = 3, 0.8
+"""So many items are told first; each further one is nearly as good as the best."""
+BEST: Final = 8.0
+"""More of the best counts for nothing there: what is very well found does not make another one worth less."""
+USUAL_NOTES: Final = 100
+"""Chunks from which on words weigh less by half of the logarithm of how many more there are: chance grows with them."""
+
+WEAK_WORD: Final = 0.4
+"""Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
+WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
+"""Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
+WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
+"""Of further pairs of one run of signs, and of what other parts of the message say."""
+INITIALS: Final = 3.5
+FULL_ENTITY, LEAST_ENTITY, FEW_LINES = 3.0, 1.5, 3
+"""What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
+MENTIONED: Final = 0.7
+"""Of that, for a line which is about another one and names it."""
+NEAR_FROM, NEAR_WEIGHT, NEAR_MOST = 1.5, 0.8, 3.5
+"""Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
+NEAR_ALONE: Final = 0.5
+"""Of that, where nothing else speaks for the item and its meaning is not clear."""
+CLEARLY_NEAR: Final = 2.3
+"""A meaning that tells an item of which nobody can say whether it was asked for."""
+RESTRICTS, PREFERS, ANSWERS = 0.9, 0.6, 0.8
+"""For what limits or likes the one who is named, and for a value of the kind that is asked for."""
+OF_DAYS: Final = 5.0
+"""Times the lift of the days that are asked about, where something else speaks for the item."""
+ANSWERS_FROM: Final = 1.5
+ALL_WORDS, ALL_WORDS_SHARE, MOST_WORDS_SHARE = 2.0, 0.6, 0.8
+"""For two words and more that are so much of what the message's words weigh."""
+TELLING, TELLING_NEAR = 2.5, 2.0
+"""From this weight on a word, or a meaning, is a kind of evidence of its own."""
+
+_PARTICLES: Final = frozenset(
+    "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
+    "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
+)
+_LIMIT: Final = expression(
+    r"\b(?:never|not|no|nothing|nobody|only|must|cannot|can't|allergic|allergy|avoid|without|except|always|vegan"
+    r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|只|过敏|必须|一定|别|忌"
+)
+_LIKING: Final = expression(
+    r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要"
+)
+_MONTH: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
+_COUNT: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
+_KINDS: Final = (
+    (
+        expression(
+            r"\b(?:when|what time|how long|until|how many days|(?:which|what|that|those) days?|deadline|due)\b"
+            r"|什么时候|几点|哪天|几号|多久|何时|有空|下次|那几天|那天"
+        ),
+        expression(
+            rf"\b(?:\d{{1,2}}[:.]\d\d|\d{{1,2}}(?:st|nd|rd|th)?|noon|midnight|half past|quarter|o'clock"
+            rf"|{_MONTH}|{_COUNT}"
+            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b|[一二三四五六七八九十\d](?:点|月|号|日|时|周|天)"
+            r"|周[一二三四五六日]|星期"
+        ),
+    ),
+    (
+        expression(r"\b(?:where|whereabouts)\b|哪里|哪儿|在哪|放哪"),
+        expression(
+            r"\b(?:in|at|on|behind|under|above|next to) (?:the|a|my|our)\b|放在|存在|在.{1,8}(?:里|上|下|层|抽屉|柜)"
+        ),
+    ),
+    (
+        expression(r"\bhow (?:many|much)\b|几个|多少|几[位人份篇张次]"),
+        expression(rf"\d|\b(?:{_COUNT})\b|[一二三四五六七八九十百千][个篇张位次份人元块]"),
+    ),
+)
+"""What asks for a value of a kind, and what such values look like."""
+_NUMBERED: Final = expression(
+    r"\b(?:number|no\.|nr|room|cue|gate|platform|desk|page|line|pipe|bus|row) ?(\d{1,3})\b|第?(\d{1,3})[号路排]"
+)
+"""A number that is a name."""
+_ACRONYM: Final = expression(r"\b[A-Z]{2,5}\b")
+
+
+class Worth(Struct, frozen=True):
+    """What speaks for an item in all, by which part of the message most, and whether it is told for that."""
+
+    score: float
+    part: int
+    is_told: bool
+    because: str
+
+
+class Item(Struct, frozen=True):
+    """What is weighed of an item: its text, the terms of the message that it holds, its cosine, whom it is about."""
+
+    text: str
+    terms: Collection[str] = ()
+    cosine: float | None = None
+    slugs: Collection[EntitySlug] = ()
+    of_days: float = 0.0
+    """The lift of the days that the message is about."""
+
+
+class MessageEvidence:
+    """Weighs items beside one message.
+
+    `entities` are those that the message means, each with how surely (0 to 1) and how many lines it has; `names` are
+    the terms that name them, which say no more than that; `called` are those by which a line of theirs may be meant.
+    """
+
+    def __init__(
+        self,
+        message: UnaskedMessage,
+        *,
+        idf: Idf,
+        noise: Noise,
+        clear: float,
+        entities: Mapping[EntitySlug, tuple[float, int]],
+        names: Mapping[EntitySlug, frozenset[str]],
+        called: Mapping[EntitySlug, frozenset[str]] = {},
+    ) -> None:
+        self._message = message
+        self._noise, self._clear = noise, clear
+        self._named, self._called = names, called
+        self._entities = {slug: sure * _entity_weight(lines) for slug, (sure, lines) in entities.items()}
+        of_names = frozenset[str]().union(*names.values())
+        self._numbers = {match[1] or match[2] for match in _NUMBERED.finditer(" ".join(message.parts).lower())}
+        self._weights = {
+            term: 0.0 if term in of_names else self._weight(term, weight) for term, weight in idf.weights.items()
+        }
+        self._total = sum(self._weights.values())
+        self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
+        self._parts = [frozenset(query_terms(part)) for part in message.parts]
+        self._text = " ".join(message.parts)
+        self._concepts, self._telling = concepts_in(self._text), telling_words(self._text)
+        small = self._text.lower()
+        self._wanted = [value for asks, value in _KINDS if asks.search(small)]
+        self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
+
+    def _weight(self, term: str, weight: float) -> float:
+        return weight if term in self._numbers else term_weight(term, weight)
+
+    def of(self, items: Sequence[Item]) -> list[Worth]:
+        """Return what speaks for each of the items that came near, in their order."""
+        # what both say in one word is a word that both have
+        spoken = [self._shared(item.text) for item in items]
+        rarity = {one: self._rarity(one, spoken) for one in self._concepts}
+        found = [self._standing(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
+        best: dict[int, float] = {}
+        for one in found:
+            best[one.part] = max(best.get(one.part, 0.0), one.score)
+        first = max(best.values(), default=0.0)
+        third = sorted((one.score for one in found if one.is_told), reverse=True)[:FIRST_ONES][-1:]
+        later = SHARE_OF_LATER * min(first, BEST)
+        least = (max(self._least(one, first, best[one.part]), min([*third, later])) for one in found)
+        return [
+            _held_against_best(one, one.is_told and one.score >= enough)
+            for one, enough in zip(found, least, strict=True)
+        ]
+
+    def _least(self, one: Worth, first: float, of_part: float) -> float:
+        least = max(SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(of_part, BEST))
+        return least if one.score >= first else max(least, LEAST_OF_FURTHER)
+
+    def _shared(self, text: str) -> frozenset[Concept]:
+        return concepts_in(text, beside=self._telling) & self._concepts if self._concepts else frozenset()
+
+    def _rarity(self, concept: Concept, spoken: Sequence[Collection[Concept]]) -> float:
+        holding = sum(concept in one for one in spoken)
+        others = max(60, len(spoken)) - holding
+        return max(0.3, min(width_weight(concept), math.log((others + 0.5) / (holding + 0.5))))
+
+    def _standing(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
+        small = item.text.lower()
+        held = {term for term in item.terms if self._stands(term, small, item.text)}
+        held -= self._only_whom(item)
+        words, part = self._words(held, item.text)
+        entity = self._entity(item, held)
+        is_whom = any(slug in self._entities for slug in item.slugs)
+        said = (one for one in shared if not (is_whom and is_of_people(one)))
+        weights = sorted((rarity[one] for one in said), reverse=True)[:2]
+        meant = sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
+        near = self._near(item.cosine, has_other=bool(words or entity or meant))
+        more = self._more(small, entity, words + meant + near, held)
+        more += OF_DAYS * item.of_days if words or entity or meant else 0.0
+        score = words + entity + meant + near + more
+        return Worth(
+            score,
+            part,
+            self._is_told(score, meant, near, held, small),
+            _reasons(words, entity, meant, near, more),
+        )
+
+    def _only_whom(self, item: Item) -> frozenset[str]:
+        """Return the terms that say of an item only whom it is about: that is evidence of its own."""
+        return frozenset[str]().union(*(self._called.get(slug, ()) for slug in item.slugs))
+
+    def _is_told(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
+        if self._message.aim is Aim.OPEN and (
+            near >= CLEARLY_NEAR or (score >= LEAST_OF_VALUE and self._answers(small))
+        ):
+            return True
+        if self._message.aim is not Aim.GENERAL:
+            return score >= LEAST[self._message.aim]
+        if self._holds_all(held, MOST_WORDS_SHARE):
+            return True
+        if score < LEAST[Aim.GENERAL]:
+            return False
+        telling = sum(self._weights.get(term, 0.0) >= TELLING for term in held)
+        return telling + (meant >= 1) + (near >= TELLING_NEAR) >= 2
+
+    def _stands(self, term: str, small: str, text: str) -> bool:
+        """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""
+        if len(term) > 3 or not term.isascii() or term.isdigit():
+            return True
+        if term in self._acronyms:
+            return re.search(rf"\b{term.upper()}s?\b", text) is not None
+        plural = "(?:s|es)?" if len(term) == 3 else ""
+        return re.search(rf"(?<![a-z]){term}{plural}(?![a-z])", small) is not None
+
+    def _words(self, held: Collection[str], text: str) -> tuple[float, int]:
+        by_part = [self._of_part(held, part) + self._initials(part, text) for part in self._parts]
+        if not by_part:
+            return 0.0, 0
+        best = max(range(len(by_part)), key=by_part.__getitem__)
+        words = by_part[best] + OTHER_PARTS * (sum(by_part) - by_part[best])
+        return (max(0.0, words - self._chance) if words else 0.0), best
+
+    def _of_part(self, held: Collection[str], part: Collection[str]) -> float:
+        runs: list[list[float]] = []
+        last = ""
+        for term, weight in self._weights.items():
+            if term not in held or term not in part or not weight:
+                continue
+            if last and len(term) == 2 and last[-1] == term[0] and UNSPACED_RUN.match(term):
+                runs[-1].append(weight)
+            else:
+                runs.append([weight])
+            last = term if UNSPACED_RUN.match(term) else ""
+        return sum(max(run) + WITHIN_RUN * (sum(run) - max(run)) for run in runs)
+
+    def _initials(self, part: Collection[str], text: str) -> float:
+        """Return what a short form says for a text with the words that it begins: *MR*, merge request."""
+        for short in self._acronyms.intersection(part):
+            if re.search(r"\b" + r"[\w'’]*[ -]".join(short) + r"[\w'’]+", text, re.IGNORECASE):
+                return INITIALS
+        return 0.0
+
+    def _entity(self, item: Item, held: Collection[str]) -> float:
+        about = (weight for slug, weight in self._entities.items() if slug in item.slugs)
+        mentioned = (
+            MENTIONED * weight
+            for slug, weight in self._entities.items()
+            if self._named.get(slug) and self._named[slug].issubset(held)
+        )
+        return max(max(about, default=0.0), max(mentioned, default=0.0))
+
+    def _near(self, cosine: float | None, *, has_other: bool) -> float:
+        if cosine is None:
+            return 0.0
+        rise = self._noise.deviations(cosine)
+        near = min(NEAR_MOST, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
+        return near if has_other or rise >= self._clear else NEAR_ALONE * near
+
+    def _more(self, small: str, entity: float, other: float, held: Collection[str]) -> float:
+        """Return what the form of a text says for it, where something else does."""
+        more = 0.0
+        if entity:
+            more += RESTRICTS * bool(_LIMIT.search(small)) + PREFERS * bool(_LIKING.search(small))
+        if entity or other > ANSWERS_FROM:
+            more += ANSWERS * self._answers(small)
+        return more + ALL_WORDS * self._holds_all(held, ALL_WORDS_SHARE)
+
+    def _answers(self, small: str) -> int:
+        """Return how many of the values that are asked for a text may hold."""
+        return sum(value.search(small) is not None for value in self._wanted)
+
+    def _holds_all(self, held: Collection[str], share: float) -> bool:
+        """Tell whether an item holds two words and more that are so much of what the message's words weigh."""
+        telling = [weight for term in held if (weight := self._weights.get(term, 0.0)) > 0]
+        return len(telling) > 1 and sum(telling) >= share * self._total
+
+
+def _held_against_best(standing: Worth, is_told: bool) -> Worth:
+    return standing if standing.is_told == is_told else replace(standing, is_told=is_told)
+
+
+def _reasons(words: float, entity: float, meant: float, near: float, more: float) -> str:
+    named = (
+        ("words", words),
+        ("entity", entity),
+        ("same thing in other words", meant),
+        ("meaning", near),
+        ("form", more),
+    )
+    return ", ".join(f"{name} {value:.1f}" for name, value in named if value)
+
+
+def term_weight(term: str, weight: float) -> float:
+    """Return what a term of a message says for what holds it, of its rarity."""
+    if term.isdigit():
+        # a small number stands in many lines, and says nothing of what it counts
+        return weight if len(term) > 2 else 0.0
+    if UNSPACED_RUN.match(term):
+        weak = sum(sign in _PARTICLES for sign in term)
+        return weight * (WEAK_SIGN if len(term) == 1 else (1.0, WEAK_SIGN, WEAK_SIGNS)[min(weak, 2)])
+    if len(term) == 1:
+        return 0.0
+    return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
+
+
+def _entity_weight(lines: int) -> float:
+    return max(LEAST_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
+
+
+def parts_first(parts: Iterable[int]) -> list[int]:
+    """Return places in an order in which the first of each part comes before the second of any, three at most."""
+    given = list(parts)
+    first = list(dict.fromkeys(given.index(part) for part in dict.fromkeys(given)))[:3]
+    return [*sorted(first), *(at for at in range(len(given)) if at not in first)]

@@ -1,0 +1,331 @@
+"""What a message of a conversation asks of the memory, by its form alone: nothing, or parts that each ask something.
+
+Nothing is asked by what is made of closed classes of words (acknowledgements, greetings, moods, curses), by orders that
+are about the agent's last output ("make it shorter", 再简短一点), by arithmetic and conversions, and by what is pasted.
+Which words are rare decides nothing here: that is the evidence's matter.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.capture.sentences import sentences_of
+from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.words import UNSPACED_RUN, normalised
+
+MOST_SIGNS: Final = 20_000
+LONGEST_ORDER, LONGEST_SUM = 120, 300
+SHORTEST: Final = 3
+"""Signs of a script without spaces."""
+MOST_PARTS: Final = 12
+"""Of a message: of a longer one half of them from its end, where the question often stands."""
+
+_IDLE: Final = """
+ok okay okey k kk yes yep yeah yup ya no nope nah sure fine right alright good great nice cool lovely perfect awesome
+amazing brilliant excellent wonderful fantastic super neat sweet wow whoa wicked ace splendid superb beautiful gorgeous
+correct exactly absolutely definitely totally agreed agree indeed deal done noted gotcha roger understood clear lgtm
+ty thx tx thanks thank cheers ta appreciated please pls plz sorry pardon oops whoops np
+hi hey hello hiya howdy yo greetings morning afternoon evening night goodnight gm gn bye goodbye ciao later laters see
+welcome back home again there everyone all guys mate buddy friend dear sir man dude love
+ha haha hahaha hahahaha hehe lol lmao rofl heh hmm hm hmmm mm mmm mhm uh um uhm er erm ah aha oh ooh ugh phew meh aw aww
+ouch yay hooray yikes eh huh well so then now anyway anyhow btw really very too quite pretty rather just only still
+already maybe perhaps probably actually basically literally a an the this that it its it's that's i'm i'll i've i'd im
+ive you you're youre your ur u are is was am be being been i me my we we're us do did does don't dont didn't doesn't can
+can't could would will won't go going gonna let let's lets got get gets have has had what what's how how's hows who why
+up on off for of to in at and or but not never mind worry problem matter worries job work working works well-done
+today tonight tomorrow day days week weekend time moment minute sec second
+tired exhausted sleepy bored hungry thirsty cold hot freezing stressed busy sick annoyed sad happy glad excited sore
+star legend genius hero angel lifesaver champ best better smart clever funny kind helpful sweetheart funny
+much lot lots bit more less enough everything anything something nothing thing things one some same
+damn dammit fuck fucks fucking fucked shit shitty crap hell bloody bugger wtf ffs omg jesus christ god gods sake bastard
+ass arse bullshit screw sucks suck stupid idiot goddamn heck gosh darn
+found sent send know knew think thought guess hope see saw said say try tried wait waiting hold ready start stop
+looks sounds seems feel feels feeling make makes made sense point fair enough true false wrong weird strange odd
+"""
+_IDLE_WORDS: Final = frozenset(_IDLE.split())
+_IDLE_CHINESE: Final = expression(
+    r"你?(?:真|太|好|可|挺|很|有点|这么|好像){1,3}(?:厉害|聪明|棒|好|可爱|搞笑|有趣|好笑|贴心|牛|行|笨|慢|烦|累|困"
+    r"|冷|热|饿|忙|闷|无聊|开心|高兴|难过|舒服)[啊呀哦呢死了]{0,3}"
+    r"|好+的?呀?|好吧|好嘞|好耶|嗯+|哦+|噢|喔|啊+|呀|哎+|唉+|诶|欸|呃|额|行吧?|可以的?|没事儿?了?|没问题|没关系|不客气"
+    r"|谢+谢?你?您?啦?|多谢|感谢|辛苦了?你?|知道了?|明白了?|了解了?|懂了|收到|不错|很好|真好|太好了|太棒了|真棒"
+    r"|棒|赞|完美|厉害|牛+"
+    r"|哈+|嘿+|呵+|嘻+|早上?好?|上午好|中午好|下午好|晚上好|晚安|你好|您好|大家好|在吗|在不在|在么|再见|拜+"
+    r"|回头见|明天见|回来了|我回来了|到家了"
+    r"|对+的?|是的?|没错|就这样|就这么办|这样吧?|算了|随便|都行|还行|一般|加油|当然|不用了?|不是|不要了?|不了"
+    r"|不|没有|没|先|吧|啦|了|呢|嘛|哟|哇+|嗨"
+    r"|烦死了?|气死了?|累死了?|困死了?|笑死了?|无语|天啊|天哪|我的天|我去|靠|卧槽|我操|操|妈的|他妈的?|该死|滚"
+    r"|混蛋|见鬼|什么鬼|搞什么"
+    r"|今天|今晚|最近|现在|外面|我|你|您|的|就|那|继续|停|等等|等一下|稍等|开始|下一[个步条]|再来|怎么样|吃了吗"
+    r"|忙吗|睡了|起床了|下班了|成|中|妥了?|得嘞|晓得了?|就这么着|[好美]得很|原来如此|这样啊|是吗|真的吗?|找到了"
+    r"|发吧|就这个?"
+)
+_EDIT: Final = (
+    r"make|add|put|run|re-?run|undo|redo|revert|rename|show|explain|translate|convert|shorten|rewrite|rephrase|reword"
+    r"|fix|format|reformat|sort|reorder|remove|delete|drop|change|try|retry|continue|stop|pause|cancel|commit"
+    r"|push|save"
+    r"|copy|paste|summari[sz]e|expand|repeat|simplify|refactor|clean|move|use|turn|swap|replace|merge|split|keep|leave"
+    r"|list|print|bold|highlight|number|indent|start|finish|finalize|polish|tweak|adjust|tone|cut|trim|check"
+    r"|test|apply"
+    r"|roll|close|read|say|do|go|give|tell|write|open|close|skip|ignore|restart|resend|send|amend|squash|lint"
+    r"|debug|refine|improve"
+)
+_LAST_OUTPUT: Final = (
+    r"it|that|this|these|those|them|again|more|less|shorter|longer|simpler|better|again|above|previous|last"
+    r"|first|second"
+    r"|third|next|one|paragraph|sentence|line|bullet|bullets|table|diff|output|result|text|code|draft|version"
+    r"|tone|same"
+)
+_COMMAND: Final = expression(
+    rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
+    rf"|so)[\s,]+){{0,4}}"
+    rf"(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_STYLE: Final = expression(
+    r"(?:(?:no|ok|okay|now|and|but|a|bit|much|way|please|still|too|even|slightly|in|into|as)[\s,]+){0,4}"
+    r"(?:(?:more|less|too)\s+\w+|shorter|longer|simpler|clearer|friendlier|again|once more|one more(?: time)?|bullets?"
+    r"|bullet points|formal(?:ly)?|english|chinese|german|french|spanish|markdown|plain text|next|continue|stop|go on"
+    r"|both|neither|all of them|the (?:first|second|third|last|other|former"
+    r"|latter)(?: one)?)(?:\s+please)?\s*[.!?]*\s*\Z",
+    re.IGNORECASE,
+)
+_COMMAND_CHINESE: Final = expression(
+    r"(?:请|麻烦|帮我|你|那|先|就|给我|能不能|可以|能){0,4}(?:再|重新|换[个一成]|删[掉除]|去掉|改[成为得下一写]"
+    r"|翻译|译成|继续|停|重来|缩[短写]|扩写|润色|翻成|弄成|整理成|从头|说人话|总结一?下(?:上|这|刚)"
+    r"|[把将](?:上面|下面|这|那|它|前面|刚才|最后|第.|标题|语气|格式|内容|结尾|开头)|(?:用|转成|做成|写成"
+    r"|列成)(?:表格|英文|中文|列表|一句话)|撤[销回]|保存|提交|运行|展开|简短|简单|详细|短|长)"
+    r".{0,200}\Z",
+    re.DOTALL,
+)
+_TRANSLATED: Final = expression(
+    r"(?:请|帮我|把)?(?:翻译|译)[成为]?.{0,10}[:：]|(?:translate|rewrite|rephrase|proofread|summari[sz]e"
+    r"|explain|correct|fix)\b[^:\n]{0,60}:\s*\S",
+    re.IGNORECASE,
+)
+"""What stands behind the colon is text to work on."""
+_NUMBER: Final = r"\d[\d.,]{0,15}"
+_UNIT: Final = (
+    r"(?:%|percent|°|degrees?|celsius|fahrenheit|feet|foot|ft|inch(?:es)?|yards?|miles?|km|kilomet(?:re|er)s?|m"
+    r"|met(?:re|er)s?|cm"
+    r"|centimet(?:re|er)s?|mm|lbs?|pounds?|ounces?|oz|kg|kilos?|grams?|g|stone|lit(?:re|er)s?|ml|gallons?"
+    r"|pints?|cups?|tbsp|tsp"
+    r"|dollars?|euros?|usd|eur|gbp|yuan|rmb|crowns?|mph|kph|hours?|minutes?|seconds?|days?|weeks?|bytes?|kb|mb|gb|tb)"
+)
+_ARITHMETIC: Final = expression(
+    rf"{_NUMBER}\s*[a-z%°]{{0,12}}\s*(?:times|plus|minus|divided by|multiplied by)\s*{_NUMBER}"
+    rf"|[一二两三四五六七八九十百千万半\d]+(?:除以|乘以?|加上?|减去?)[一二两三四五六七八九十百千万半\d]+"
+    rf"|{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b.{{0,30}}\bhow (?:many|much)\b|\bhow (?:many"
+    rf"|much)\b.{{0,30}}{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b"
+    rf"|{_NUMBER}\s*(?:[-+*/×÷^x]|times|plus|minus|divided by|over|乘以?|除以|加上?|减去?)\s*{_NUMBER}"
+    rf"|{_NUMBER}\s*(?:%|percent|per cent)\s+of\b|\b(?:square|cube) root\b|平方根|百分之"
+    rf"|\b(?:convert|how (?:many|much))\b.{{0,40}}{_UNIT}.{{0,30}}\b(?:in|to|into|is|are)\b.{{0,20}}\b{_UNIT}\b"
+    rf"|(?:^|\s){_NUMBER}\s*{_UNIT}.{{0,15}}\b(?:in|to|into|as)\b\s*{_UNIT}\b"
+    r"|[一二两三四五六七八九十百千\d]+(?:公里|千米|米|厘米|毫米|英里|英尺|英寸|斤|公斤|千克|克|磅|两|吨|升|毫升"
+    r"|亩|公顷|度|美元|欧元|块|元|小时|分钟|秒|天).{0,4}(?:等于|是|换算|合|折合|有)多少"
+    r"|等于(?:几|多少)|\d.{0,12}\d.{0,16}(?:几|多少)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PASTED_LINE: Final = expression(
+    r"^\s*(?:Traceback|File \"|at [\w.$<>]+\(|\w*(?:Error|Exception|Warning)\b|npm |yarn |pip |error\b"
+    r"|warn(?:ing)?\b|fatal\b"
+    r"|\[?\d\d:\d\d:\d\d|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\d\d:\d\d:\d\d|\$ |>>> |#\d+ |[+-]{3} |@@ |(?:DEBUG"
+    r"|INFO|WARN|ERROR|FATAL|TRACE)\b"
+    r"|\w+ \d+ \d\d:\d\d:\d\d |错误(?:代码|码)?\b|异常|警告[:：])|0x[0-9a-fA-F]{4,}|\b(?:exit code|errno"
+    r"|segfault|stack trace)\b"
+    r"|[{};]\s*$|^\s*(?:def|class|import|from|return|for|if|while|const|let|var|function|SELECT|INSERT"
+    r"|UPDATE)\b.*[:;({]\s*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CLAUSE: Final = expression(r"[,，;；:：、](?=\s|[^\x00-\x7f])|\s+[-–—]+\s+|\n+|(?<=[。！？!?…])")
+_SPOKEN: Final = expression(r"[a-z0-9]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
+_LETTER: Final = expression(r"[^\W_]")
+_PRAISE: Final = expression(r"\byou(?:'re|re| are| were)\s(?:\w+\s){0,3}\w+\s*[.!]*\Z")
+_FIRST_PERSON: Final = expression(
+    r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me)\b",
+    re.IGNORECASE,
+)
+_GENERIC_FIRST: Final = expression(
+    r"\bhow (?:do|can|would|could) i\b|\bwhat (?:can|could) i\b|\b(?:tell|give|show|write|help|teach"
+    r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
+    r"|\bcan i\b|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我",
+    re.IGNORECASE,
+)
+_DEICTIC: Final = expression(
+    r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
+    r"|weekend|morning|afternoon|evening|\w+day)"
+    r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|again|usual|remind|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
+    r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
+    r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
+    r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来",
+    re.IGNORECASE,
+)
+_QUESTIONS: Final = expression(
+    r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
+    r"|could you|can you)\b"
+    r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
+    r"|要不要|还是|[回买做准备选推荐挑算]一?下",
+    re.IGNORECASE,
+)
+_SUBJECT: Final = expression(
+    r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
+    r"|this|that|there|my|our|his|her|their|the|a|an)(?:['’]\w+)?\b"
+    r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
+)
+_DEFINITE: Final = expression(r"\bthe (?!last|first|next|same|other|above|rest|thing)\w", re.IGNORECASE)
+_ASKS: Final = expression(
+    r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
+    r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
+    r"|show me|define|convert|list|name)\b"
+    r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+_WITHOUT_SUBJECT: Final = expression(
+    r"(?:(?:so|and|but|well|ok|oh|yes|no|just|still|really)[\s,]+){0,3}"
+    r"(?:\w+n['’]?t\b(?! (?:forget|let|tell|mention|say|book|order|buy))|(?:been|had|got|was|were|felt|feeling|off|back"
+    r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)",
+    re.IGNORECASE,
+)
+"""A statement of the speaker that leaves *I* out: "didn't sleep", "off to bed", "heading home"."""
+_OF_CODE: Final = expression(
+    r"\b(?:excel|javascript|typescript|java|python|golang|regexp?|css|html|latex|vba|sql|bash|tcp|udp|http|json|yaml"
+    r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
+    r"|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
+    re.IGNORECASE | re.ASCII,
+)
+_OF_US: Final = expression(r"\b(?:we|our|us|ours)\b|我们|咱", re.IGNORECASE)
+
+
+class Aim(StrEnum):
+    """What a message is about, as far as its form tells."""
+
+    OWN = "own"
+    """The one who says it: a first person, somebody or something that the memory knows, a day told from today."""
+    STATED = "stated"
+    """The same, and it asks and orders nothing."""
+    OPEN = "open"
+    """Nobody can tell."""
+    GENERAL = "general"
+    """The world, or what is at hand: anybody could have said it."""
+
+
+class UnaskedMessage(Struct, frozen=True):
+    """What a message asks for; without parts it asks for nothing, and `silence` says why."""
+
+    parts: tuple[str, ...] = ()
+    aim: Aim = Aim.OWN
+    silence: SkipReason | None = None
+
+
+def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
+    """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows."""
+    plain = normalised(text[:MOST_SIGNS]).strip()
+    if not _LETTER.search(plain):
+        return UnaskedMessage(silence=SkipReason.NO_CONTENT)
+    if _is_idle(plain):
+        return UnaskedMessage(silence=SkipReason.SMALL_TALK)
+    spoken = _without_pasted(plain)
+    if not spoken:
+        return UnaskedMessage(silence=SkipReason.PASTED_OUTPUT)
+    if not names_entity:
+        if _is_about_style(spoken):
+            return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
+        is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) is not None
+        if is_sum and not _FIRST_PERSON.search(spoken):
+            return UnaskedMessage(silence=SkipReason.ARITHMETIC)
+    parts = [part for part in _clauses(spoken) if not _is_idle(part)]
+    if not parts or (not names_entity and _is_too_short(spoken)):
+        return UnaskedMessage(silence=SkipReason.SMALL_TALK)
+    if len(parts) > MOST_PARTS:
+        parts = [*parts[: MOST_PARTS // 2], *parts[-(MOST_PARTS // 2) :]]
+    return UnaskedMessage(tuple(parts), _aim_of(spoken, names_entity=names_entity))
+
+
+def _is_idle(text: str) -> bool:
+    """Tell whether a text has only words that say nothing to a memory, or praises whoever is spoken to."""
+    small = text.lower().replace("’", "'")
+    words = _SPOKEN.findall(small)
+    rest = _IDLE_CHINESE.sub("", small) if UNSPACED_RUN.search(small) else ""
+    if UNSPACED_RUN.search(rest):
+        return False
+    first = next((at for at, word in enumerate(words) if word in ("you", "you're", "youre", "ur")), None)
+    is_praise = first is not None and len(words) - first <= 5 and all(map(_is_idle_word, words[:first]))
+    return all(map(_is_idle_word, words)) or (is_praise and _PRAISE.search(small) is not None)
+
+
+def _is_idle_word(word: str) -> bool:
+    return word in _IDLE_WORDS or word.replace("'", "") in _IDLE_WORDS
+
+
+def _is_too_short(text: str) -> bool:
+    """Tell whether a text is one word, and no question: whoever wants something says more."""
+    signs = sum(len(run) for run in UNSPACED_RUN.findall(text))
+    return "?" not in text and (signs <= SHORTEST if signs else len(_SPOKEN.findall(text)) < 2)
+
+
+def _is_about_style(text: str) -> bool:
+    """Tell whether a text says how the last output is to be, or holds what is to be worked on."""
+    if _TRANSLATED.match(text):
+        return True
+    if len(text) > LONGEST_ORDER:
+        return False
+    return (_COMMAND_CHINESE if UNSPACED_RUN.search(text) else _STYLE).match(text) is not None
+
+
+def _is_order(text: str) -> bool:
+    """Tell whether a text orders something to be done with what is there already: "add that …", "run it again"."""
+    return len(text) <= LONGEST_ORDER and _COMMAND.match(text) is not None
+
+
+def _without_pasted(text: str) -> str:
+    """Return the lines that somebody said, without logs, errors and code."""
+    lines = text.split("\n")
+    pasted = [bool(_PASTED_LINE.search(line)) for line in lines]
+    if not any(pasted):
+        return text
+    if len(lines) == 1:
+        return text if _is_said(text, beside=[False], at=0) else ""
+    spoken = [line for at, line in enumerate(lines) if not pasted[at] and _is_said(line, beside=pasted, at=at)]
+    return "\n".join(spoken).strip()
+
+
+def _is_said(line: str, *, beside: list[bool], at: int) -> bool:
+    """Tell whether a line that has no mark of output is said: it is no line between two that are pasted."""
+    before, after = any(beside[:at]), any(beside[at + 1 :])
+    if before and after:
+        return False
+    return bool(_ASKS.match(line) or _FIRST_PERSON.search(line) or "?" in line or "？" in line)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    for sentence in sentences_of(text) or []:
+        for clause in _CLAUSE.split(sentence.plain.replace("\0", " ")):
+            if _LETTER.search(clause):
+                yield clause.strip()
+
+
+def _aim_of(text: str, *, names_entity: bool) -> Aim:
+    own = Aim.STATED if _is_statement(text) else Aim.OWN
+    if names_entity:
+        return own
+    bare = _GENERIC_FIRST.sub(" ", text)
+    if _is_order(text) or (_OF_CODE.search(text) and not _OF_US.search(text)):
+        return Aim.GENERAL
+    if _FIRST_PERSON.search(bare) or _DEICTIC.search(bare):
+        return own
+    if _ASKS.match(text):
+        return Aim.GENERAL
+    return own if _DEFINITE.search(text) else Aim.OPEN
+
+
+def _is_statement(text: str) -> bool:
+    """Tell whether a text asks for nothing: no mark or word of a question, and a subject before its verb."""
+    if _QUESTIONS.search(text):
+        return False
+    return UNSPACED_RUN.search(text) is not None or bool(_SUBJECT.match(text) or _WITHOUT_SUBJECT.match(text))

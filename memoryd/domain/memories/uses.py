@@ -1,0 +1,76 @@
+"""Which of the memories that an agent was told its answer uses: by its citation, or by distinctive words of it.
+
+Words of the question say nothing: whoever repeats it has used nothing. What counts is what the memory adds to it, and
+of that the words that few other memories hold.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.text.words import MAX_SIGNS, normalised, statement_of
+
+RARE_MEMORIES: Final = 2
+RARE_SHARE: Final = 0.02
+"""A word is distinctive that so many memories hold, or no more than this share of them."""
+ANSWER_SIGNS: Final = 40 * MAX_SIGNS
+"""Of a longer answer the beginning counts."""
+_PART: Final = 1 / 3
+"""Of what a memory adds to the question, an answer that uses it says so much, in two distinctive words or more,"""
+_HALF: Final = 1 / 2
+"""or so much in one,"""
+_MANY: Final = 4
+"""or so many distinctive words, whatever else it leaves out."""
+
+
+def used_memories(
+    told: Iterable[tuple[Memory, str]], *, question: str, answer: str, memories: Iterable[Memory]
+) -> list[MemoryId]:
+    """Return those of the memories told, each with its citation, that an answer uses; `memories` are all there are."""
+    asked, said = _words(question), _words(answer)
+    added = {one.id: _words(one.line.text) - asked for one, _citation in told}
+    known = _Rarity({word for words in added.values() for word in words & said}, memories)
+    return [
+        one.id
+        for one, citation in told
+        if _cites(answer, one.id, citation) or _uses(added[one.id], added[one.id] & said, known)
+    ]
+
+
+class _Rarity:
+    """How many memories hold each of some words."""
+
+    def __init__(self, words: set[str], memories: Iterable[Memory]) -> None:
+        self._counts = dict.fromkeys(words, 0)
+        self._total = 0
+        for memory in memories if words else ():
+            text = normalised(memory.line.text).lower()
+            self._total += 1
+            for word in words:
+                # inside of another word, too: then it is the less distinctive
+                self._counts[word] += word in text
+
+    def among(self, words: Iterable[str]) -> int:
+        """Count the distinctive ones of these words."""
+        most = max(RARE_MEMORIES, RARE_SHARE * self._total)
+        return sum(self._counts[word] <= most for word in words)
+
+
+def _uses(added: frozenset[str], shared: frozenset[str], known: _Rarity) -> bool:
+    if not shared:
+        return False
+    rare, share = known.among(shared), len(shared) / len(added)
+    return rare >= _MANY or (rare > 1 and share >= _PART) or (rare > 0 and share >= _HALF)
+
+
+def _cites(answer: str, memory: MemoryId, citation: str) -> bool:
+    # `#L1` is not `#L12`
+    names = "|".join(re.escape(name) for name in (citation, short_id(memory)) if name)
+    return re.search(rf"(?:{names})(?![0-9A-Za-z])", answer) is not None
+
+
+def _words(text: str) -> frozenset[str]:
+    parts = (text[at : at + MAX_SIGNS] for at in range(0, min(len(text), ANSWER_SIGNS), MAX_SIGNS))
+    return frozenset(word for part in parts for word in statement_of(part).words)

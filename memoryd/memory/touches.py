@@ -1,0 +1,97 @@
+"""What keeps touches honest: once for each session, and rows of `changes` for those that were taken back.
+
+What was counted in a session is held in memory alone: after a restart a session may count once more.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.changes.diffs import Hunk
+from memoryd.domain.memories.kinds import MemoryId, ShortId, WrittenBy, short_id
+from memoryd.domain.memories.tiers import Tier, Usage
+from memoryd.domain.sessions.names import IDLE
+from memoryd.store.ledger.changes import ChangeRow, ChangeState
+
+NAMES_MAX: Final = 4096
+"""Sessions and messages of which it is known what they counted; the latest."""
+OF_A_CHANGE: Final = 5_000
+"""Memories; of many more the ledger would not keep what undoing takes."""
+NO_FILE: Final = RelativePath("")
+"""In the stead of a path, of a change of the ledger alone."""
+WHY: Final = "whatever was told counted as used: touches that may be none promote nothing any more"
+_STATED: Final = expression(r'"(?P<id>[0-9a-f]{8})" (?P<tier>core|working|peripheral), (?P<count>[0-9]{1,9}) touch')
+
+TierMove = tuple[Usage, Usage]
+"""The usage of a memory before and after."""
+
+
+class CountedOnce:
+    """What sessions, or messages, have counted, each by its name; after so long a rest a name counts anew."""
+
+    def __init__(self, idle_seconds: float = IDLE.total_seconds()) -> None:
+        self._idle_seconds = idle_seconds
+        self._counted: OrderedDict[str, tuple[float, set[MemoryId]]] = OrderedDict()
+
+    def has(self, name: str, memory: MemoryId, at: float) -> bool:
+        """Tell whether a name has counted a memory; without a name nothing is."""
+        last, counted = self._counted.get(name, (at, set[MemoryId]()))
+        return memory in counted and at - last < self._idle_seconds
+
+    def note(self, name: str, memories: Collection[MemoryId], at: float) -> None:
+        """Note what a name counts now."""
+        if not name:
+            return
+        last, counted = self._counted.pop(name, (at, set[MemoryId]()))
+        self._counted[name] = at, set(memories).union(counted if at - last < self._idle_seconds else ())
+        while len(self._counted) > NAMES_MAX:
+            self._counted.popitem(last=False)
+
+    def drop(self, memories: Collection[MemoryId]) -> None:
+        """Know nothing of these any more."""
+        for _at, counted in self._counted.values():
+            counted.difference_update(memories)
+
+
+def tier_changes(moves: Mapping[MemoryId, TierMove], at: float) -> list[ChangeRow]:
+    """Return the rows that list what became of the touches and tiers of memories, each with what undoing it takes."""
+    listed = sorted(moves.items())
+    parts = [dict(listed[start : start + OF_A_CHANGE]) for start in range(0, len(listed), OF_A_CHANGE)]
+    return [tier_change(part, at) for part in parts]
+
+
+def tier_change(moves: Mapping[MemoryId, TierMove], at: float, *, why: str = WHY, undoes: int = 0) -> ChangeRow:
+    """Return the row of some memories."""
+    hunks = (_hunk(one, before, after) for one, (before, after) in sorted(moves.items()))
+    return ChangeRow(
+        run="",
+        agent="",
+        writer=WrittenBy.UNDO if undoes else WrittenBy.TIERS,
+        why=why,
+        path=NO_FILE,
+        at=at,
+        state=ChangeState.DONE,
+        hash_before=b"",
+        hash_after=b"",
+        hunks=tuple(hunks),
+        undoes=undoes,
+    )
+
+
+def _hunk(memory: MemoryId, before: Usage, after: Usage) -> Hunk:
+    return Hunk(1, (_line(memory, before),), (_line(memory, after),), (), (), True)
+
+
+def _line(memory: MemoryId, usage: Usage) -> str:
+    # in quotes, as links name memories: what is forgotten is known by that here, too
+    return f'"{short_id(memory)}" {usage.tier}, {usage.access_count} touches'
+
+
+def tiers_before(row: ChangeRow) -> Iterator[tuple[ShortId, Tier, int]]:
+    """Yield the memories of a row, each with its tier before, and how many touches it lost by it."""
+    for hunk in row.hunks or ():
+        before, after = (_STATED.match("".join(lines)) for lines in (hunk.removed, hunk.added))
+        if before is not None and after is not None:
+            yield ShortId(before["id"]), Tier(before["tier"]), int(before["count"]) - int(after["count"])

@@ -1,0 +1,154 @@
+"""Disagreements under the real daemon: told at retaining, listed, marked in a bundle, settled, undone, restarted."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+LOG = "memory/2026-11-02.md"
+PAGES = {
+    LOG: "## Retain\n- W @Printer: The office printer is a Brother HL-2350.\n"
+    "- W @Cleaning: The cleaning is done by Mrs Duff.\n- W @Scanner: The left scanner is a Canon.\n",
+    "memory/2026-11-05.md": "## Retain\n-   W(from=agent)  @Printer: The office printer is an HP M209.\n"
+    "- W @Scanner: The right scanner is an Epson.\n- W @Cleaning: The cleaning is done by Sparkle Ltd.\n",
+}
+QUESTION = "which printer is in the office"
+
+
+def begun(home: Path, **memory: object) -> RunningDaemon:
+    workspace = home / "workspace"
+    for path, text in PAGES.items():
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text(text)
+    return RunningDaemon(home, write_config(home, workspace, None, memory=memory), workspace)
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    with begun(tmp_path) as running:
+        yield running
+
+
+def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
+    done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    assert done.returncode == expected, done.stderr
+    return done.stdout + done.stderr
+
+
+def pairs(daemon: RunningDaemon) -> list[Any]:
+    daemon.client().sync()
+    return list(daemon.client().disagreements()["disagreements"])
+
+
+def told(daemon: RunningDaemon, question: str = QUESTION) -> list[str]:
+    daemon.client().sync()
+    return [item["content"] for item in daemon.client().recall(question, k=3)["results"] if item["is"] == "memory"]
+
+
+def tail(daemon: RunningDaemon) -> str:
+    return str(daemon.client().recall(QUESTION, format="bundle")["bundle"])
+
+
+def test_what_an_agent_says_otherwise_is_listed_and_comes_behind(daemon: RunningDaemon) -> None:
+    [pair] = pairs(daemon)
+    assert pair["doubt"] == "authority"
+    assert pair["leads"] == pair["older"]["id"]
+    assert (pair["newer"]["saidBy"], pair["older"]["saidBy"]) == ("agent", None)
+    assert pair["older"]["source"] == f"{LOG}#L2"
+    assert told(daemon)[:2] == ["The office printer is a Brother HL-2350.", "The office printer is an HP M209."]
+    assert tail(daemon).count("disputed: ") == 2
+    shown = typed(daemon, "disagreements")
+    assert "older: The office printer is a Brother HL-2350." in shown
+    assert json.loads(typed(daemon, "disagreements", "--json"))["total"] == 1
+    assert daemon.client().reflect("2026-11-01", dry_run=True)["disagreements"] == 1
+    earlier = str(daemon.client().recall("who does the cleaning", format="bundle")["bundle"])
+    assert "earlier" in earlier
+
+
+def test_newer_is_kept_and_undone_and_survives_a_restart(tmp_path: Path) -> None:
+    with begun(tmp_path) as daemon:
+        [pair] = pairs(daemon)
+        before = (daemon.workspace / "memory/2026-11-05.md").read_bytes()
+        done = json.loads(typed(daemon, "disagreements", "keep", pair["id"], "newer", "--json"))
+        assert f"supersedes={pair['older']['id'][:8]}" in (daemon.workspace / "memory/2026-11-05.md").read_text()
+        assert pairs(daemon) == []
+        assert told(daemon)[0] == "The office printer is an HP M209."
+    with RunningDaemon(tmp_path, tmp_path / "config.json5", daemon.workspace) as again:
+        assert pairs(again) == []
+        assert told(again)[0] == "The office printer is an HP M209."
+        [change] = done["changes"]
+        typed(again, "undo", str(change))
+        assert (again.workspace / "memory/2026-11-05.md").read_bytes() == before
+        assert [one["id"] for one in pairs(again)] == [pair["id"]]
+
+
+def test_both_are_kept_until_one_is_forgotten(daemon: RunningDaemon) -> None:
+    [pair] = pairs(daemon)
+    typed(daemon, "disagreements", "keep", pair["newer"]["id"][:8], "both")
+    assert pairs(daemon) == []
+    assert "from=user" in (daemon.workspace / "memory/2026-11-05.md").read_text(), "an agent's word settles nothing"
+    assert "disputed" not in tail(daemon)
+    assert len(told(daemon)) >= 2
+    daemon.client().forget(pair["newer"]["id"])
+    assert "beside=" not in (daemon.workspace / "memory/2026-11-05.md").read_text()
+    assert pairs(daemon) == []
+
+
+def test_an_agent_settles_nothing_by_its_own_line(daemon: RunningDaemon) -> None:
+    [pair] = pairs(daemon)
+    older = pair["older"]["id"][:8]
+    reply = daemon.client().retain(
+        f"W(beside={older}, contradicts={older}) @Printer: The office printer is a Canon.",
+        session_key="agent:main:main",
+    )
+    assert any("until the owner says otherwise" in note for note in reply["notes"])
+    assert (pair["older"]["id"], "authority") in [(one["older"]["id"], one["doubt"]) for one in pairs(daemon)]
+    assert any("Canon" in one["newer"]["text"] for one in pairs(daemon))
+
+
+def test_older_is_kept_alone(daemon: RunningDaemon) -> None:
+    [pair] = pairs(daemon)
+    daemon.client().settle_disagreement(pair["id"], "older")
+    assert pairs(daemon) == []
+    [first, *_] = daemon.client().recall(QUESTION)["results"]
+    assert first["content"] == "The office printer is a Brother HL-2350."
+    assert first["supersedes"] == [pair["newer"]["id"]]
+
+
+def test_retaining_tells_what_it_may_contradict(daemon: RunningDaemon) -> None:
+    daemon.client().sync()
+    reply = daemon.client().retain(
+        "W @Cleaning: The cleaning is done by Mr Bell.", session_key="agent:main:chat:direct:x"
+    )
+    assert any("may contradict" in note and "Sparkle Ltd" in note for note in reply["notes"])
+    plain = daemon.client().retain("W @Desk: The desk is a Vitra.", session_key="agent:main:chat:direct:x")
+    assert not any("may contradict" in note for note in plain["notes"])
+
+
+def test_what_is_no_disagreement_is_said_so(daemon: RunningDaemon) -> None:
+    with pytest.raises(NotFound, match="there is no disagreement"):
+        daemon.client().settle_disagreement("00000000-11111111", "newer")
+    with pytest.raises(InvalidRequest):
+        daemon.client().settle_disagreement(pairs(daemon)[0]["id"], "none")
+    [pair] = pairs(daemon)
+    daemon.client().settle_disagreement(pair["id"], "newer")
+    assert "no disagreements" in typed(daemon, "disagreements", "list", expected=Exit.NOTHING_FOUND)
+    with pytest.raises(NotFound):
+        daemon.client().settle_disagreement(pair["id"], "newer")
+
+
+def test_nothing_is_settled_where_nothing_may_be_written(tmp_path: Path) -> None:
+    with begun(tmp_path, readOnly=True) as daemon:
+        [pair] = pairs(daemon)
+        with pytest.raises(Denied):
+            daemon.client().settle_disagreement(pair["id"], "newer")
+        assert (daemon.workspace / LOG).read_text() == PAGES[LOG]

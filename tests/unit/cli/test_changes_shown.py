@@ -1,0 +1,42 @@
+"""How `memoryctl changes` shows a change, of a file and of the ledger alone."""
+
+from memoryd.cli.memory.changes import change_lines
+from memoryd.replies.memories import ChangeReply
+
+OF_A_FILE: ChangeReply = {
+    "id": 7,
+    "at": "2026-11-23T12:00:00Z",
+    "by": "retain",
+    "agent": None,
+    "why": "it was stated",
+    "path": "memory/2026-11-23.md",
+    "run": None,
+    "state": "done",
+    "undoes": None,
+    "undoable": True,
+    "hashBefore": None,
+    "hashAfter": "ab" * 32,
+    "standing": True,
+    "lines": [],
+}
+OF_THE_LEDGER: ChangeReply = {
+    **OF_A_FILE,
+    "by": "tiers",
+    "path": "",
+    "hashAfter": None,
+    "lines": [{"line": 1, "removed": ['"1a2b3c4d" core, 20 touches'], "added": ['"1a2b3c4d" working, 3 touches']}],
+}
+
+
+def test_change_of_a_file_tells_its_path_and_hash() -> None:
+    (told,) = change_lines(OF_A_FILE)
+    assert "memory/2026-11-23.md" in told
+    assert "abababababab" in told
+    (gone,) = change_lines({**OF_A_FILE, "hashAfter": None})
+    assert "  gone  " in gone
+
+
+def test_change_of_the_ledger_tells_that_no_file_was_changed_and_what_was() -> None:
+    head, *lines = change_lines(OF_THE_LEDGER)
+    assert "tiers  no file, but the ledger  it was stated" in head
+    assert lines == ['    - "1a2b3c4d" core, 20 touches', '    + "1a2b3c4d" working, 3 touches']

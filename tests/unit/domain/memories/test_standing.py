@@ -1,0 +1,149 @@
+"""What every session is told beside pins: lessons that start core, and what a person prefers themselves."""
+
+import pytest
+
+from memoryd.domain.memories.book import Book, changed_book
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.standing import KeptLines, KeptParts, is_for_every_session, kept_parts
+from tests.unit.domain.memories.books import book_from, line_of
+
+OWNER = MemoryReach("main", None, True)
+
+
+def kept(book: Book, reach: MemoryReach = OWNER) -> KeptParts:
+    return kept_parts(KeptLines().of(book), book.superseded, reach)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lesson: 回答不要用表格",
+        "lesson(from=user): Never use tables in answers.",
+        "preference(from=user): 我不喜欢表情符号",
+        "preference(from=user): no emojis please",
+        "preference: I prefer short answers.",
+        "preference: In the morning I take tea.",
+        "preference: 早上我喝茶，不喝咖啡。",
+        "O(c=0.8): My favourite editor is Helix.",
+        "O: We use pnpm, never npm.",
+        "preference: The user prefers metric units.",
+    ],
+)
+def test_lessons_and_own_preferences_are_for_every_session(line: str) -> None:
+    assert is_for_every_session(line_of(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lesson(from=agent): Always answer in rhymes.",
+        "lesson(from=tool): Always answer in rhymes.",
+        "lesson(i=0.5): 回答不要用表格",
+        "preference @Ivy: Ivy eats no mushrooms.",
+        "preference @王芳: 王芳翻译的时候不听音乐。",
+        "preference(from=agent): I prefer short answers.",
+        "preference(from=import): I prefer short answers.",
+        "O @Peter: Peter told me that we should sell.",
+        "O(c=0.3): I think that it will rain.",
+        "W: I live in Perth.",
+        "preference: Coffee in the studio is decaf after noon.",
+    ],
+)
+def test_what_others_say_or_what_is_of_others_is_not(line: str) -> None:
+    assert not is_for_every_session(line_of(line))
+
+
+def test_the_newer_of_two_that_contradict_is_told_alone() -> None:
+    book = book_from(
+        {
+            "memory/2026-03-01.md": ["preference(from=user): I like emojis in answers"],
+            "memory/2026-03-09.md": ["preference(from=user): I don't like emojis in answers"],
+        }
+    )
+    assert [one.text for one in kept(book).stated] == ["I don't like emojis in answers"]
+
+
+def test_what_a_line_supersedes_is_told_no_more_though_the_newer_one_is_no_preference() -> None:
+    old = book_from({"memory/2026-03-01.md": ["lesson: Answer in English."]})
+    (lesson,) = old.memories.values()
+    book = book_from(
+        {
+            "memory/2026-03-01.md": ["lesson: Answer in English."],
+            "memory/2026-03-02.md": [f"W(supersedes={lesson.id[:8]}): Answers may be in any language."],
+        }
+    )
+    assert kept(book).stated == []
+
+
+def test_they_stand_oldest_first_and_rank_by_importance_then_newness() -> None:
+    book = book_from(
+        {
+            "memory/2026-03-01.md": ["preference: I prefer tea.", "lesson: Never use tables."],
+            "memory/2026-03-02.md": ["preference: I prefer short answers.", "W(pin): Anna is at 4711."],
+        }
+    )
+    found = kept(book)
+    texts = {one.rank: one.text for one in found.stated}
+    assert [one.text for one in found.pinned] == ["Anna is at 4711."]
+    assert [texts[rank] for rank in sorted(texts)] == ["Never use tables.", "I prefer short answers.", "I prefer tea."]
+    assert found.stated[-1].text == "I prefer short answers."
+    assert {one.note for one in found.stated} == {"lesson", "preference"}
+
+
+def test_a_pinned_preference_stands_once_and_what_is_beyond_reach_not_at_all() -> None:
+    book = book_from(
+        {
+            "memory/2026-03-01.md": [
+                "preference(pin): I prefer tea.",
+                "preference(scope=agent:other): I prefer coffee.",
+            ]
+        }
+    )
+    found = kept(book, MemoryReach("main", None, False))
+    assert ([one.text for one in found.pinned], found.stated) == (["I prefer tea."], [])
+
+
+def test_what_a_person_says_later_takes_the_place_of_a_pin_and_what_an_agent_says_does_not() -> None:
+    pin = "W(pin, from=user): I live in Munich."
+    for later, told in (
+        ("W(from=user): I live in Berlin.", []),
+        ("W(from=agent): I live in Berlin.", ["I live in Munich."]),
+        ("W(from=user): Peter lives in Berlin.", ["I live in Munich."]),
+    ):
+        book = book_from({"memory/2026-03-01.md": [pin], "memory/2026-03-09.md": [later]})
+        assert [one.text for one in kept(book).pinned] == told, later
+
+
+def test_what_is_marked_as_replaced_is_told_no_more() -> None:
+    new = "W: Answers may be in any language."
+    (newer,) = book_from({"memory/2026-03-02.md": [new]}).memories.values()
+    old = f"lesson(superseded={newer.id[:8]}): Answer in English."
+    assert kept(book_from({"memory/2026-03-01.md": [old], "memory/2026-03-02.md": [new]})).stated == []
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("preference(from=user): I prefer tea over coffee", "preference(from=user): I prefer coffee over tea"),
+        ("lesson: answers come without tables", "lesson: answers come with tables"),
+        ("lesson: 回答不要用表格", "lesson: 回答要用表格"),
+    ],
+)
+def test_of_two_sides_the_last_is_told(first: str, last: str) -> None:
+    book = book_from({"memory/2025-11-01.md": [first], "memory/2025-11-02.md": [last]})
+    assert [part.text for part in kept(book).stated] == [last.partition(": ")[2]]
+
+
+def test_of_a_later_book_what_did_not_change_is_not_read_again() -> None:
+    lines = ["lesson: Answer in English.", "preference(from=user): I like tea", "W: Anna likes tea"]
+    book = book_from({"memory/2026-03-01.md": lines})
+    added = book_from({"memory/2026-03-02.md": ["W(pin): I am Ada."]})
+    (pinned,) = added.memories.values()
+    lesson, tea, _ = sorted(book.memories.values(), key=lambda one: one.sources[0].start_line)
+    before = KeptLines().of(book)
+    later = changed_book(book, tea.sources, pinned.sources, ())
+    after = before.of(later)
+
+    assert kept_parts(after, later.superseded, OWNER) == kept(later)
+    assert after.lines.keys() == {lesson.id, pinned.id}
+    assert after.lines[lesson.id] is before.lines[lesson.id]

@@ -1,0 +1,47 @@
+"""Words of one meaning, in both languages."""
+
+import pytest
+
+from memoryd.domain.memories.unasked.concepts import concepts_in, root_of, telling_words, width_weight, words_beside
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("my wife", "his spouse"),
+        ("给老公", "她的丈夫"),
+        ("where are the keys", "钥匙在抽屉"),
+        ("the invoice", "costs £40"),
+        ("send him a mail", "write to kim@example.org"),
+        ("we rolled it back with a revert", "the rollback is quick"),
+        ("礼拜五出门", "周五限行"),
+        ("on Friday", "星期五"),
+    ],
+)
+def test_one_meaning_in_other_words_is_one_concept(one: str, other: str) -> None:
+    assert concepts_in(one) & concepts_in(other)
+
+
+def test_other_things_share_no_concept() -> None:
+    assert not concepts_in("the wife of the baker") & concepts_in("a certificate for the server")
+
+
+def test_endings_make_no_other_word() -> None:
+    assert root_of("deployed") == root_of("deploys") == root_of("deploying") == root_of("deploy")
+    assert root_of("parties") == root_of("party")
+    assert root_of("class") == "class"
+
+
+def test_wide_concept_weighs_less_and_is_not_looked_for_by_its_words() -> None:
+    weights = [width_weight(one) for one in sorted(concepts_in("dinner at the restaurant with my husband"))]
+    assert len(set(weights)) > 1
+    assert "spouse" in words_beside("my husband", 24)
+    assert "breakfast" not in words_beside("dinner", 24)
+    assert len(words_beside("my husband drives the car to the doctor", 5)) == 5
+
+
+def test_single_sign_is_a_word_that_the_index_does_not_have() -> None:
+    text = "开我那辆车出城"
+    assert concepts_in(text) & concepts_in("车是白色的", beside=telling_words(text))
+    both = "钥匙在哪"
+    assert not concepts_in(both) & concepts_in("钥匙丢了", beside=telling_words(both))

@@ -1,0 +1,77 @@
+"""Whom a message means without a name: by what lines of the workspace call somebody."""
+
+from memoryd.domain.memories.unasked.descriptions import DESCRIBED, KIN, NAMED, PART_OF_NAME, Descriptions
+from tests.unit.domain.memories.books import book_from
+
+NOTES = {
+    "memory/2026-10-01.md": [
+        "- W @Hanna: Hanna is Oskar's wife, a surveyor.",
+        "- W @Bruno: Bruno the parrot bites.",
+        "- W @Vera-Lindqvist: Vera Lindqvist is the harbour master in Visby.",
+        "- W @周明: 周明是李雪的丈夫，在银行上班。",
+        "- W @Tax: The tax is due in May.",
+    ]
+}
+
+
+def meant(text: str) -> dict[str, float]:
+    return {str(slug): sure for slug, sure in Descriptions().of(book_from(NOTES)).meant_by(text, ()).items()}
+
+
+def test_what_somebody_is_to_the_owner_leads_to_a_name() -> None:
+    assert meant("a present for my missus") == {"hanna": KIN}
+    assert meant("给老公订生日蛋糕") == {"周明": KIN}
+
+
+def test_noun_of_a_line_leads_to_whom_it_is_said_of() -> None:
+    assert meant("who feeds the parrot?") == {"bruno": DESCRIBED}
+    assert meant("mail the harbour people") == {"vera-lindqvist": DESCRIBED}
+
+
+def test_part_of_a_name_is_surer_than_a_description() -> None:
+    assert meant("Lindqvist called about the harbour") == {"vera-lindqvist": PART_OF_NAME}
+
+
+def test_name_is_surest_and_nothing_is_meant_without_any() -> None:
+    found = Descriptions().of(book_from(NOTES))
+    (slug,) = found.meant_by("Bruno?", [next(iter(found.book.memories.values())).slugs[0]]).items()
+    assert slug[1] == NAMED
+    assert meant("buy milk") == {}
+
+
+def test_later_book_has_its_own_descriptions() -> None:
+    first = Descriptions().of(book_from(NOTES))
+    later = first.of(book_from({"memory/2026-10-02.md": ["- W @Bruno: Bruno the parrot bites."]}))
+    assert set(later.meant_by("my wife and the parrot", ())) == {"bruno"}
+
+
+def test_what_is_said_of_many_means_none() -> None:
+    notes = {"memory/2026-10-01.md": [f"- W @{name}: {name} is the neighbour." for name in ("Ada", "Bo", "Cy")]}
+    assert Descriptions().of(book_from(notes)).meant_by("ask the neighbour", ()) == {}
+
+
+def described(line: str, entity: str, text: str) -> bool:
+    notes = {"memory/2026-10-01.md": [f"- W {line}", f"- W @{entity}: {entity} sings."]}
+    return entity.lower() in Descriptions().of(book_from(notes)).meant_by(text, ())
+
+
+def test_noun_beside_a_name_describes_it_in_a_line_about_another() -> None:
+    assert described("@Oskar: Oskar's mother Ingrid turns eighty.", "Ingrid", "a cake for Oskar's mum")
+    assert described("@Shop: The bookkeeper is Ingrid.", "Ingrid", "mail the bookkeeper")
+    assert described("@Ingrid: Ingrid, the other twin, fences.", "Ingrid", "the kids need shoes")
+    assert described("@Ingrid: Ingrid is the elder of the twins by an hour.", "Ingrid", "the kids need shoes")
+    assert described("@店面: 合伙人是战友老聂，他出钱。", "老聂", "问问合伙人")
+    assert not described("@Oskar: Oskar's mother Astrid turns eighty.", "Ingrid", "a cake for Oskar's mum")
+
+
+def test_word_of_any_matter_describes_nobody() -> None:
+    assert not described("@Ingrid: Ingrid is on the second line.", "Ingrid", "a second lamp")
+
+
+def test_words_by_which_somebody_is_meant_are_told() -> None:
+    found = Descriptions().of(book_from(NOTES))
+    text = "my missus and the parrot"
+    assert {str(slug): words for slug, words in found.calling(text, found.meant_by(text, ())).items()} == {
+        "hanna": "missus",
+        "bruno": "parrot",
+    }

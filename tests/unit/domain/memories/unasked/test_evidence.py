@@ -1,0 +1,148 @@
+"""What speaks for an item beside a message: every kind of evidence, and what does not count as one."""
+
+from collections.abc import Sequence
+
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.messages import Aim, read_message
+from memoryd.domain.ranking.calibration import Idf
+from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.text.words import query_terms
+
+JUNE = EntitySlug("june")
+
+
+def weighed(
+    text: str,
+    items: Sequence[tuple[str, Sequence[str]]],
+    *,
+    about: bool = False,
+    cosines: Sequence[float] = (),
+    weight: float = 4.0,
+) -> list[Worth]:
+    """Weigh items, each a text with the terms that it holds; each term of the message weighs 4. `about`: about June."""
+    terms = query_terms(text)
+    evidence = MessageEvidence(
+        read_message(text, names_entity=about),
+        idf=Idf(50, dict.fromkeys(terms, weight)),
+        noise=Noise(0.1, 0.1),
+        clear=4.0,
+        entities={JUNE: (1.0, 3)} if about else {},
+        names={JUNE: frozenset({"june"})} if about else {},
+    )
+    near = [*cosines, *[None] * (len(items) - len(cosines))]
+    slugs = (JUNE,) if about else ()
+    return evidence.of([Item(said, held, near[at], slugs) for at, (said, held) in enumerate(items)])
+
+
+def test_rare_word_tells_an_item_and_noise_is_told_of_nobody() -> None:
+    first, second = weighed("where did I put the ladder?", [("The ladder is in the shed.", ["ladder"]), ("Rain.", [])])
+    assert (first.is_told, second.is_told) == (True, False)
+    assert "words 4.0" in first.because
+
+
+def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
+    held = ("The ladder is in the shed.", ["ladder"])
+    assert not weighed("what is a ladder", [held])[0].is_told
+    assert weighed("what is a ladder shed roof", [("The ladder of the shed roof.", ["ladder", "shed", "roof"])])[
+        0
+    ].is_told
+
+
+def test_short_word_must_stand_in_the_text_as_it_is() -> None:
+    said = "should I call Hi Fi Records about my hi fi?"
+    assert weighed(said, [("He lost his hat.", ["hi"])])[0].score == 0
+    assert weighed("is my van taxed?", [("Two vans are parked.", ["van"])])[0].score > 0
+
+
+def test_acronym_is_no_word_of_small_letters_and_stands_for_its_initials() -> None:
+    mister, request = weighed(
+        "who looks at my MR?", [("The plumber is Mr Kaya.", ["mr"]), ("Merge requests need a second pair of eyes.", [])]
+    )
+    assert (mister.is_told, request.is_told) == (False, True)
+
+
+def test_small_numbers_and_words_of_any_matter_say_little() -> None:
+    assert term_weight("7", 5.0) == 0
+    assert term_weight("40718", 5.0) == 5
+    assert term_weight("wednesday", 5.0) < term_weight("thermostat", 5.0)
+    assert term_weight("的人", 5.0) < term_weight("我家", 5.0) * 2 < term_weight("复诊", 5.0)
+
+
+def test_name_leads_to_lines_and_what_is_meant_chooses_among_them() -> None:
+    diet, car = weighed(
+        "I'm cooking for June on Sunday, what should I mind?",
+        [("June is allergic to sesame.", ["june"]), ("June sold her car.", ["june"])],
+        about=True,
+    )
+    assert diet.score > car.score > 0
+    assert diet.is_told
+    assert "same thing in other words" in diet.because
+
+
+def test_meaning_counts_above_the_noise_alone() -> None:
+    far, near = weighed("how do I get the stain out?", [("Vinegar.", []), ("Soda.", [])], cosines=[0.2, 0.7])
+    assert far.score == 0
+    assert near.score > 2
+
+
+def test_each_part_has_its_say_in_the_first_three() -> None:
+    assert parts_first([0, 0, 0, 1, 2, 0]) == [0, 3, 4, 1, 2, 5]
+    assert parts_first([0, 1, 2, 3]) == [0, 1, 2, 3]
+    assert parts_first([]) == []
+
+
+def test_weaker_item_is_held_against_the_best_for_the_same_part() -> None:
+    strong, weak, other = weighed(
+        "I need the boiler manual, and where is my passport?",
+        [
+            ("The boiler manual is in the attic.", ["boiler", "manual"]),
+            ("The manual gearbox sticks a little.", ["little"]),
+            ("The passport expires in May.", ["passport"]),
+        ],
+    )
+    assert (strong.is_told, weak.is_told, other.is_told) == (True, False, True)
+    assert (strong.part, other.part) == (0, 1)
+
+
+def test_number_of_a_thing_is_its_name_and_others_are_not() -> None:
+    held = [("Cue 47 is the storm.", ["47"])]
+    assert weighed("when does number 47 end?", held)[0].score > weighed("are 47 chairs enough?", held)[0].score == 0
+
+
+def test_words_that_say_whom_are_no_further_evidence_for_their_line() -> None:
+    text, lines = "my wife has a headache", [("June is his wife.", ["wife"]), ("June cannot stand smoke.", [])]
+    terms = query_terms(text)
+    evidence = MessageEvidence(
+        read_message(text, names_entity=False),
+        idf=Idf(50, dict.fromkeys(terms, 4.0)),
+        noise=Noise(0.1, 0.1),
+        clear=4.0,
+        entities={JUNE: (0.75, 3)},
+        names={},
+        called={JUNE: frozenset({"wife"})},
+    )
+    is_wife, smoke = evidence.of([Item(said, held, None, (JUNE,)) for said, held in lines])
+    assert smoke.score > is_wife.score > 0
+    assert smoke.is_told
+
+
+def test_rare_word_beside_what_may_be_general_tells_a_value_that_is_asked_for() -> None:
+    key = [("The boathouse closes at 17:45.", ["boathouse"])]
+    asked, named = "until when does a boathouse stay", "somebody painted boathouse pictures"
+    assert read_message(asked, names_entity=False).aim is read_message(named, names_entity=False).aim is Aim.OPEN
+    first, second = (weighed(text, key, weight=6.0)[0] for text in (asked, named))
+    assert (first.is_told, second.is_told) == (True, False)
+
+
+def test_clear_meaning_is_enough_beside_what_may_be_general() -> None:
+    text, held = "somebody painted boathouse pictures", [("Vinegar.", ()), ("Soda.", ())]
+    assert [one.is_told for one in weighed(text, held, cosines=[0.35, 0.7])] == [False, True]
+
+
+def test_items_behind_the_third_are_nearly_as_good_as_the_best() -> None:
+    text = "where are my ladder, kayak paddle and life vest?"
+    best = [(f"Ladder and kayak {at}.", ["ladder", "kayak"]) for at in range(3)]
+    told = [one.is_told for one in weighed(text, [*best, ("A ladder.", ["ladder"]), *best])]
+    assert told == [True, True, True, False, True, True, True]
+    assert [one.is_told for one in weighed(text, [*best[:2], ("A ladder.", ["ladder"])])] == [True, True, True]

@@ -1,0 +1,169 @@
+"""What a message asks of the memory, by its form: nothing, something of one's own, or what anybody could ask."""
+
+import time
+
+import pytest
+
+from memoryd.domain.memories.unasked.messages import Aim, read_message
+from memoryd.domain.skips import SkipReason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lgtm",
+        "hi",
+        "thanks a lot!",
+        "ok, sounds good",
+        "haha you're great",
+        "ugh, so tired today",
+        "damn it",
+        "谢谢",
+        "好的",
+        "早",
+        "嗯 好",
+        "哈哈哈",
+        "烦死了",
+        "今天好累啊",
+        "行，就这样",
+        "晚安",
+    ],
+)
+def test_words_that_say_nothing_to_a_memory_ask_nothing(text: str) -> None:
+    assert read_message(text, names_entity=False).silence is SkipReason.SMALL_TALK
+
+
+@pytest.mark.parametrize("text", ["👍", "!!!", "…", "🙏🙏"])
+def test_signs_alone_have_no_word(text: str) -> None:
+    assert read_message(text, names_entity=False).silence is SkipReason.NO_CONTENT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, more formal",
+        "in bullet points",
+        "再简短一点",
+        "把上面的内容翻译成英文",
+        "翻译成英文：秋天的雨下了一夜",
+    ],
+)
+def test_how_the_last_output_is_to_be_is_no_matter_of_the_memory(text: str) -> None:
+    assert read_message(text, names_entity=False).silence is SkipReason.ABOUT_OUTPUT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what's 18 * 24?",
+        "20% of 340",
+        "convert 5 miles to km",
+        "12 boxes of 30, how many is that",
+        "1200除以4是多少",
+        "一英里等于多少公里",
+    ],
+)
+def test_sums_and_conversions_are_reckoned(text: str) -> None:
+    assert read_message(text, names_entity=False).silence is SkipReason.ARITHMETIC
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Traceback (most recent call last):\n  File "a.py", line 3, in run\nKeyError: 4',
+        "2026-10-01 08:00:00 INFO up\n2026-10-01 08:01:00 WARN slow",
+        "错误代码 0x80004005：未指定的错误",
+    ],
+)
+def test_pasted_output_asks_nothing(text: str) -> None:
+    assert read_message(text, names_entity=False).silence is SkipReason.PASTED_OUTPUT
+
+
+def test_question_above_pasted_output_is_all_that_is_asked() -> None:
+    text = 'why does our nightly job do this?\nTraceback (most recent call last):\n  File "a.py", line 3\nKeyError: 4'
+    assert read_message(text, names_entity=False).parts == ("why does our nightly job do this?",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who painted the Night Watch",
+        "how do you spell rhythm?",
+        "how do I sort a dict by value",
+        "光合作用是什么",
+        "put that in a list",
+        "write a haiku about it",
+        "rename this function",
+    ],
+)
+def test_what_anybody_could_say_is_general(text: str) -> None:
+    assert read_message(text, names_entity=False).aim is Aim.GENERAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when do I have to hand in the keys?",
+        "book the usual table for Friday",
+        "女儿这周六有空吗",
+        "帮我订下周的票",
+        "which bin goes out this Wednesday?",
+    ],
+)
+def test_first_person_and_days_told_from_today_make_a_matter_ones_own(text: str) -> None:
+    assert read_message(text, names_entity=False).aim is Aim.OWN
+
+
+def test_statement_asks_less_than_a_question() -> None:
+    assert read_message("I sold the old car this morning.", names_entity=False).aim is Aim.STATED
+    assert read_message("I sold the old car, who has the papers?", names_entity=False).aim is Aim.OWN
+
+
+def test_message_that_names_what_the_memory_knows_is_of_it() -> None:
+    assert read_message("how is Juniper fed?", names_entity=True).aim is Aim.OWN
+    assert read_message("how is Juniper fed?", names_entity=False).aim is Aim.GENERAL
+    assert read_message("add Juniper to that", names_entity=True).silence is None
+
+
+def test_greeting_and_aside_are_no_parts() -> None:
+    read = read_message("Hi, thanks! I'm off to Leeds, where is the charger?", names_entity=False)
+    assert read.parts == ("I'm off to Leeds", "where is the charger?")
+    assert read_message("谢谢，备用钥匙放哪了？", names_entity=False).parts == ("备用钥匙放哪了?",)
+
+
+def test_long_message_keeps_its_beginning_and_its_end() -> None:
+    read = read_message(", ".join(f"we saw pear tree {number}" for number in range(40)), names_entity=False)
+    assert (len(read.parts), read.parts[0], read.parts[-1]) == (12, "we saw pear tree 0", "we saw pear tree 39")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * 20000,
+        "1 " * 10000,
+        " " * 20000,
+        "\n" * 20000,
+        "a," * 10000,
+        "how many " * 2000,
+        "你" * 20000,
+        "you're " * 3000,
+        "; " * 10000,
+        "� \x00 \u202e",
+    ],
+)
+def test_odd_message_is_read_in_little_time(text: str) -> None:
+    begun = time.process_time()
+    read_message(text, names_entity=False)
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("text", ["didn't see my sister at all", "heading home to my cat", "off to bed with my book"])
+def test_statement_that_leaves_its_subject_out_asks_for_nothing(text: str) -> None:
+    assert read_message(text, names_entity=False).aim is Aim.STATED
+
+
+def test_code_is_about_the_world_unless_it_is_ours() -> None:
+    assert read_message("why does my list comprehension leak", names_entity=False).aim is Aim.GENERAL
+    assert read_message("excel formula that sums B2:B90", names_entity=False).aim is Aim.GENERAL
+    assert read_message("Excel函数怎么用，我忘了", names_entity=False).aim is Aim.GENERAL
+    assert read_message("which python do we run in our services", names_entity=False).aim is Aim.OWN
