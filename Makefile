@@ -15,7 +15,7 @@ CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture calibrate torture load soak faults dist install clean distclean
+.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture eval-significance month calibrate torture load soak faults dist install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -31,7 +31,9 @@ help:
 	@echo 'make eval       question sets, ours and those in $$MEMORYD_BENCH, beside a baseline (ARGS="--brief SET …")'
 	@echo 'make eval-followups  follow-up questions on conversations: the turns that come, beside single ones'
 	@echo 'make eval-memories  questions about retained memories: exact words, entities, days, opinions, facts that changed'
+	@echo 'make eval-significance  labelled answers: are those that matter kept, and no others'
 	@echo 'make eval-capture   what is kept of labelled conversations, by rules and by a scripted model; writes the table of its page'
+	@echo 'make month      a month of three persons, the clock moved: what each message was told (ARGS="--sample 100")'
 	@echo 'make calibrate  verdicts by the size of a workspace, from the sets in $$MEMORYD_BENCH'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
@@ -64,14 +66,20 @@ calibrate: .venv/.test .venv/.model
 eval: .venv/.test .venv/.model
 	$(BIN)/python -m bench.retrieval $(ARGS)
 
-eval-followups: .venv/.test
+eval-followups: .venv/.test .venv/.model
 	$(BIN)/python -m bench.followups $(ARGS)
+
+eval-significance: .venv/.test
+	$(BIN)/python -m bench.significance $(ARGS)
 
 eval-memories: .venv/.test .venv/.model
 	$(BIN)/python -m bench.recall_questions $(ARGS)
 
 eval-capture: .venv/.test
 	$(BIN)/python -m bench.capture_turns
+
+month: .venv/.test .venv/.model
+	$(BIN)/python -m bench.month $(ARGS)
 
 qmd:
 	@if test -e '$(QMD)/.installed'; then :; \

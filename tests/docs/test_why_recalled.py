@@ -1,0 +1,31 @@
+"""docs/explanation/why-recalled.md names each reason for which something is not recalled, and no other."""
+
+import re
+from pathlib import Path
+
+from memoryd.cli.answer_health import WHY
+from memoryd.domain.skips import SKIP_REASONS
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "explanation" / "why-recalled.md"
+CODES = {one.code for one in SKIP_REASONS if one.stage in ("search", "recall")}
+
+
+def keys_of_page() -> set[str]:
+    """Return what stands in code in the first cells of the page's tables, as keys do."""
+    rows = [line.split("|")[1] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    return {key for cell in rows for key in re.findall(r"`([a-z_]+)`", cell)}
+
+
+def test_each_reason_has_its_row() -> None:
+    assert keys_of_page() >= CODES
+
+
+def test_page_names_no_other_reason() -> None:
+    assert keys_of_page() - CODES == set()
+
+
+def test_explained_answers_the_readme_and_doctor_lead_to_the_page() -> None:
+    assert PAGE.relative_to(ROOT).as_posix() in WHY
+    for file in ("README.md", "memoryd/cli/checks/notes.py"):
+        assert "docs/explanation/why-recalled.md" in (ROOT / file).read_text(encoding="utf-8"), file
