@@ -51,6 +51,8 @@ CALLS = [
     ("GET", "/v1/sessions/lines"),
     ("POST", "/v1/sessions/sync"),
     ("POST", "/v1/reflect"),
+    ("GET", "/v1/disagreements"),
+    ("POST", "/v1/disagreements/{disagreement}"),
     ("GET", "/v1/proposals"),
     ("GET", "/v1/proposals/{proposal}"),
     ("POST", "/v1/proposals/{proposal}/accept"),
@@ -118,6 +120,7 @@ KNOWN: dict[str, str | int] = {
     "alias": "Fuzzy",
     "target": "memory/2026-11-18.md#L3",
     "after": "# Memory",
+    "old": "runs on alder",
 }
 """Names that chance does not find, and without which there are no good answers."""
 CASES = whole_or(8, 100)
@@ -197,6 +200,17 @@ def be_proposed(daemon: RunningDaemon) -> None:
         KNOWN["proposal"] = client.proposals()["proposals"][0]["id"]
 
 
+def be_disagreed(daemon: RunningDaemon) -> None:
+    """Have two memories to be named that disagree, whatever another test settled."""
+    name = f"Disputed-{time.monotonic_ns()}"
+    (daemon.workspace / "memory" / f"2020-01-03-{name}.md").write_text(
+        f"## Retain\n- W @{name}: The {name} is a Brother.\n- W(from=agent) @{name}: The {name} is an HP.\n"
+    )
+    with daemon.client() as client:
+        client.sync()
+        KNOWN["disagreement"] = client.disagreements()["disagreements"][0]["id"]
+
+
 def be_undoable(daemon: RunningDaemon) -> None:
     """Have a change to be named that can be taken back, whatever another test took back."""
     with daemon.client() as client:
@@ -256,6 +270,8 @@ def test_f111_api_keeps_its_description(
     where, headers = open_port if (method, path) in PORT_CALLS else (HOST, {})
     if "{proposal}" in path:
         be_proposed(daemon)
+    if "{disagreement}" in path:
+        be_disagreed(daemon)
     if path == "/v1/undo":
         be_undoable(daemon)
 
@@ -290,6 +306,9 @@ def name_what_there_is(case: Case[Any]) -> None:
             if "id" in part:
                 # what is to be taken back is named in one way
                 part.pop("run", None)
+            if "old" in part:
+                # the core file is its owner's, who has no session
+                part.pop("sessionKey", None)
 
 
 @pytest.mark.sweep

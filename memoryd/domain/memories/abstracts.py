@@ -1,11 +1,9 @@
 """A memory in one sentence or in two or three lines, and pairs of memories that say nearly the same.
 
 An abstract is made of slices of the text, with white space folded, so it says nothing that the memory does not say.
-Abbreviations, numbers, addresses and code do not end a sentence. Near copies are listed for a person and never folded:
-the one word or number that differs may be the point.
+Near copies are listed for a person and never folded: the one word or number that differs may be the point.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice
@@ -19,26 +17,13 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, Network
 from memoryd.domain.ranking.selection import is_alike, tokens
 from memoryd.domain.text.duplicates import gist
+from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import UNSPACED
 
 ABSTRACT_CHARS: Final = 200
 """A longer sentence is cut, at a word where there is one, and ends in `CUT`."""
 OVERVIEW_LINES: Final = 3
 CUT: Final = "…"
-_END: Final = expression(
-    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
-)
-"""Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
-_LAST_WORD: Final = expression(r"(?:[^\W\d_]|\.)+\Z")
-_ABBREVIATIONS: Final = (
-    "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
-    "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
-)
-_BEFORE_NUMBERS: Final = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
-"""Words of their own, too: these end no sentence where a number follows."""
-_CODE: Final = expression(r"`+[^`]*`+")
-_ITEM: Final = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
-"""What marks an item of a list, and is none of its words."""
 _CLAUSE: Final = expression(r"[,;:，；：、]\s*\Z")
 _WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
 _TELLING: Final = expression(r"[0-9]|(?<=\S )[A-Z]")
@@ -76,19 +61,6 @@ def shorter(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def sentences_of(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text in order, their white space folded, without the marks of lists."""
-    # what stands in code ends nothing: as many signs that end nothing stand there meanwhile
-    masked = _CODE.sub(lambda code: "x" * len(code[0]), text)
-    found, start = list[str](), 0
-    for end in _END.finditer(masked):
-        if end["plain"] and not _ends(masked, start, end):
-            continue
-        found.append(text[start : end.end()])
-        start = end.end()
-    return tuple(folded for one in [*found, text[start:]] if (folded := " ".join(_ITEM.sub("", one, count=1).split())))
-
-
 def shortened(sentence: str, most: int = ABSTRACT_CHARS) -> str:
     """Return a sentence, or the beginning of one that is longer than `most`, with `CUT` behind it."""
     if len(sentence) <= most:
@@ -98,20 +70,6 @@ def shortened(sentence: str, most: int = ABSTRACT_CHARS) -> str:
     # a script without blanks is cut anywhere, and so is a word that takes all the room
     kept = kept[:at] if at > most // 2 else kept
     return _CLAUSE.sub("", kept).rstrip() + CUT
-
-
-def _ends(text: str, start: int, end: re.Match[str]) -> bool:
-    """Tell whether a stop ends a sentence, and not an abbreviation, an initial or the number of an item."""
-    if end["plain"][0] != "." or end["plain"].startswith(".."):
-        return True
-    word = _LAST_WORD.search(text, start, end.start())
-    if word is None:
-        return not text[start : end.start()].strip(" \t\n-*+•").isdigit()
-    said = word[0].lower().strip(".")
-    if said in _ABBREVIATIONS.split() or (said in _BEFORE_NUMBERS.split() and text[end.end() :].lstrip()[:1].isdigit()):
-        return False
-    # an initial, as in "J. Smith"; "Plan B. Then" is rarer
-    return not (len(said) == 1 and word[0].isupper() and said != "i")
 
 
 def _says_something(sentence: str) -> bool:

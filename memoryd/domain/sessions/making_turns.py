@@ -27,6 +27,8 @@ _ANSWER_WORDS: Final = 64
 _LATEST: Final = 40
 """So many turns of the session are what an answer is compared with, where the caller has no others."""
 _TOPICS, _TOPIC_CHARS = 8, 64
+_LEAST: Final = 0.01
+"""The significance of an answer with words of its own, however generic: 0 is that of a turn nobody has answered."""
 _COMPARED: Final = 8 * _LATEST
 """Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
 
@@ -78,6 +80,7 @@ def made_turn(
     significance = 0.0 if raw.significance is None else min(max(raw.significance, 0.0), 1.0)
     if answer and raw.significance is None:
         significance = _significance(question, answer, tags, session, commonness, stored)
+        significance = max(significance, _LEAST if answer_words(answer, commonness) else 0.0)
     is_kept = answer is not None and keeping.is_kept(significance, tags)
     turn = Turn(
         seq=session.last_seq + 1,

@@ -17,8 +17,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.abstracts import sentences_of
 from memoryd.domain.sessions.talk import is_talk
+from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED
 
 UNIQUENESS, USER_ACTION, CONTEXT_DENSITY, EMOTIONAL_WEIGHT = 0.3, 0.2, 0.25, 0.25

@@ -10,9 +10,9 @@ from memoryd.domain.memories.abstracts import (
     OVERVIEW_LINES,
     abstract_of,
     overview_of,
-    sentences_of,
     shorter,
 )
+from memoryd.domain.text.sentences import sentences_of
 
 TEXTS = st.lists(
     st.sampled_from(
