@@ -11,6 +11,7 @@ SMALL = {
     "cli/local/mcp.py": "a command that imports nothing of what it starts",
     "config/root.py": "the file as a whole, above all its sections",
     "domain/expressions.py": "all others make their patterns by it",
+    "domain/text/sentences.py": "conversations and memories are cut by it, which do not import each other",
     "domain/vector.py": "imports numpy, which the configuration must not",
     "hooks/__main__.py": "a program of its own, named in the settings of users",
     "mcp/standard_streams.py": "is imported before all else",
