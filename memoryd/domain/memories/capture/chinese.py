@@ -1,5 +1,5 @@
-"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我家, 我在…工作 (上班), 我是, 我的…是, 我的…叫, 我的…换了,
-我喜欢, 我不喜欢, 我讨厌, 我对…过敏, …前一定要…, 记住.
+"""The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我家, 我在…工作 (上班), 我是, 我的…是, 我的…在, 我的…叫,
+我的…换了, 我喜欢, 我不喜欢, 我讨厌, 我对…过敏, …前一定要…, 记住.
 """
 
 import re
@@ -99,6 +99,10 @@ def _is_fact(head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"] or "") and not _NO_VALUE.match(rest)
 
 
+def _is_kept(head: re.Match[str], rest: str) -> bool:
+    return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"]) and not _BARE.match(rest)
+
+
 def _is_liked(_head: re.Match[str], rest: str) -> bool:
     return not _BARE.match(rest) and not is_of_answer(rest)
 
@@ -175,7 +179,18 @@ CHINESE_FORMS: Final = (
         _works,
     ),
     StatementForm(
-        "我的…是", Kind.FACT, expression(rf"我(?:的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"), _is_fact
+        "我的…是",
+        Kind.FACT,
+        expression(rf"我(?:(?:{_KIN}|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"),
+        _is_fact,
+    ),
+    StatementForm(
+        "我的…在",
+        Kind.FACT,
+        expression(
+            r"我(?:家)?的(?P<noun>[^，,。.!！？\s是在放存]{1,10})(?:都|一直|平时|就)?(?:[放存]在|在(?=[^，,。.!！？\s]*[0-9A-Za-z]))"
+        ),
+        _is_kept,
     ),
     StatementForm(
         "我的…叫",

@@ -1,6 +1,6 @@
 """The English forms of statements: my name is, call me, I live in, I moved to, I no longer, I work at (for), I am a …,
-my … is, my … has changed, I prefer, I like, I don't like, I hate, I love, I am allergic to, I am vegetarian and its
-like, we use …, never …, always … before …, remember that.
+my … is, my … lives in, my … has changed, I prefer, I like, I don't like, I hate, I love, I am allergic to, I am
+vegetarian and its like, we use …, never …, always … before …, remember that.
 
 `my … is …` counts if it states something that lasts, by its noun and by its value.
 """
@@ -105,6 +105,11 @@ _REMEMBERED: Final = expression(
     re.IGNORECASE,
 )
 _WORD: Final = expression(r"\w")
+_KIN: Final = (
+    r"(?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|child|kid|baby|twin|mother|father|mum|mom|dad"
+    r"|parents|brother|sister|grandmother|grandfather|grandma|grandpa|aunt|uncle|cousin|niece|nephew|boss|manager"
+    r"|colleague|friend|neighbou?r|roommate|flatmate|landlord)"
+)
 
 
 def english_starts(plain: str) -> list[int]:
@@ -178,9 +183,12 @@ _NOT_OTHERS: Final = expression(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|n
 
 def _is_custom(head: re.Match[str], rest: str) -> bool:
     is_ruled = bool(re.search(r"always|only|never|exclusively", head[0], re.IGNORECASE)) or bool(
-        _NOT_OTHERS.match(rest)
+        _NOT_OTHERS.match(rest) or _NAMED_FOR.match(rest)
     )
     return is_ruled and not _BARE.match(rest) and not is_of_answer(rest)
+
+
+_NAMED_FOR: Final = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")
 
 
 _WHENEVER: Final = expression(
@@ -198,6 +206,13 @@ def _is_known(head: re.Match[str], _rest: str) -> bool:
     return not _LASTING.isdisjoint(words) and _FLEETING.isdisjoint(words - _BY_VALUE)
 
 
+_SOMEWHERE: Final = expression(r"\s*(?:in|at|as|near)\b(?!\s+(?:peace|fear|hell|the moment|it|that|this)\b) *\w")
+
+
+def _is_led(_head: re.Match[str], rest: str) -> bool:
+    return bool(_SOMEWHERE.match(rest)) and not _FLEETING_WORK.match(rest) and not is_of_answer(rest)
+
+
 _NAMED: Final = expression(r"\s*(?:the )?[A-Z][\w'’.-]+")
 
 
@@ -209,8 +224,13 @@ def _is_allergy(_head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _NO_ALLERGY.match(rest)
 
 
+_ENDS: Final = expression(
+    r"\W*\Z|[,.;!]|\s+(?:and|but|since|so|because|by the way|as well|too|now|again|from now on|these days)\b"
+)
+
+
 def _is_alone(_head: re.Match[str], rest: str) -> bool:
-    return bool(re.match(r"\W*\Z|[,.;!]|\s+(?:and|but|since|so|because|by the way|as well|too)\b", rest))
+    return bool(_ENDS.match(rest))
 
 
 def _is_fact(head: re.Match[str], rest: str) -> bool:
@@ -248,6 +268,14 @@ ENGLISH_FORMS: Final = (
         _is_alone,
     ),
     StatementForm("I am a …", Kind.FACT, _head(rf"i(?:['’]?m| am) {_OFTEN}an?\b"), _is_profession),
+    StatementForm(
+        "my … lives in",
+        Kind.FACT,
+        _head(
+            rf"my (?:[\w-]+ ){{0,2}}{_KIN}(?: [A-Z][\w'’-]+)?,? (?:now )?(?:lives?|works?|stud(?:y|ies)|teach(?:es)?)\b"
+        ),
+        _is_led,
+    ),
     StatementForm("I moved to", Kind.FACT, _head(rf"i(?:['’]ve| have)? {_OFTEN}moved to\b"), _is_named),
     StatementForm(
         "I no longer", Kind.FACT, _head(r"i no longer (?:live|work|eat|drink|smoke|drive|play|teach|take)\b"), _is_liked
@@ -311,9 +339,9 @@ wedding weight wife wifi workplace zodiac zone
 """
 _LASTING: Final = frozenset(_LASTING_WORDS.split())
 _FLEETING_WORDS: Final = """
-advice answer app assumption back bad battery bet booking breakfast browser build case code coffee computer concern
-concerns conclusion connection cursor day dinner draft english error essay excuse expectation experience eyes fault
-fear feeling feelings feet file folder french function german god goodness grammar guess hair hands head heart
+advice answer app assumption back bad battery bet booking branch breakfast browser build case code coffee computer
+concern concerns conclusion connection cursor day dinner draft english error essay excuse expectation experience eyes
+fault fear feeling feelings feet file folder french function german god goodness grammar guess hair hands head heart
 homework hope hypothesis idea ideas impression input intention internet invoice issue issues leg legs life luck lunch
 message mind mistake mood morning night nose opinion order output patience pleasure point preference problem problems
 program query question questions reason reasoning recommendation reference reply request screen script server skin
@@ -359,9 +387,10 @@ _DATED: Final = expression(
 )
 _DOING: Final = expression(r"\s*\w+ing\b", re.IGNORECASE)
 _DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
-_VALUE: Final = expression(r"[\s:=]*(?:[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
+_VALUE: Final = expression(r"[\s:=]*(?:(?:an? )?[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
 _NO_NOUN: Final = expression(
-    r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at|of the|to|for you)\b",
+    r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at(?! (?:work|home|school)\Z)|of the"
+    r"|to|for you)\b",
     re.IGNORECASE,
 )
 _OLD: Final = frozenset(["old", "former", "previous", "ex", "last"])
