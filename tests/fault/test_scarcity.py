@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import resource
+import time
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -62,12 +63,21 @@ def _is_short(stage: Stage) -> bool:
     return "MemoryError" in stage.daemon.log.read_text()
 
 
+def _settled_descriptors(pid: int) -> set[str]:
+    """Return what a process holds once that stays the same: what is closed later may be taken again."""
+    seen: list[set[str]] = []
+    while len(seen) < 5 or any(one != seen[-1] for one in seen[-5:]):
+        seen.append(set(os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
+        time.sleep(0.1)
+    return seen[-1]
+
+
 def test_f134_daemon_without_descriptors_turns_clients_away_and_takes_up_what_was_written(stage: Stage) -> None:
     """Without descriptors clients are not answered and the log is bounded; then they are, and new notes are found."""
     stage.start()
     pid = stage.daemon.pid
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    taken = set(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208
+    taken = _settled_descriptors(pid)
     free = next(number for number in range(before[0]) if str(number) not in taken)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (free, before[1]))
     for number in range(8):

@@ -130,7 +130,8 @@ def test_turn_is_stored_though_the_ledger_cannot_be_used(launch: Launch) -> None
     assert agent["ledger"] is not None
     Path(agent["ledger"]["path"]).mkdir(parents=True)
     assert daemon.client().add_turn("What is your name?", "I am Ada.", session="names", significance=0)["remembered"]
-    assert [part["part"] for part in daemon.client().status()["agents"][0]["degraded"]] == ["ledger"]
+    # what is tidied meanwhile may need it, too
+    assert "ledger" in [part["part"] for part in daemon.client().status()["agents"][0]["degraded"]]
     with pytest.raises(NotNow):
         daemon.client().qa_mark("session:names#Q1")
     assert daemon.client().qa_mark("session:names#Q1", answer="Ada")["a"] == "Ada"
