@@ -8,9 +8,9 @@ import contextlib
 import json
 import os
 import resource
-import time
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
