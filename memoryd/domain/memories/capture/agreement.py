@@ -62,6 +62,7 @@ _ADVERB: Final = expression(r"\b[a-z]+ly\b")
 _OWNED: Final = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
 _OF_ANY: Final = expression(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b", re.IGNORECASE)
 _OF_PERSON: Final = expression(r"[,;] (?:and )?(?:she|he)\b", re.IGNORECASE)
+_THING: Final = expression(r"\W*(?:[Tt]he|[Oo]ur) [a-z][a-z -]*\Z")
 _OWN_THING: Final = expression(r"\W*(?:my|our)\b|\W*(?:我|咱)(?:们|家)?的", re.IGNORECASE)
 _HAN_OWNED: Final = expression(f"([{HAN}A-Za-z]{{1,10}}?)(?:家里?)?的(?!了)(?=[{HAN}A-Za-z])")
 _HAN_OWN: Final = expression(
@@ -71,7 +72,7 @@ _HAN_ATTRIBUTE: Final = expression(
     r"时间|日期|地点|价格?|费|号|电话|手机|邮箱|地址|名|密码|颜色|版本|端口|尺[码寸]|大小|人数|负责人"
 )
 _HAN_WORK: Final = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
-_TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+TIMES: Final = frozenset(["time", "days", "date", "daypart"])
 _FOR: Final = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME: Final = expression(r"\blives?\b|住", re.IGNORECASE)
 MOVES: Final = expression(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]", re.IGNORECASE)
@@ -138,7 +139,17 @@ def _has_other_owner(phrase: str, text: str, words: frozenset[str]) -> bool:
         return any(content(one).isdisjoint(words) for one in _OWNED.findall(phrase) if content(one))
     owners = [one for found in _HAN_OWNED.findall(phrase) if (one := _HAN_OWN.sub("", found))]
     people = [found["who"] for found in _HAN_PERSON.finditer(phrase)]
-    return any(one not in text for one in (*owners, *people)) or _is_han_compound(phrase, text)
+    return any(not is_made_of(one, text) for one in (*owners, *people)) or _is_han_compound(phrase, text)
+
+
+def is_made_of(run: str, text: str) -> bool:
+    """Tell whether Chinese signs are words of a text, one behind the other: two signs of each at least."""
+    while run and run not in text:
+        size = next((size for size in range(len(run) - 1, 1, -1) if run[:size] in text), 0)
+        if not size:
+            return False
+        run = run[size:]
+    return True
 
 
 def _is_han_compound(phrase: str, text: str) -> bool:
@@ -163,7 +174,7 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
         return _has_other_owner(old, text, words) or bool(shared and len(rest) > 1 and _are_none_in(rest, text))
     owned = [content(old[one.end() :].split()[0]) for one in _OWNED.finditer(old)]
     told = {one.told for one in values_in(text)}
-    times = [one for one in values_in(old) if one.kind in _TIMES and one.told not in told]
+    times = [one for one in values_in(old) if one.kind in TIMES and one.told not in told]
     return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
 
 
@@ -192,6 +203,9 @@ def _is_anothers(subject: str, text: str, said: frozenset[str]) -> bool:
 def _has_other_role(revision: Revision, subject: str, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
     """Tell whether the thing that something is said of stands in a memory only in what that says of another."""
     if any(revision.plain.startswith(one) for one in (*revision.old, revision.new) if one):
+        return False
+    if FROM_TO in revision.forms and _THING.match(subject):
+        # what it is with stands there too, and is named
         return False
     if _HAN.search(subject) and (not revision.old or any(one[:1] in text for one in revision.old)):
         # a topic stands before its verb, too

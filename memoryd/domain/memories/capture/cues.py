@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.values import HAN
+from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, MEASURE, MONTH, NUMERAL, WEEKDAY
 
 CORRECTION: Final = "a correction"
 NOT_BUT: Final = "not … but …"
@@ -200,7 +200,8 @@ _ENGLISH_NEW: Final = (
     (
         AGAIN,
         expression(
-            r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b|\bback (?:with|to|on|at|in)\b|\b(?:gone|went"
+            r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
+            r"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d)|at|in)\b|\b(?:gone|went"
             r"|going|switched|moved|changed) back\b",
             re.I,
         ),
@@ -210,7 +211,7 @@ _ENGLISH_NEW: Final = (
         expression(
             rf"\A{_WHO}\s?(?:['’]ve |['’]s |\b(?:is|are|was|were|has|have|had|got|been) )*(?:now |just "
             rf"|been )*\b{_MOVED}\b"
-            rf"(?P<about>[^,;]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})",
+            rf"(?P<about>[^,;:]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})",
             re.I,
         ),
     ),
@@ -219,6 +220,15 @@ _ENGLISH_NEW: Final = (
         expression(
             r"\b(?:has |have |was |is )?changed(?=\W*\Z)|\b(?:they|we|i)(?:['’]ve)? changed (?:it|that"
             r"|this)\b",
+            re.I,
+        ),
+    ),
+    (
+        CHANGE,
+        expression(
+            rf"\A{_WHO}\s\b(?:slip(?:s|ped)?|slid|(?:delay|deferr?|adjourn|rearrang|rebook)e?d|put (?:back|off"
+            rf"|forward))(?: back| forward| by [\w ]{{1,20}}?)? (?:to|until|till|for) (?:the )?(?P<new>\d[^,;]{{0,60}}"
+            rf"|(?:{WEEKDAY}|{MONTH}|{NUMERAL}|noon|midnight)\b[^,;]{{0,60}})",
             re.I,
         ),
     ),
@@ -261,7 +271,7 @@ _HAN_OLD: Final = (
         NO_LONGER,
         expression(
             r"\A(?P<subject>[^，,；;]*?)(?:(?:已经|现在|以后|从今天起"
-            r"|从现在起)[^，,；;]{0,12}?)?(?<![了好])(?:不用|不需要|不必|不要|不)(?![过错同好行对是知管论])"
+            r"|从现在起)[^，,；;]{0,12}?)?(?<![了好])先?(?:不用|不需要|不必|不要|不)(?![过错同好行对是知管论]|[干做]了)"
             r"(?P<old>[^，,；;]{1,30}?)了(?=[。.！!～~\s]*(?:[，,；;]|\Z))"
         ),
     ),
@@ -316,6 +326,8 @@ _NEW_ONES: Final = (
     ),
     expression(rf"新的?[{HAN}]{{1,6}}?(?:是|为|[:：])|新的?(?:是|为)"),
 )
+_HAS_BECOME: Final = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HAN_NUMBER}{MEASURE}(?=[。.！!]|\Z)")
+"""Something happened, and of another thing of the same one there is so much: it has grown, its coat is 150 long."""
 FROM_WHEN: Final = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
 """It says when, and of nothing that it was."""
 _CLAUSE: Final = expression(
@@ -343,6 +355,8 @@ def found_cues(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
             yield first
     for clause in CLAUSE_END.split(said):
         yield from ((form, match) for form, pattern in (*_ENGLISH_NEW, *_HAN_NEW) if (match := pattern.search(clause)))
+    if became := _HAS_BECOME.search(plain):
+        yield NOW, became
     yield from ((NEW, match) for pattern in _NEW_ONES if (match := pattern.search(plain)))
 
 

@@ -7,7 +7,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.agreement import MOVES
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TypedValue, content, new_value, values_in
+from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, TypedValue, content, new_value, values_in
 
 _SEGMENT: Final = expression(
     r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)", re.IGNORECASE
@@ -16,7 +16,8 @@ _SEGMENT: Final = expression(
 
 def renewed(revision: Revision, old: str) -> str:
     """Return the old line with the one value exchanged, where it says more than what changes; else the sentence."""
-    if still_holds(revision, old) and (told := _moved(revision, old) or _exchanged(revision, old)):
+    told = _with_number(revision, old)
+    if told or (still_holds(revision, old) and (told := _moved(revision, old) or _with_word(revision, old))):
         return told
     is_answer = ANSWER in revision.forms or revision.has_pronoun
     pair = new_value(old, revision.rest, is_loose=is_answer)
@@ -24,8 +25,13 @@ def renewed(revision: Revision, old: str) -> str:
         return revision.text
     if not _are_in_one_place(old, revision.rest, pair):
         return revision.text
-    told = old[: pair[0].start] + pair[1].text + old[pair[0].end :]
+    told = exchanged(old, pair)
     return told if told != old else revision.text
+
+
+def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
+    """Return a line with the one of its values in the place of the other."""
+    return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
 
 _CLAUSES: Final = expression(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)", re.IGNORECASE)
@@ -50,7 +56,7 @@ _INSTEAD: Final = expression(
 )
 
 
-def _exchanged(revision: Revision, old: str) -> str:
+def _with_word(revision: Revision, old: str) -> str:
     """Return an old line with the one word that is denied exchanged for the one that holds instead."""
     found, denied = _INSTEAD.search(revision.plain), revision.old[0] if len(revision.old) == 1 else ""
     denied = denied.split(" ")[-1]
@@ -60,7 +66,24 @@ def _exchanged(revision: Revision, old: str) -> str:
     are_alike = denied[0].isdigit() == found["value"][0].isdigit()
     if len(places) != 1 or not are_alike:
         return ""
-    return old[: places[0].start()] + found["value"] + old[places[0].end() :]
+    return old[: places[0].start()] + found["value"].rstrip(".:/-") + old[places[0].end() :]
+
+
+_HAN: Final = expression(f"[{HAN}]")
+_HAN_NUMBER: Final = expression(rf"(?<!第)(?:\d[\d.,]*|{HAN_NUMBER})(?P<behind>[{HAN}A-Za-z]?)")
+
+
+def _with_number(revision: Revision, old: str) -> str:
+    """Return an old line with the one number that is denied exchanged for the one other that a sentence says."""
+    denied = {found[0]: found for one in revision.old for found in _HAN_NUMBER.finditer(one)}
+    fresh = {found[0]: found for found in _HAN_NUMBER.finditer(revision.rest)}
+    held = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
+    has_more = _HAN.search(old) and _CLAUSES.search(old.rstrip("。."))
+    if not has_more or (len(denied), len(fresh), len(held)) != (1, 1, 1):
+        return ""
+    (new,) = fresh.values()
+    are_alike = new["behind"] == held[0]["behind"] and new[0] != held[0][0]
+    return old[: held[0].start()] + new[0] + old[held[0].end() :] if are_alike else ""
 
 
 _LIVES_IN: Final = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")

@@ -171,6 +171,7 @@ _REPORTS: Final = expression(
 _SENTENCE_SPEAKER: Final = expression(
     r"\A[ \t]*(?P<who>[A-Za-z][\w .'’-]{0,30}|[\u4e00-\u9fff]{1,8})[ \t]*[:：](?!\d|//)"
 )
+_NEW_NUMBER: Final = expression(r"\A[^:：]*\b(?:has|have|got|new)\b[^:：]*[:：]\s*[+(\d][\d\s()./-]*\Z", re.IGNORECASE)
 _OWN_LABEL: Final = expression(
     r"\A[ \t]*(?:note|notes|fyi|btw|by the way|ps|p\.s\.?|(?:please )?remember(?: this| that)?|please note|update"
     r"|correction|reminder|important"
@@ -213,7 +214,8 @@ def why_not_plain(sentence: SpokenSentence) -> str:
     plain = sentence.plain
     if _SUPPOSES.search(_POLITE.sub("", plain)) or _IN_CASE.match(plain):
         return SkipReason.CONDITION
-    if _REPORTS.search(_OWN_WORDS.sub("", plain)) or (_SENTENCE_SPEAKER.match(plain) and not _OWN_LABEL.match(plain)):
+    is_label = _OWN_LABEL.match(plain) or _NEW_NUMBER.match(plain)
+    if _REPORTS.search(_OWN_WORDS.sub("", plain)) or (_SENTENCE_SPEAKER.match(plain) and not is_label):
         return SkipReason.REPORTED
     return ""
 

@@ -21,6 +21,7 @@ from memoryd.domain.memories.capture.cues import (
     FROM_WHEN,
     NO_LONGER,
     NOT_BUT,
+    NOW,
     behind_leads,
     found_cues,
 )
@@ -65,6 +66,11 @@ _HAN_VERB: Final = expression(
     r"|要(?=[去在到做交])"
     r"|[是在由叫用归找订吃喝坐住做不没换改搬为从，,：:；]"
 )
+_MOVES_IT: Final = expression(
+    r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"
+    r"(?: back| forward| up| down)? (?:the|our|its|their|my|his|her)\b",
+    re.IGNORECASE,
+)
 _GOES: Final = expression(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|through|back)\b)", re.I)
 _CONTRAST: Final = expression(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)", re.I)
 _DONE: Final = expression(r"了[。.！!～~\s]*\Z")
@@ -99,7 +105,7 @@ _FROM_TODAY: Final = expression(
 )
 _ADDS: Final = expression(
     r"\b(?:also|too(?=\W*\Z|[,;])|as well|(?<!has )(?<!have )(?<!got )another|second|additional|additionally"
-    r"|in addition|besides|both|either|other one)\b"
+    r"|in addition|besides|both|either|other one|the other(?= \w+['’]s))\b"
     r"|另外|还有一|也(?!就|许)|另一|再加|又买|多了",
     re.IGNORECASE,
 )
@@ -119,12 +125,17 @@ _OF_TASK: Final = expression(
     re.IGNORECASE,
 )
 _AUTHOR: Final = expression(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)", re.IGNORECASE)
+_ELIDED: Final = expression(
+    r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) ",
+    re.IGNORECASE,
+)
+"""What people tell of themselves without saying so."""
 _PRONOUN: Final = expression(
     r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]", re.IGNORECASE
 )
 _STATES: Final = expression(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|\b[a-z]{2,}(?:s|ed)\b"
-    r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought)\b"
+    r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
     r"|\b(?:i|we|they|you) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}",
     re.IGNORECASE,
 )
@@ -141,6 +152,12 @@ _SAYS_SO: Final = expression(
 
 _NAMED: Final = expression(r"[A-Z][a-z]")
 _MOVES: Final = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
+_HAS_NOW: Final = expression(
+    r"\b(?:[Ii]|[Ww]e)(?:['’]ve| have)? (?:now )?(?:got|have|own|drive|ride|use) (?:[a-z]+ )?[A-Z][^,;]{1,40}"
+)
+_HAS_MOVED: Final = expression(
+    r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
+)
 
 
 class Revision(Struct, frozen=True):
@@ -182,10 +199,12 @@ class Revision(Struct, frozen=True):
     def stands_alone(self) -> bool:
         """Whether its author says what of theirs changed, and to what: it needs no memory of what was before."""
         if not self.is_authors:
-            return False
+            are_named = bool(self.new) and all(_NAMED.match(one) for one in (self.new, *self.old))
+            return are_named and FROM_TO in self.forms and bool(_HAS_MOVED.match(self.plain))
         is_named = any(_NAMED.match(one) for one in (self.new, *self.old))
         is_given_up = NO_LONGER in self.forms and {CHANGE, FROM_TO} & set(self.forms)
-        return bool(is_given_up) or (
+        has_another = NO_LONGER in self.forms and NOW in self.forms and _HAS_NOW.search(self.plain)
+        return bool(is_given_up or has_another) or (
             is_named and bool(self.new) and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
         )
 
@@ -240,8 +259,8 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
     """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
     plain = _SAYS_SO.sub("", sentence.plain)
     name, colon, value = plain.partition(":")
-    if colon and _STATES.search(name) and not _STATES.search(value):
-        # a colon before a bare value is none before what somebody says
+    if colon and (_MOVES_IT.search(name) or (_STATES.search(name) and not _STATES.search(value))):
+        # a colon before a bare value, or behind what was changed, is none before what somebody says
         plain = f"{name},{value}"
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
@@ -314,7 +333,7 @@ def _read(
         forms.insert(0, ANSWER)
     if not forms:
         return None
-    is_authors, has_pronoun = bool(_AUTHOR.match(plain)), bool(_PRONOUN.match(plain))
+    is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     about = [subject_of(one["subject"]) for one in named if "subject" in one] + [
         one["about"] for one in named if "about" in one
     ]

@@ -19,12 +19,13 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other
+from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
+from memoryd.domain.memories.capture.clauses import new_value_of, replaced_value
 from memoryd.domain.memories.capture.corrections import NAME, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
-from memoryd.domain.memories.capture.exchange import renewed, still_holds
+from memoryd.domain.memories.capture.exchange import exchanged, renewed, still_holds
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import HAN, Rarity, content, new_value, rarity_of, values_in
+from memoryd.domain.memories.capture.values import HAN, Rarity, TypedValue, content, new_value, rarity_of, values_in
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import BY_PEOPLE
@@ -53,6 +54,7 @@ _SUBJECT: Final = 0.4
 _CLEARLY: Final = 0.75
 """A second one that weighs more than so much of the first may be meant as well."""
 _DISPUTED_MAX: Final = 3
+_LEAST_SIGNS: Final = 3
 _NEGATIVE: Final = expression(
     r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)",
     re.IGNORECASE,
@@ -84,17 +86,30 @@ def target_of(
     standing = [one for one in every if one.memory.id not in older]
     rarity = rarity_of(one.words for one in standing)
     search = _Search(revision, rarity, answer_before, standing, every)
-    near = filter(search.may_fit, standing)
+    near = [one for one in standing if search.may_fit(one)]
     weighed = [_Candidate(one.memory, one.words, weight) for one in near if (weight := search.weight(one)) > 0]
     if not weighed:
-        return None
+        return _renewed_clause(revision, near)
     weighed.sort(key=lambda one: (one.weight, one.memory.recorded, one.memory.id), reverse=True)
     best = [one for one in weighed if one.weight > _CLEARLY * weighed[0].weight]
     if len(best) > _DISPUTED_MAX:
         return None
     if len(best) > 1:
         return Target(revision, revision.text, disputed=tuple(one.memory for one in best))
-    return _over(revision, best[0].memory, standing)
+    return _over(revision, best[0], standing)
+
+
+def _renewed_clause(revision: Revision, standing: Sequence[_Candidate]) -> Target | None:
+    """Return the one memory a clause of which says all that the sentence does, with another value."""
+    new = new_value_of(revision)
+    if not new:
+        return None
+    pairs = ((one.memory, replaced_value(revision, one.memory.line.text, one.words, new)) for one in standing)
+    found = [(memory, pair) for memory, pair in pairs if pair is not None]
+    if len(found) != 1:
+        return None
+    memory, pair = found[0]
+    return Target(revision, exchanged(memory.line.text, pair), superseded=(memory,))
 
 
 def _candidates(book: Book, scope: str, day: date | None) -> list[_Candidate]:
@@ -127,13 +142,14 @@ class _Search:
         self._revision = revision
         self._rarity = rarity
         self._standing, self._every = standing, every
-        self._old = [words for one in revision.old if (words := content(one))]
+        self._old = [(one, words) for one in revision.old if (words := content(one))]
+        denied = [words for _, words in self._old]
         self._rest = content(revision.rest)
-        self._about = content(revision.about).difference(*self._old)
+        self._about = content(revision.about).difference(*denied)
         self._subject = content(revision.subject)
         self._own_names = frozenset[str]().union(*(one.words for one in standing if _is_name(one.memory)))
         self._context = content(revision.context)
-        self._said = self._rest.union(*self._old, self._about, self._context)
+        self._said = self._rest.union(*denied, self._about, self._context)
         self._told, self._answer = answer, content(answer)
         self._is_answer = bool(self._answer) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._clause = _again_clause(revision.plain) if AGAIN in revision.forms else ""
@@ -164,7 +180,7 @@ class _Search:
             for fits in (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
         ):
             return 0.0 if not self._is_told_wrong(one) else self._rarity.weight(one.words & self._answer)
-        said = self._rest.union(*self._old) & one.words
+        said = self._rest.union(*(words for _, words in self._old)) & one.words
         fits = _LEAST + self._rarity.weight(said) * (_HALF + _HALF * self._rarity.share(said, one.words))
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.memory.line.text)
         return 2 * fits if is_home else fits
@@ -194,15 +210,20 @@ class _Search:
     def _says_old(self, one: _Candidate) -> bool:
         """Tell whether a memory says what is denied, of the same."""
         least = _WHOLE if NO_LONGER not in self._revision.forms and self._is_bare_denial else _MOST
-        hits = [old for old in self._old if self._rarity.share(old & one.words, old) >= _least(old, least)]
-        value = one.words - self._subject_in(one.memory.line.text)
+        text = one.memory.line.text
+        hits = [
+            old
+            for said, old in self._old
+            if self._rarity.share(old & one.words, old) >= _least(old, least) or _stands_in(said, text)
+        ]
+        value = one.words - self._subject_in(text)
         if NO_LONGER not in self._revision.forms or not self._revision.has_contrast:
             hits = [old for old in hits if old & value or self._about & value]
-        if not hits or not self._is_same_subject(one) or _NEGATIVE.search(one.memory.line.text):
+        if not hits or not self._is_same_subject(one) or _NEGATIVE.search(text):
             return False
         # of what is named nowhere else, the value alone says which one is meant
         is_about = bool(self._about or (self._rest - self._said_new() | self._context) & one.words)
-        told = one.memory.line.text.casefold()
+        told = text.casefold()
         is_about = is_about or any(" " in old and old.casefold() in told for old in self._revision.old)
         return is_about or (
             (self._is_telling or len(hits[0]) > 1)
@@ -233,12 +254,20 @@ class _Search:
             return False
         text = one.memory.line.text
         pair = new_value(text, self._revision.plain, read=self._values_in)
-        if pair is None:
+        if pair is None or self._is_of_other_clause(pair[1], one.words):
             return False
         said = self._rest | self._about
         subject, fixed = self._subject_in(text), one.words - content(pair[0].text)
         is_about = bool(subject) and self._rarity.share(subject & said, subject) >= _SUBJECT
         return is_about or (bool(fixed) and self._rarity.share(fixed & said, fixed) >= _MOST)
+
+    def _is_of_other_clause(self, value: TypedValue, words: frozenset[str]) -> bool:
+        """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
+        if _HAN.search(self._revision.plain):
+            return False
+        start = max((end.end() for end in CLAUSE_END.finditer(self._revision.plain, 0, value.start)), default=0)
+        subject = content(subject_of(self._revision.plain[start : value.start])) if start else frozenset[str]()
+        return bool(subject) and subject.isdisjoint(words)
 
     def _is_same_frame(self, one: _Candidate) -> bool:
         """Tell whether all that a memory says beside its last words is said, with other words at the same place."""
@@ -260,6 +289,10 @@ class _Search:
         if new and new <= one.words:
             return False
         text = one.memory.line.text
+        kinds, others = ({value.kind for value in self._values_in(told)} & TIMES for told in (text, revision.new))
+        if kinds and others and kinds.isdisjoint(others):
+            # a date is no time of day
+            return False
         if not about:
             return self._is_home_left(one)
         subject = self._subject_in(text)
@@ -314,6 +347,11 @@ _LIVES: Final = expression(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{
 def _least(words: frozenset[str], least: float) -> float:
     """Return how much of what is denied a memory says: of pairs of signs some lie across two words."""
     return _HALF if any(map(_HAN.match, words)) else least
+
+
+def _stands_in(said: str, text: str) -> bool:
+    """Tell whether a text has more than two Chinese signs as they are said: pairs of them lie across its words."""
+    return len(said) >= _LEAST_SIGNS and bool(_HAN.match(said)) and said in text
 
 
 def _is_name(memory: Memory) -> bool:
@@ -383,10 +421,14 @@ def _difference(text: str, other: str) -> str:
     return ("" if all(len(one) == 1 for one in middle) else " ").join(middle)
 
 
-def _over(revision: Revision, memory: Memory, standing: Iterable[_Candidate]) -> Target:
+def _over(revision: Revision, found: _Candidate, standing: Iterable[_Candidate]) -> Target:
+    memory = found.memory
     text = renewed(revision, memory.line.text)
     if text == revision.text and still_holds(revision, memory.line.text):
-        return Target(revision, text, disputed=(memory,))
+        pair = replaced_value(revision, memory.line.text, found.words, new_value_of(revision))
+        if pair is None:
+            return Target(revision, text, disputed=(memory,))
+        text = exchanged(memory.line.text, pair)
     gone = [memory]
     if AGAIN in revision.forms:
         # what was so before is said anew: the oldest line goes with the one between

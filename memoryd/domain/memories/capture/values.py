@@ -21,16 +21,16 @@ _NUMERALS: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half"
 )
-_NUMERAL: Final = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
-_MONTH: Final = (
+NUMERAL: Final = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
+MONTH: Final = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
-_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_HAN_NUMBER: Final = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
+WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+HAN_NUMBER: Final = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
 _HAN_DAY: Final = "[一二三四五六日天]"
 _PART: Final = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
-_MEASURE: Final = (
+MEASURE: Final = (
     "(?:个月|个小时|小时|分钟|公斤|千克|毫克|微克|公里|厘米|毫米|毫升|平方米|平米|美元|欧元|号楼|单元|块钱|万元|元"
     "|块|毛|年|天|周|岁|斤|克|片|粒|颗|次|人|位|个人"
     "|名|层|楼|室|号|度|米|倍|折|杯|瓶|本|张|条|家|辆|台|件|份|套|门|路|码|寸|升|级)"
@@ -41,24 +41,24 @@ _TITLE: Final = (
 )
 _TYPED: Final = expression(
     rf"(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\bwww\.\S+)"
-    rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b(?: \d{{4}})?"
-    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)\b"
+    rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b(?: \d{{4}})?"
+    rf"|\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)\b"
     rf"|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b"
-    rf"|(?:{_HAN_NUMBER}年)?{_HAN_NUMBER}月(?:{_HAN_NUMBER}[日号]|[初中底]|份)?|{_HAN_NUMBER}(?:日"
+    rf"|(?:{HAN_NUMBER}年)?{HAN_NUMBER}月(?:{HAN_NUMBER}[日号]|[初中底]|份)?|{HAN_NUMBER}(?:日"
     rf"|号(?![楼线店门院室桌馆厅])))"
     rf"|(?P<time>\b\d{{1,2}}[:.]\d{{2}}(?:\s?[ap]\.?m\b\.?)?(?!\d|\.\d)|\b\d{{1,2}}\s?(?:[ap]\.?m\b\.?|o['’]clock)"
     rf"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bbefore )|(?<=\bafter )|(?<=\bto ))"
-    rf"(?:(?:half|quarter|\d{{1,2}}|{_NUMERAL})(?: past| to) )?(?:{_NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
+    rf"(?:(?:half|quarter|\d{{1,2}}|{NUMERAL})(?: past| to) )?(?:{NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
     rf"(?=\s*(?:\Z|[,.;!)]|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
-    rf"|{_PART}?{_HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{_HAN_NUMBER}分?)?(?!间))"
-    rf"|(?P<days>\b{_WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){_WEEKDAY})*\b"
+    rf"|{_PART}?{HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{HAN_NUMBER}分?)?(?!间))"
+    rf"|(?P<days>\b{WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){WEEKDAY})*\b"
     rf"|(?<![一二两三四五六七八九十\d])(?:星期|周|礼拜){_HAN_DAY}(?!次|个|天|遍|回)"
     rf"(?:(?:[、和与到至跟]|[,，](?=(?:星期|周|礼拜){_HAN_DAY}))?(?:星期|周|礼拜)?{_HAN_DAY}(?![个次点号楼]))*)"
     rf"|(?P<phone>(?<![A-Za-z0-9.,-])\+?\(?\d(?:[ ()/-]{{0,2}}\d){{6,}}(?![A-Za-z0-9]|[.,]\d))"
     rf"|(?P<money>[£€$¥￥]\s?\d[\d.,]*\d|[£€$¥￥]\s?\d)"
-    rf"|(?P<amount>(?<![\w.,-])(?:\d+(?:[.,]\d+)*|{_NUMERAL})(?:[ -](?P<unit>%|°C?|[a-z]{{1,12}})|(?P<short>%|°C?"
+    rf"|(?P<amount>(?<![\w.,-])(?:\d+(?:[.,]\d+)*|{NUMERAL})(?:[ -](?P<unit>%|°C?|[a-z]{{1,12}})|(?P<short>%|°C?"
     rf"|[mk]?g|m?l|[kcm]?m|h|min|s|[kmgt]b|k))(?![\w]))"
-    rf"|(?P<han_amount>{_HAN_NUMBER}(?P<measure>{_MEASURE}))"
+    rf"|(?P<han_amount>{HAN_NUMBER}(?P<measure>{MEASURE}))"
     rf"|(?P<daypart>\bin the (?:morning|afternoon|evening)s?\b"
     rf"|\bat (?:night|bedtime|lunch(?:time)?|breakfast|dinner(?:time)?|noon|dawn|dusk)\b"
     rf"|\b(?:before|after|with) (?:breakfast|lunch|dinner|supper|meals?|food|bed(?:time)?|school|work)\b"
@@ -69,7 +69,7 @@ _TYPED: Final = expression(
     re.IGNORECASE,
 )
 _NO_UNIT: Final = expression(
-    rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{_MONTH}"
+    rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
     r"|st|nd|rd|th|am|pm)\Z",
     re.IGNORECASE,
 )

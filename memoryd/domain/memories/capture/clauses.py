@@ -1,0 +1,178 @@
+"""The one value of a memory that a sentence has another for, where the clause that holds it says all that is said.
+
+The words before a verb name a thing more shortly, by another form or beside more of it: the opening, and what opens. So
+here all words of the clause with the new value, but those of the change itself, have to stand in the memory, as they
+are or akin; and at its place stands one value of the same type. Whatever else is named makes it another thing.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.capture.agreement import is_made_of, is_of_other
+from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.values import HAN, TypedValue, content, stem, values_in
+from memoryd.domain.memories.facts.tenses import tells_what_happened
+
+Values = Callable[[str], list[TypedValue]]
+_KINDS: Final = frozenset(["date", "time", "days", "phone", "money"])
+_AMOUNT: Final = "amount "
+_END: Final = expression(
+    r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)", re.IGNORECASE
+)
+_CHANGES: Final = expression(
+    r"\b(?:(?:has|have|had|['’]s|is|are|was|were|been|being|got|gets?|to|now|just|finally|already|have to|will)\s)*"
+    r"(?:mov|chang|slip|slid|put|push|shift|postpon|delay|defer|adjourn|reschedul|rearrang|rebook|bring|brought|rais|lower"
+    r"|extend|shorten|rose|ris|went|go|gone|drop|fell|fall|increas|reduc|cut|bump|switch|updat|set|fix|turn|pull"
+    r"|correct|adjust)(?:p?ed|en|es|s|ing|d|e)?\b"
+    r"|\b(?:back|forward|forwards|earlier|later|up|down|over|instead|onwards?|this|next|week|month|year|on|from|as of"
+    r"|today|starting|since|new|fresh|different|sharp|have|has|had|got|need|needs|must|should)\b"
+    r"|(?:已经|现在|目前|如今|以后|改|换|推迟|提前|延期|延后|顺延|挪|调整?|变|涨|降|升|加|减|定|算|重新|新|成|到|为|至|去|在"
+    r"|要|得|是|用|了|都|也|就|才|的|先|又|起|开始|从)",
+    re.IGNORECASE,
+)
+"""Words by which the clause says that something changes, or of what nothing but the value follows."""
+_WHEN: Final = expression(
+    r"\b(?:from|since|starting|beginning|as of|effective|until|till)(?: on| from)?\W*\Z|(?:从|自)\W*\Z", re.IGNORECASE
+)
+_DENIES: Final = expression(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点", re.IGNORECASE)
+_NUMBER: Final = expression(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|half)\b|[一二两三四五六七八九十百千万半][^\W\d_]?",
+    re.IGNORECASE,
+)
+_NAME: Final = expression(
+    r"\b(?!(?:I|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:[a-z]*day|[a-z]*ber|uary"
+    r"|ruary|ch|il|e|y|ust)?\b)[A-Z][\w-]+"
+)
+_HAN_RUN: Final = expression(f"[{HAN}]+")
+_LEAST_SIGNS: Final = 2
+_KIN_ENDINGS: Final = frozenset(["ist", "ian", "al", "anc", "enc", "ion", "ur", "ag", "t"])
+"""What a stem may have more than another of the same word, where that has five letters."""
+_LEAST: Final = 5
+_FAMILIES: Final = tuple(
+    frozenset(map(stem, words.split()))
+    for words in (
+        "wedding wed married marry marrying marriage",
+        "flight fly flies flying",
+        "departure leave leaves leaving depart",
+        "funeral burial buried",
+        "premiere opening opens",
+    )
+)
+"""Events, and the verbs by which one tells of them, that share no stem."""
+
+
+class NewValue(Struct, frozen=True):
+    """The one value that a sentence says something has now, and the clause that says so."""
+
+    value: TypedValue
+    clause: str
+    rest: str
+    """What the sentence says beside that clause."""
+
+
+def new_value_of(revision: Revision, read: Values = values_in) -> list[NewValue]:
+    """Return the typed values of a sentence with the clauses where they stand; none if it denies something."""
+    if revision.old or _DENIES.search(revision.plain):
+        return []
+    found = list[NewValue]()
+    for start, end in _clauses(revision.plain):
+        clause = revision.plain[start:end]
+        if not content(_bare(clause, read)):
+            # a bare value belongs to what stands before it
+            start, clause = 0, revision.plain[:end]
+        rest = f"{revision.plain[:start]} {revision.plain[end:]}"
+        found += [NewValue(one, clause, rest) for one in read(revision.plain[start:end]) if _is_typed(one)]
+    return [one for one in found if one.value.text in revision.new or not _is_since(one)]
+
+
+def _is_since(one: NewValue) -> bool:
+    return bool(_WHEN.search(one.clause.partition(one.value.text)[0]))
+
+
+def replaced_value(
+    revision: Revision, text: str, words: frozenset[str], new: Sequence[NewValue], read: Values = values_in
+) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
+    told = {one.told for one in read(text)}
+    fresh = [one for one in new if one.value.told not in told]
+    if len(fresh) != 1 or is_of_other(text, content(revision.plain)) or tells_what_happened(text):
+        return None
+    (one,) = fresh
+    places = [
+        value
+        for own, values in _places(text, one.value.kind, read)
+        if (value := values[0]) and len(values) == 1 and _agree(one, own, words, text, read)
+    ]
+    return (places[0], one.value) if len(places) == 1 else None
+
+
+def _agree(new: NewValue, own: str, words: frozenset[str], text: str, read: Values) -> bool:
+    """Tell whether a clause of a memory says all that the clause with a new value does, and is about that."""
+    bare = _bare(new.clause, read)
+    said, about = content(bare), content(own)
+    names = frozenset[str]().union(*(content(one) for one in _NAME.findall(new.rest)))
+    if not said or _NUMBER.search(bare) or not _are_in(names, words):
+        return False
+    if _HAN_RUN.search(bare):
+        heads = [one for one in _HAN_RUN.findall(new.rest) if text.find(one[:_LEAST_SIGNS]) < 0]
+        return not heads and bool(said & about) and all(is_made_of(one, text) for one in _HAN_RUN.findall(bare))
+    # what another clause says is of another thing
+    near = about | content(subject_of(text)) | (words - content(text))
+    return _are_in(said, near) and _are_in(content(_head(own)), said) and any(_are_in({one}, about) for one in said)
+
+
+def _head(clause: str) -> str:
+    """Return the noun that a clause is about: of a compound the last word."""
+    told = subject_of(clause).partition(" of ")[0].split()
+    return next((one for one in reversed(told) if content(one)), "")
+
+
+def _are_in(said: Iterable[str], words: frozenset[str]) -> bool:
+    return all(one in words or any(_are_akin(one, other) for other in words) for one in said)
+
+
+def _are_akin(one: str, other: str) -> bool:
+    """Tell whether two stems are of one word, or tell of one event."""
+    short, long = sorted((one, other), key=len)
+    if len(short) >= _LEAST and long.startswith(short) and long[len(short) :] in _KIN_ENDINGS:
+        return True
+    return any(one in family and other in family for family in _FAMILIES)
+
+
+def _is_typed(one: TypedValue) -> bool:
+    return one.kind in _KINDS or one.kind.startswith(_AMOUNT)
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for found in _END.finditer(text):
+        yield at, found.start()
+        at = found.end()
+    if text[at:].strip():
+        yield at, len(text)
+
+
+def _places(text: str, kind: str, read: Values) -> Iterator[tuple[str, list[TypedValue]]]:
+    """Yield what each clause with values of a kind is about, and these: its own words, else those of the first."""
+    values = [one for one in read(text) if one.kind == kind]
+    main = ""
+    for start, end in _clauses(text):
+        clause = text[start:end]
+        held = [one for one in values if start <= one.start < end]
+        bare = _bare(clause, read)
+        has_own = bool(content(bare))
+        main = main or (bare if has_own else "")
+        if held:
+            yield (bare if has_own else main), held
+
+
+def _bare(clause: str, read: Values) -> str:
+    """Return a clause without its typed values, and the words of a change."""
+    for one in reversed(read(clause)):
+        if _is_typed(one):
+            clause = f"{clause[: one.start]} ; {clause[one.end :]}"
+    return _CHANGES.sub(" ", clause)
