@@ -66,63 +66,77 @@ _FAMILIES: Final = tuple(
 
 
 class NewValue(Struct, frozen=True):
-    """The one value that a sentence says something has now, and the clause that says so."""
+    """The one value that a sentence says something has now, and what its clause says beside it."""
 
     value: TypedValue
-    clause: str
+    bare: str
+    said: frozenset[str]
     rest: str
     """What the sentence says beside that clause."""
+    names: frozenset[str]
+    """Of these, who or what is named there."""
+
+    def may_be_of(self, text: str, words: frozenset[str]) -> bool:
+        """Tell whether all that is said of the value stands in a memory."""
+        if not _are_in(self.names, words):
+            return False
+        if not _HAN_RUN.search(self.bare):
+            return _are_in(self.said, words)
+        heads = all(one[:_LEAST_SIGNS] in text for one in _HAN_RUN.findall(self.rest))
+        return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
 
 
-def new_value_of(revision: Revision, read: Values = values_in) -> list[NewValue]:
+def new_values_of(revision: Revision, read: Values = values_in) -> list[NewValue]:
     """Return the typed values of a sentence with the clauses where they stand; none if it denies something."""
     if revision.old or _DENIES.search(revision.plain):
         return []
-    found = list[NewValue]()
-    for start, end in _clauses(revision.plain):
-        clause = revision.plain[start:end]
-        if not content(_bare(clause, read)):
+    plain, found = revision.plain, list[NewValue]()
+    for start, end in _clauses(plain):
+        values = [one for one in read(plain[start:end]) if _is_typed(one)]
+        if not content(_bare(plain[start:end], read)):
             # a bare value belongs to what stands before it
-            start, clause = 0, revision.plain[:end]
-        rest = f"{revision.plain[:start]} {revision.plain[end:]}"
-        found += [NewValue(one, clause, rest) for one in read(revision.plain[start:end]) if _is_typed(one)]
-    return [one for one in found if one.value.text in revision.new or not _is_since(one)]
-
-
-def _is_since(one: NewValue) -> bool:
-    return bool(_WHEN.search(one.clause.partition(one.value.text)[0]))
+            start = 0
+        bare, rest = _bare(plain[start:end], read), f"{plain[:start]} {plain[end:]}"
+        said, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
+        if said and not _NUMBER.search(bare):
+            found += [
+                NewValue(one, bare, said, rest, names)
+                for one in values
+                if one.text in revision.new or not _WHEN.search(plain[start:end].partition(one.text)[0])
+            ]
+    return found
 
 
 def replaced_value(
-    revision: Revision, text: str, words: frozenset[str], new: Sequence[NewValue], read: Values = values_in
+    new: Sequence[NewValue], text: str, words: frozenset[str], read: Values = values_in
 ) -> tuple[TypedValue, TypedValue] | None:
     """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
+    if not any(one.may_be_of(text, words) for one in new):
+        return None
     told = {one.told for one in read(text)}
     fresh = [one for one in new if one.value.told not in told]
-    if len(fresh) != 1 or is_of_other(text, content(revision.plain)) or tells_what_happened(text):
+    if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):
         return None
     (one,) = fresh
+    if is_of_other(text, one.said | one.names):
+        return None
+    # what another clause says is of another thing
+    common = content(subject_of(text)) | (words - content(text))
     places = [
-        value
+        values[0]
         for own, values in _places(text, one.value.kind, read)
-        if (value := values[0]) and len(values) == 1 and _agree(one, own, words, text, read)
+        if len(values) == 1 and _agree(one.said, own, common)
     ]
     return (places[0], one.value) if len(places) == 1 else None
 
 
-def _agree(new: NewValue, own: str, words: frozenset[str], text: str, read: Values) -> bool:
-    """Tell whether a clause of a memory says all that the clause with a new value does, and is about that."""
-    bare = _bare(new.clause, read)
-    said, about = content(bare), content(own)
-    names = frozenset[str]().union(*(content(one) for one in _NAME.findall(new.rest)))
-    if not said or _NUMBER.search(bare) or not _are_in(names, words):
-        return False
-    if _HAN_RUN.search(bare):
-        heads = [one for one in _HAN_RUN.findall(new.rest) if text.find(one[:_LEAST_SIGNS]) < 0]
-        return not heads and bool(said & about) and all(is_made_of(one, text) for one in _HAN_RUN.findall(bare))
-    # what another clause says is of another thing
-    near = about | content(subject_of(text)) | (words - content(text))
-    return _are_in(said, near) and _are_in(content(_head(own)), said) and any(_are_in({one}, about) for one in said)
+def _agree(said: frozenset[str], own: str, common: frozenset[str]) -> bool:
+    """Tell whether a clause of a memory says all that is said, and is about that."""
+    about = content(own)
+    if _HAN_RUN.search(own):
+        return not said.isdisjoint(about)
+    is_said = _are_in(said, about | common) and any(_are_in({one}, about) for one in said)
+    return is_said and _are_in(content(_head(own)), said)
 
 
 def _head(clause: str) -> str:

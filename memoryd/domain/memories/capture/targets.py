@@ -20,7 +20,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
-from memoryd.domain.memories.capture.clauses import new_value_of, replaced_value
+from memoryd.domain.memories.capture.clauses import new_values_of, replaced_value
 from memoryd.domain.memories.capture.corrections import NAME, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
 from memoryd.domain.memories.capture.exchange import exchanged, renewed, still_holds
@@ -99,12 +99,10 @@ def target_of(
     return _over(revision, best[0], standing)
 
 
-def _renewed_clause(revision: Revision, standing: Sequence[_Candidate]) -> Target | None:
+def _renewed_clause(revision: Revision, near: Sequence[_Candidate]) -> Target | None:
     """Return the one memory a clause of which says all that the sentence does, with another value."""
-    new = new_value_of(revision)
-    if not new:
-        return None
-    pairs = ((one.memory, replaced_value(revision, one.memory.line.text, one.words, new)) for one in standing)
+    new = new_values_of(revision)
+    pairs = ((one.memory, replaced_value(new, one.memory.line.text, one.words)) for one in near)
     found = [(memory, pair) for memory, pair in pairs if pair is not None]
     if len(found) != 1:
         return None
@@ -289,16 +287,16 @@ class _Search:
         if new and new <= one.words:
             return False
         text = one.memory.line.text
-        kinds, others = ({value.kind for value in self._values_in(told)} & TIMES for told in (text, revision.new))
-        if kinds and others and kinds.isdisjoint(others):
-            # a date is no time of day
-            return False
         if not about:
             return self._is_home_left(one)
         subject = self._subject_in(text)
         is_whole = self._rarity.share(about & one.words, about) >= _MOST
         is_about = bool(subject) and self._rarity.share(subject & about, subject) >= _MOST
-        return is_whole and is_about and self._is_same_subject(one)
+        if not (is_whole and is_about and self._is_same_subject(one)):
+            return False
+        # a date is no time of day
+        kinds, others = ({value.kind for value in self._values_in(told)} & TIMES for told in (text, revision.new))
+        return not (kinds and others and kinds.isdisjoint(others))
 
     def _is_home_left(self, one: _Candidate) -> bool:
         revision = self._revision
@@ -425,7 +423,7 @@ def _over(revision: Revision, found: _Candidate, standing: Iterable[_Candidate])
     memory = found.memory
     text = renewed(revision, memory.line.text)
     if text == revision.text and still_holds(revision, memory.line.text):
-        pair = replaced_value(revision, memory.line.text, found.words, new_value_of(revision))
+        pair = replaced_value(new_values_of(revision), memory.line.text, found.words)
         if pair is None:
             return Target(revision, text, disputed=(memory,))
         text = exchanged(memory.line.text, pair)

@@ -8,6 +8,7 @@ different ones, are an old and a new version.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import log
 from typing import Final
 
@@ -296,6 +297,7 @@ _HAN_STOPS: Final = expression(
 _HAN_RUN: Final = expression(rf"[{HAN}]+")
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """Return an English word without the ending that its number, tense or doer gives it."""
     plain = word.replace("-", "")
