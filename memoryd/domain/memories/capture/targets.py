@@ -256,10 +256,6 @@ class _Search:
             return False
         said = self._rest | self._about
         subject, fixed = self._subject_in(text), one.words - content(pair[0].text)
-        # who is at home until five has told nothing of a club at four; of Chinese words pairs of signs are known alone
-        own = said - content(pair[1].text)
-        if own and not _HAN.search(self._revision.plain) and self._rarity.share(own & one.words, own) < _HALF:
-            return False
         is_about = bool(subject) and self._rarity.share(subject & said, subject) >= _SUBJECT
         return is_about or (bool(fixed) and self._rarity.share(fixed & said, fixed) >= _MOST)
 
