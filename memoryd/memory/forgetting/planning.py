@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
+from memoryd.domain.memories.capture.values import stem
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
     ForgetTarget,
@@ -315,6 +316,7 @@ DROPPED: Final[tuple[Callable[[], None], ...]] = (
     commonness.cache_clear,
     parsed_line.cache_clear,
     root_of.cache_clear,
+    stem.cache_clear,
 )
 """All functions that hold a text, or words of one; a test knows what else is remembered, and that it is no text."""
 

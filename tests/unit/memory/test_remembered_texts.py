@@ -22,6 +22,7 @@ from tests.package_trees import TREES
 from tests.unit.domain.memories.books import book_from
 
 HOLD_TEXT = {
+    "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
     "domain/memories/unasked/concepts.py": {"root_of"},
     "domain/sessions/making_turns.py": {"answer_words"},
