@@ -17,7 +17,7 @@ from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN, TypedValue, content, stem, values_in
 from memoryd.domain.memories.facts.tenses import tells_what_happened
 
-Values = Callable[[str], list[TypedValue]]
+ReadValues = Callable[[str], list[TypedValue]]
 _KINDS: Final = frozenset(["date", "time", "days", "phone", "money"])
 _AMOUNT: Final = "amount "
 _END: Final = expression(
@@ -86,7 +86,7 @@ class NewValue(Struct, frozen=True):
         return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
 
 
-def new_values_of(revision: Revision, read: Values = values_in) -> list[NewValue]:
+def new_values_of(revision: Revision, read: ReadValues = values_in) -> list[NewValue]:
     """Return the typed values of a sentence with the clauses where they stand; none if it denies something."""
     if revision.old or _DENIES.search(revision.plain):
         return []
@@ -108,7 +108,7 @@ def new_values_of(revision: Revision, read: Values = values_in) -> list[NewValue
 
 
 def replaced_value(
-    new: Sequence[NewValue], text: str, words: frozenset[str], read: Values = values_in
+    new: Sequence[NewValue], text: str, words: frozenset[str], read: ReadValues = values_in
 ) -> tuple[TypedValue, TypedValue] | None:
     """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
     if not any(one.may_be_of(text, words) for one in new):
@@ -170,7 +170,7 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
         yield at, len(text)
 
 
-def _places(text: str, kind: str, read: Values) -> Iterator[tuple[str, list[TypedValue]]]:
+def _places(text: str, kind: str, read: ReadValues) -> Iterator[tuple[str, list[TypedValue]]]:
     """Yield what each clause with values of a kind is about, and these: its own words, else those of the first."""
     values = [one for one in read(text) if one.kind == kind]
     main = ""
@@ -184,7 +184,7 @@ def _places(text: str, kind: str, read: Values) -> Iterator[tuple[str, list[Type
             yield (bare if has_own else main), held
 
 
-def _bare(clause: str, read: Values) -> str:
+def _bare(clause: str, read: ReadValues) -> str:
     """Return a clause without its typed values, and the words of a change."""
     for one in reversed(read(clause)):
         if _is_typed(one):
