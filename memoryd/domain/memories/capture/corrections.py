@@ -39,11 +39,12 @@ _RULE: Final = expression(
     re.IGNORECASE,
 )
 _BARE_RULE: Final = expression(
-    r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|so|there"
-    r"|now|again))*\W*\Z",
+    r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|them|so|there"
+    r"|now|yet|again|for now))*\W*\Z"
+    r"|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z",
     re.IGNORECASE,
 )
-"""`Stop doing that` says nothing tomorrow."""
+"""`Stop doing that` says nothing tomorrow, nor do 别发 and `don't send it yet`."""
 _AFTER: Final = expression(
     rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}"
     rf"|\w+)\b",
@@ -128,8 +129,9 @@ def found_correction(plain: str, *, is_led: bool = False) -> str:
 
     `is_led`: the sentence before said only that something was wrong.
     """
-    is_rule = (_RULE.match(plain) and not _BARE_RULE.match(plain)) or (_BLAMES.match(plain) and _AFTER.search(plain))
-    if is_lead(plain) or (_IDLE.search(plain) and not is_rule):
+    is_bare = _BARE_RULE.match(plain)
+    is_rule = (_RULE.match(plain) and not is_bare) or (_BLAMES.match(plain) and _AFTER.search(plain))
+    if is_bare or is_lead(plain) or (_IDLE.search(plain) and not is_rule):
         return ""
     if is_rule or _FROM_NOW.search(plain) or _CHINESE_RULE.match(plain) or _CHINESE_FROM_NOW.search(plain):
         return "a rule for answers"

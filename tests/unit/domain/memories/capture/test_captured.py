@@ -205,6 +205,9 @@ DURABLE = [
 ]
 OF_THIS_MOMENT = [
     "Stop doing that.",
+    "don't send it yet",
+    "别发",
+    "先别发出去。",
     "I like the blue one better.",
     "I like the second one more.",
     "I hate it.",
