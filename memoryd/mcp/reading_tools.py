@@ -1,7 +1,6 @@
 """The tools that read: search, recall, open proposals, and the lines or the memory that were found."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from memoryd.domain.citations import Citation, conversation_cited, is_conversation, parse
 from memoryd.domain.text.tokens import estimate
@@ -181,7 +180,7 @@ def document_told(document: MemoryDocumentReply) -> FoundText:
         end_line=cited.end_line,
         id=document["id"],
         kind=document["kind"],
-        day=datetime.fromtimestamp(document["created_at"], UTC).astimezone().date().isoformat(),
+        day=document["created_day"],
         about=document["entities"] or None,
         tier=document["tier"],
         pinned=document["pinned"] or None,

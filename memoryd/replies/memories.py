@@ -7,7 +7,7 @@ from memoryd.replies.search import SearchHealth
 
 
 class MemoryDocumentReply(TypedDict):
-    """A memory: `importance` is 0 to 1, `created_at` and `accessed_at` are Unix seconds."""
+    """A memory: `importance` is 0 to 1, `created_at` and `accessed_at` are Unix seconds, days are the owner's."""
 
     id: str
     scope: str
@@ -21,7 +21,9 @@ class MemoryDocumentReply(TypedDict):
     entities: list[str]
     access_count: int
     created_at: float
+    created_day: str
     accessed_at: float
+    accessed_day: str
     abstract_text: str
     overview_text: str
     citation: str

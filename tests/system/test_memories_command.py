@@ -3,12 +3,16 @@
 import json
 import sys
 from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.mcp_program import driven
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
@@ -173,3 +177,21 @@ def test_why_and_decay_tell_how_long_use_keeps_it_in_the_core(daemon: RunningDae
     assert decoded(daemon, "decay", "--in", "30d")["moving"] == 0
     typed(daemon, "pin", key)
     assert "leaves the core" not in typed(daemon, "why", key)
+
+
+def test_days_are_the_owners_in_a_client_of_another_zone(tmp_path: Path) -> None:
+    workspace, zone = tmp_path / "workspace", "Pacific/Kiritimati"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory/2026-11-10.md").write_text("## Retain\n- W @Bram: The spare key hangs behind the boiler.\n")
+    config = write_config(tmp_path, workspace, None, memory={"timezone": zone})
+    with (
+        RunningDaemon(tmp_path, config, workspace, environment={"TZ": "Etc/GMT+12"}) as daemon,
+        driven(daemon) as asked,
+    ):
+        daemon.client().sync()
+        [one] = asked.answer("memory_search", query="where is the spare key", corpus="memories")["results"]
+        assert (one["day"], one["path"]) == ("2026-11-10", "memory/2026-11-10.md")
+        assert asked.answer("memory_get", id=one["id"])["memory"]["day"] == one["day"]
+        shown = typed(daemon, "show", one["id"])
+        assert "written     2026-11-10\n" in shown
+        assert f"last on {datetime.now(ZoneInfo(zone)).date()}\n" in shown

@@ -76,7 +76,7 @@ def begun(home: Path, notes: dict[str, str] = NOTES, **memory: object) -> Runnin
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    with begun(tmp_path) as running:
+    with begun(tmp_path, timezone="Asia/Kolkata") as running:
         yield running
 
 
@@ -259,6 +259,7 @@ def test_accepted_proposal_follows_its_lines_or_is_outdated(daemon: RunningDaemo
     stale, pinned = of_kind(daemon, "core-out"), of_kind(daemon, "core-in")
     core.write_text("A line above.\n\n" + core.read_text())
     client.accept_proposal(stale["id"])
+    assert {one[-6:] for one in (stale["madeAt"], str(client.proposal(stale["id"])["decidedAt"]))} == {"+05:30"}
     assert core.read_text() == "A line above.\n\n# Memory\n\n- Peter: The gate code is 4711.\n"
     core.write_text("Something else.\n")
     with pytest.raises(InvalidRequest, match="no longer clear"):

@@ -7,7 +7,7 @@ within reach; a session writes only what is its agent's own, and nothing of the 
 import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -157,12 +157,13 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         return told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
 
     def _document(self, memory: Memory) -> MemoryDocument:
-        created, usage = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id)
+        created, used = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
         return MemoryDocument(
             memory=memory,
             scope=self._told_scope(memory),
             created_at=created,
-            accessed_at=created if usage.touched_at is None else usage.touched_at,
+            accessed_at=created if used is None else used,
+            accessed_day=memory.first_recorded if used is None else datetime.fromtimestamp(used, self.zone).date(),
             terms=self.usage.terms(memory),
         )
 

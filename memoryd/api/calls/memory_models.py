@@ -44,8 +44,12 @@ class MemoryDocumentReply(Reply):
     """How often it was used."""
     created_at: float
     """When it was written first, in Unix seconds; the beginning of that day."""
+    created_day: str
+    """That day, as the owner's calendar has it."""
     accessed_at: float
     """When it was used last, in Unix seconds; as `created_at` if it never was."""
+    accessed_day: str
+    """The day of `accessed_at`, as the owner's calendar has it."""
     abstract_text: str
     """One sentence of it."""
     overview_text: str

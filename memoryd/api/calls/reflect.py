@@ -1,17 +1,18 @@
 """`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Annotated
 
 from fastapi import Path, Query
 from msgspec.structs import asdict
 from pydantic import Field
 
+from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.models import AgentId, Reply, Request
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalKind, ProposalState
 from memoryd.memory.reflect.pages import ReflectOutcome
-from memoryd.memory.reflect.proposals import DecidedProposal, ProposalQueue
+from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.wire import PROPOSALS_MAX
 
 
@@ -101,9 +102,9 @@ class ProposalReply(ProposalSummaryReply):
     state: ProposalState
     """`open`, or what became of it."""
     made_at: datetime
-    """When it was made, ISO 8601."""
+    """When it was made, ISO 8601, by the owner's clock."""
     decided_at: datetime | None
-    """When it was decided, ISO 8601; null while it is open."""
+    """When it was decided, ISO 8601, by the owner's clock; null while it is open."""
 
 
 class ProposalsReply(Reply):
@@ -146,31 +147,35 @@ async def proposals(
     admitted: AdmittedByQuery, memories: Memories, state: StateParameter = None, limit: ProposalLimit = 100
 ) -> ProposalsReply:
     """List changes that wait for the owner, or that were decided."""
-    found = await memories.retained(admitted).reflect.proposals.all(state)
-    return ProposalsReply(proposals=[_proposal_reply(one) for one in found[:limit]], total=len(found))
+    use = memories.retained(admitted).reflect
+    found = await use.proposals.all(state)
+    return ProposalsReply(proposals=[_proposal_reply(one, use.zone) for one in found[:limit]], total=len(found))
 
 
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:
     """Show one proposal with its diff."""
-    return _proposal_reply(await memories.retained(admitted).reflect.proposals.shown(proposal))
+    use = memories.retained(admitted).reflect
+    return _proposal_reply(await use.proposals.shown(proposal), use.zone)
 
 
 async def accept(
     proposal: ProposalName, request: ProposalDecision, caller: Asking, memories: Memories
 ) -> DecidedProposalReply:
     """Write what a proposal says, where its lines still stand unmistakably."""
-    return _decided_reply(await _queue(request, caller, memories).accept(proposal))
+    use = _reflect_use(request, caller, memories)
+    return _decided_reply(await use.proposals.accept(proposal), use.zone)
 
 
 async def reject(
     proposal: ProposalName, request: ProposalDecision, caller: Asking, memories: Memories
 ) -> DecidedProposalReply:
     """Take a proposal out of the queue; the same lines are not proposed again."""
-    return _decided_reply(await _queue(request, caller, memories).reject(proposal))
+    use = _reflect_use(request, caller, memories)
+    return _decided_reply(await use.proposals.reject(proposal), use.zone)
 
 
-def _queue(request: ProposalDecision, caller: Asking, memories: Memories) -> ProposalQueue:
-    return memories.retained(caller.admit(request.agent, None)).reflect.proposals
+def _reflect_use(request: ProposalDecision, caller: Asking, memories: Memories) -> ReflectUse:
+    return memories.retained(caller.admit(request.agent, None)).reflect
 
 
 def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
@@ -192,7 +197,7 @@ def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
     )
 
 
-def _proposal_reply(one: Proposal) -> ProposalReply:
+def _proposal_reply(one: Proposal, zone: tzinfo | None) -> ProposalReply:
     change = one.change
     return ProposalReply(
         id=one.id,
@@ -202,11 +207,11 @@ def _proposal_reply(one: Proposal) -> ProposalReply:
         diff=change.diff,
         memories=list(change.memories),
         state=one.state,
-        made_at=one.made_at,
-        decided_at=one.decided_at,
+        made_at=one.made_at.astimezone(zone),
+        decided_at=one.decided_at and one.decided_at.astimezone(zone),
     )
 
 
-def _decided_reply(decided: DecidedProposal) -> DecidedProposalReply:
-    told = _proposal_reply(decided.proposal).model_dump()
+def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProposalReply:
+    told = _proposal_reply(decided.proposal, zone).model_dump()
     return DecidedProposalReply(**told, change=decided.change, note=decided.note)

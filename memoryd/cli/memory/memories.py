@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 import click
 
@@ -302,7 +301,7 @@ def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
         "importance": f"{one['importance']:g}",
         "relevance": f"{one['relevance']:.2f}",
         "used": _use(one),
-        "written": _day(one["created_at"]),
+        "written": one["created_day"],
         "newer": ", ".join(key[:SHORT_ID] for key in one["superseded_by"]),
         "lines": ", ".join(map(harmless_line, one["sources"])),
     }
@@ -312,11 +311,7 @@ def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
 def _use(one: MemoryDocumentReply) -> str:
     if not one["access_count"]:
         return "never"
-    return f"{count(one['access_count'], 'time')}, last on {_day(one['accessed_at'])}"
-
-
-def _day(at: float) -> str:
-    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d}"
+    return f"{count(one['access_count'], 'time')}, last on {one['accessed_day']}"
 
 
 def status_lines(reply: MemoryStatsReply) -> Iterator[str]:

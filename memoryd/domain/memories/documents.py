@@ -35,6 +35,8 @@ class MemoryDocument(Struct, frozen=True, kw_only=True):
     """The beginning of the day on which it was written first."""
     accessed_at: float
     """When it was used last; when it was created, if it never was."""
+    accessed_day: date
+    """The day of `accessed_at`, as the owner's calendar has it."""
     terms: RelevanceTerms
     superseded_by: tuple[MemoryId, ...] = ()
     score: float | None = None
@@ -58,6 +60,10 @@ class MemoryDocument(Struct, frozen=True, kw_only=True):
     @property
     def tier(self) -> Tier:
         return self.terms.tier
+
+    @property
+    def created_day(self) -> date:
+        return self.memory.first_recorded
 
     @property
     def access_count(self) -> int:

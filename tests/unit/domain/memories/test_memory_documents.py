@@ -38,6 +38,7 @@ def document(number: int, *, scope: str = "", age: float = 0.0, is_alone: bool =
         scope=told_scope(scope, "main", is_alone=is_alone),
         created_at=0.0,
         accessed_at=0.0,
+        accessed_day=DAY,
         terms=terms_of(Tier.WORKING if number % 3 else Tier.CORE, TierReason.STAYS, facts, TierSettings()),
     )
 
