@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, is_answered, joined_answer, made_turn
-from memoryd.domain.sessions.names import is_over, safe_id, session_id
+from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (
     FoundTurn,
     TakenTurns,
@@ -241,20 +241,21 @@ class Answering:
         self._commonness = commonness
 
     def waiting(self, key: str, agent: str, at: datetime) -> tuple[SessionId, Turn] | None:
-        """Return the last turn that was said under a session key, if what is said now can be its answer.
+        """Return the last turn that was said under a session key, if what is said at a time can be its answer.
 
         One that was answered goes on being so until its session is over.
         """
         self._sessions.look()
         known = self._sessions.known
-        newest = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, is_open=True)
-        newest = newest or known.newest(agent, key)
+        # one that was over before its answer came is nearer than one that was asked at another time
+        of_then = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, at=at)
+        newest = of_then or known.newest(agent, key, is_open=True) or known.newest(agent, key)
         if newest is None or not head_of(newest).is_remembered or place_of(head_of(newest)) is not None:
             return None
         whole = self._sessions.read(head_of(newest).id, agent=agent)
         last = whole.turns[-1] if whole.turns else None
         has_ended = whole.end.is_over or is_over(whole.last_activity, at)
-        if last is None or (is_answered(last) and has_ended):
+        if last is None or is_earlier(at, whole.begun) or (is_answered(last) and has_ended):
             return None
         return whole.id, last
 

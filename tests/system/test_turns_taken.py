@@ -381,6 +381,19 @@ def test_older_messages_after_an_end_share_a_session(client: Client) -> None:
     assert later[0] == later[1] != first
 
 
+def test_old_answer_is_no_answer_to_what_is_asked_now(client: Client) -> None:
+    asked = key("march")
+    march = client.turn("Which rope holds the awning?", session_key=asked, at="2026-03-10T12:00:00Z")
+    client.turn(role="system", event="end", session_key=asked)
+    now = client.turn("Which rope holds the swing?", session_key=asked)
+    told = client.turn("The blue one.", role="assistant", session_key=asked, at="2026-03-10T12:00:05Z")
+    assert (told["session"], told["seq"]) == (march["session"], 1)
+    lost = client.turn("The red one.", role="assistant", session_key=asked, at="2026-02-01T12:00:00Z")
+    assert (lost["session"], lost["health"]["log"]["state"]) == (None, "off")
+    told = client.turn("The chain.", role="assistant", session_key=asked)
+    assert (told["session"], told["seq"]) == (now["session"], 1)
+
+
 def test_nothing_is_kept_of_what_is_not_to_be_remembered(client: Client, daemon: RunningDaemon) -> None:
     asked = key("secret")
     client.remember_session(session_key=asked, remember=False)

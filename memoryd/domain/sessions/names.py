@@ -64,7 +64,12 @@ def is_over(last_activity: datetime, now: datetime, idle: timedelta = IDLE) -> b
 
 def belongs(begun: datetime, last_activity: datetime, at: datetime, idle: timedelta = IDLE) -> bool:
     """Tell whether what was said at a time is of a session, which may have told of it late; else it begins another."""
-    return begun - at < idle and not is_over(last_activity, at, idle)
+    return not is_earlier(at, begun, idle) and not is_over(last_activity, at, idle)
+
+
+def is_earlier(at: datetime, begun: datetime, idle: timedelta = IDLE) -> bool:
+    """Tell whether what was said at a time was said too long before a session to be of it."""
+    return begun - at >= idle
 
 
 def safe_id(name: str) -> SessionId:
