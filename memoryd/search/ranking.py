@@ -16,12 +16,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Background, Floors, TermStatistics, Verdict, floors
 from memoryd.domain.ranking.fusion import Evidence, Weights, dealt, relative, weighted
 from memoryd.domain.ranking.selection import (
     Contender,
+    Decay,
     decay_of,
     family_share,
     file_share,
@@ -31,6 +32,7 @@ from memoryd.domain.ranking.selection import (
     tokens,
     with_literal,
 )
+from memoryd.domain.sessions.conversation_parts import told_share
 from memoryd.domain.skips import SkipReason
 from memoryd.search.hits import Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
@@ -242,7 +244,8 @@ def select(
     Noise takes the places that are left, and never part in what happens to the others: a hit that tells something is
     moved by no stranger.
     """
-    aged = sorted((_aged(hit, settings, now) for hit in candidates), key=_by_worth)
+    weights = floors.idf.weights if floors else {}
+    aged = sorted((_aged(hit, settings, now, weights) for hit in candidates), key=_by_worth)
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
     eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
@@ -268,11 +271,15 @@ def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
     return hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score
 
 
-def _aged(hit: Hit, settings: SelectionSettings, now: datetime) -> Hit:
-    if settings.half_life_days is None:
-        return hit
-    chunk = hit.chunk
-    decay = decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=settings.half_life_days, now=now)
+def _aged(hit: Hit, settings: SelectionSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
+    chunk, half_life = hit.chunk, settings.half_life_days
+    decay = (
+        Decay()
+        if half_life is None
+        else decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
+    )
+    if chunk.source == Source.SESSIONS:
+        decay = replace(decay, told=told_share(chunk.text, weights))
     return replace(hit, score=hit.score * decay.factor, decay=decay)
 
 
@@ -374,7 +381,9 @@ def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> H
     if hit.verdict is Verdict.NONE and floors is not None:
         reasons.append(floors.nothing_in(hit.terms, hit.cosine))
     if hit.decay.age_days is not None:
-        reasons.append(f"decayed to {hit.decay.factor:.0%} after {hit.decay.age_days} days")
+        reasons.append(f"decayed to {hit.decay.by_age:.0%} after {hit.decay.age_days} days")
+    if hit.decay.told < 1:
+        reasons.append(f"{1 - hit.decay.told:.0%} of what it holds of the question was asked there and not answered")
     if place < sorted_place:
         reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
     if place > sorted_place:

@@ -394,6 +394,25 @@ def test_old_answer_is_no_answer_to_what_is_asked_now(client: Client) -> None:
     assert (told["session"], told["seq"]) == (now["session"], 1)
 
 
+def test_answered_conversation_is_found_before_what_was_just_asked(client: Client) -> None:
+    beans = key("beans")
+    client.turn("How long do the borlotti beans soak?", session_key=beans, at="2026-11-20T10:00:00Z")
+    answer = "Overnight, about twelve hours in cold water, because they are old."
+    told = client.turn(answer, role="assistant", session_key=beans, at="2026-11-20T10:00:05Z")
+    asked = "how long do the borlotti beans soak again?"
+    again = client.turn(asked, session_key=beans)
+    assert answer in again["context"], "what comes with the message has the conversation"
+
+    def found(sources: list[str], most: int = 6) -> list[str]:
+        hits = client.search(asked, sources=sources, max_results=most)["results"]
+        return [hit["path"] for hit in hits if "borlotti" in hit["snippet"]]
+
+    names = [f"session:{one['session']}" for one in (told, again)]
+    eventually(lambda: set(found(["sessions"])) == set(names), seconds=PATIENCE)
+    assert found(["sessions"]) == found(["memory", "sessions"]) == names
+    assert found(["sessions"], 1) == names[:1]
+
+
 def test_nothing_is_kept_of_what_is_not_to_be_remembered(client: Client, daemon: RunningDaemon) -> None:
     asked = key("secret")
     client.remember_session(session_key=asked, remember=False)

@@ -71,7 +71,7 @@ class HitExplanation(Reply):
     """
 
     base_score: float
-    """What words and meaning say together before age counts, 0 to 1."""
+    """What words and meaning say together before `decay` counts, 0 to 1."""
     merged_rank: int | None
     """The place by `baseScore`, from 1; null where there is none."""
     rerank_rank: int | None
@@ -91,7 +91,7 @@ class HitExplanation(Reply):
     terms: list[str]
     """The words of the question that stand in it."""
     decay: float
-    """What its age leaves of the score, 0 to 1."""
+    """What its age leaves of the score, 0 to 1; of a conversation less where it only asks what nobody answered."""
     age_days: int | None
     """Its age in whole days; null for what does not age, or while decay is off."""
     copies: list[str]

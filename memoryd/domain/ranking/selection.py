@@ -43,11 +43,23 @@ from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 EVERGREEN_FOLDER = "bank/"
 
 
-class Decay(Struct, frozen=True):
-    """What age takes from a score: the factor, 0 to 1, and the whole days; None for what lasts."""
+ECHO: Final = 0.25
+"""What a question that nobody answered keeps of its score, which has more of the words asked for than any answer."""
 
-    factor: float = 1.0
+
+class Decay(Struct, frozen=True):
+    """What is taken from a score: by age, 0 to 1 with its whole days, None for what lasts; and from an echo.
+
+    `told` is how much of what a conversation holds of the question was more than asked, and answered by nobody.
+    """
+
+    by_age: float = 1.0
     age_days: int | None = None
+    told: float = 1.0
+
+    @property
+    def factor(self) -> float:
+        return self.by_age * (ECHO + (1 - ECHO) * self.told)
 
 
 def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:

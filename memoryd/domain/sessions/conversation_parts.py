@@ -7,13 +7,15 @@ An export has `# Session <id>` first, then line n of the transcript as line n + 
 one are places in the other by counting alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.memories.times.grammar import only_asks
+from memoryd.domain.ranking.snippets import ASKED, exchange, line_table, split_lines, squeezed
 
 PART_CHARS: Final = 16_384
 """A part of so much text is closed: what is written anew when a conversation grows stays small."""
@@ -76,6 +78,28 @@ def _with(part: ConversationPart, line: ConversationLine) -> ConversationPart:
     return ConversationPart(
         part.first_line, f"{part.text}{gap}{line.text}", part.spoken + 1, line.at_ns or part.last_ns
     )
+
+
+def told_share(text: str, weights: Mapping[str, float]) -> float:
+    """Return how much of what a part holds of a question was told and not only asked, and answered by nobody: 0 to 1.
+
+    `weights` say how telling each term of the question is.
+    """
+    lines = split_lines(squeezed(text).text)
+    told = [not _only_asks(lines, at) for at in range(len(lines))]
+    if all(told):
+        return 1.0
+    held: dict[str, float] = {}
+    heard: dict[str, float] = {}
+    for line, is_told in zip(line_table(lines, weights, ()), told, strict=True):
+        held |= line.weights
+        heard |= line.weights if is_told else {}
+    return sum(heard.values()) / sum(held.values()) if held else float(any(told))
+
+
+def _only_asks(lines: Sequence[str], at: int) -> bool:
+    is_alone = lines[at].startswith(ASKED) and exchange(lines, at) == (at, at)
+    return is_alone and only_asks(lines[at].removeprefix(ASKED))
 
 
 SUFFIX: Final = ".session.md"

@@ -185,6 +185,12 @@ def asked_text(plain: str, clauses: Sequence[Clause]) -> str:
     return " ".join(one.text for one in clauses if one.mood is Mood.ASKS) or plain
 
 
+def only_asks(plain: str) -> bool:
+    """Tell whether a text asks something and states nothing."""
+    moods = {one.mood for one in clauses_of(plain)}
+    return Mood.ASKS in moods and Mood.STATES not in moods
+
+
 def asks_ahead(clauses: Sequence[Clause]) -> bool:
     """Tell whether an English question is about what is, and not what was: its weekdays are to come."""
     asking = [one for one in clauses if one.mood is Mood.ASKS]

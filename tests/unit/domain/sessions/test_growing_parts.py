@@ -11,6 +11,7 @@ from memoryd.domain.sessions.conversation_parts import (
     ConversationLine,
     ConversationPart,
     grown,
+    told_share,
 )
 from memoryd.domain.sessions.transcripts.records import folded
 
@@ -80,3 +81,20 @@ def test_steps_leave_no_trace(shape: list[tuple[int, int]], data: st.DataObject)
     assert list(stepwise.values()) == whole
     assert lines_of(whole) == {line.number: line.text for line in lines}
     assert all(part.text.split("\n")[0] and part.text.split("\n")[-1] for part in whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("User: How long do the beans soak?\nAssistant: Overnight, in cold water.", 1.0),
+        ("User: How long do the beans soak?\n\n\nAssistant: Overnight, in cold water.", 1.0),
+        ("User: What is for lunch?\n\nUser: how long do the beans soak again?", 0.0),
+        ("User: 豆子要泡多久？", 0.0),
+        ("User: The beans soak overnight, please remember.", 1.0),
+        ("User: Which beans?\nAssistant: The red ones.\nUser: And how long do they soak?", 0.5),
+        ("User: What is for lunch?\nAssistant: Rice.\nUser: And for tea?", 1.0),
+        ("User: Shall we walk?", 0.0),
+    ],
+)
+def test_a_question_without_an_answer_tells_nothing(text: str, share: float) -> None:
+    assert told_share(text, {"beans": 1.0, "soak": 1.0, "豆子": 1.0}) == share
