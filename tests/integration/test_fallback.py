@@ -28,6 +28,7 @@ from memoryd.models.fetching import Progress
 from memoryd.retry import Retry
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
 from tests.embedding_endpoint import Endpoint
+from tests.fakes import FakeClock
 from tests.waiting import eventually_async
 
 QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=4, window=30.0)
@@ -82,7 +83,7 @@ def write_secrets(folder: Path, key: str) -> None:
 class Scene:
     """A remote provider with a spare behind it."""
 
-    def __init__(self, folder: Path, endpoint: Endpoint, key: str = "first-key") -> None:
+    def __init__(self, folder: Path, endpoint: Endpoint, key: str = "first-key", *, retry: Retry | None = None) -> None:
         news = asyncio.Event()
         self.changes: list[EmbedderPhase] = []
         self.slot = EmbedderSlot(lambda state: self.changes.append(state.phase))
@@ -93,7 +94,7 @@ class Scene:
             slot=EmbedderSlot(lambda _: news.set()),
             book=SpendingBook(folder / "spending.json"),
             jobs=folder / "batches",
-            retry=Retry(QUICK),
+            retry=retry or Retry(QUICK),
             look_seconds=LOOK,
         )
         self.spare = Spare(EmbedderSlot(lambda _: news.set()))
@@ -263,6 +264,34 @@ async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_pat
             endpoint.kill()
             await scene.asked_until("spare")
             assert scene.spare.starts == 1, "it went on running"
+
+
+async def test_first_is_back_within_75_seconds_of_its_answering_again(tmp_path: Path) -> None:
+    clock, rule = FakeClock(), BreakerRule()
+    with Endpoint(tmp_path) as endpoint:
+        scene = Scene(tmp_path, endpoint, retry=Retry(clock=clock, chance=lambda: 1.0))
+
+        async def is_left() -> bool:
+            # the pauses between the failures that make an outage
+            clock.advance(1)
+            await scene.ask()
+            return scene.provider() == "spare"
+
+        async with scene.running():
+            await eventually_async(lambda: scene.provider() == "openai")
+            endpoint.kill()
+            await eventually_async(is_left)
+            # the worst moment: a try has just failed
+            clock.advance(rule.longest_delay)
+            endpoint.start()
+            for _ in range(5):
+                await asyncio.sleep(LOOK)
+                assert scene.slot.stand_in is not None, "nobody asks again before the pause is over"
+            clock.advance(rule.longest_delay * rule.jitter)
+            await eventually_async(lambda: scene.provider() == "openai")
+            assert scene.slot.stand_in is None
+            await scene.ask()
+            assert scene.first.trouble() is None
 
 
 async def test_one_failure_is_no_outage(tmp_path: Path) -> None:
