@@ -2,8 +2,8 @@
 test can kill and start again.
 
 Texts that share words get vectors that are near; of a picture or sound count the words that there are to see in it. One
-with `refused` among them is refused, and so is a text with `unspeakable`. Each text and file is noted once its answer
-has left.
+with `refused` among them is refused, and so is a text with `unspeakable`; the model `zeros` makes no vector. Each text
+and file is noted once its answer has left.
 """
 
 import base64
@@ -60,7 +60,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._answer(400, {"error": {"message": TEXT_REFUSAL, "type": "invalid_request_error"}})
             return
         size = body.get("dimensions", DIMENSIONS)
-        data = [{"index": at, "embedding": vector_of(text, size)} for at, text in enumerate(texts)]
+        told = [[0.0] * size if body["model"] == "zeros" else vector_of(text, size) for text in texts]
+        data = [{"index": at, "embedding": row} for at, row in enumerate(told)]
         self._answer(200, {"object": "list", "data": data, "model": body["model"]})
         self._note(texts, body["model"])
 

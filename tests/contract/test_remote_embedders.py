@@ -295,13 +295,27 @@ async def test_number_that_is_none_sets_one_passage_aside(server: EmbeddingServe
     assert same(third, unit(NOTES[2]))
 
 
-async def test_zeros_are_no_vector(server: EmbeddingServer) -> None:
+async def test_zeros_for_one_text_set_it_aside(server: EmbeddingServer) -> None:
     async with opened(server) as embedder:
-        server.behaviour = lambda _: Reply(200, server.dialect.answer([[0.0] * DIMENSIONS]))
-        (got,) = await embedder.embed_documents(PASSAGES[:1])
-        with pytest.raises(EmbeddingError, match="zeros"):
-            await embedder.embed_query("boiler")
-    assert isinstance(got, Unembeddable)
+        nothing = [0.0] * DIMENSIONS
+        server.script = [Reply(200, server.dialect.answer([nothing, numbers_for(NOTES[1]), numbers_for(NOTES[2])]))]
+        first, second, _ = await embedder.embed_documents(PASSAGES)
+    assert first == Unembeddable("the endpoint answered with zeros only")
+    assert same(second, unit(NOTES[1]))
+
+
+async def test_endpoint_that_answers_with_zeros_only_is_out(server: EmbeddingServer) -> None:
+    def zeros(asked: Asked) -> Reply:
+        return Reply(200, server.dialect.answer([[0.0] * DIMENSIONS] * len(server.dialect.texts(asked.body))))
+
+    async with opened(server) as embedder:
+        server.behaviour = zeros
+        for ask in (embedder.embed_documents(PASSAGES), embedder.embed_query("boiler")):
+            with pytest.raises(EmbedderUnavailable, match="zeros"):
+                await ask
+    with pytest.raises(EmbedderUnavailable, match="zeros"):
+        async with opened(server):
+            pass
 
 
 async def test_other_dimensions_are_never_mixed_in(server: EmbeddingServer) -> None:

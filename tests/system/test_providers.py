@@ -69,6 +69,16 @@ def paid_twice(endpoint: Endpoint) -> dict[str, int]:
     return {text: count for text, count in counts.items() if count > 1}
 
 
+def test_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, workspace: Path) -> None:
+    with Endpoint(tmp_path) as endpoint, running(tmp_path, workspace, remote(endpoint) | {"model": "zeros"}) as daemon:
+        eventually(lambda: ask(daemon)["health"]["arms"]["vector"]["state"] == "failed")
+        reply = ask(daemon)
+        assert (reply["mode"], reply["health"]["complete"]) == ("lexical", False)
+        assert "zeros" in str(reply["health"]["arms"]["vector"]["reason"])
+        assert reply["results"]
+        assert agent_of(daemon)["pendingEmbeddings"], "nothing is given up: they wait for an endpoint that works"
+
+
 def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
     write_notes(workspace, NOTES)
     with Endpoint(tmp_path, delay=0.4) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:

@@ -85,6 +85,10 @@ class Channel:
                     f"it now answers with {len(row)} dimensions, and {self.dimensions} are wanted",
                     hint="the model behind the address has changed; restart memoryd, or set outputDimensionality",
                 )
+        first, others = vector_of(rows[0]), rows[1:]
+        if isinstance(first, Unembeddable) and all(isinstance(vector_of(row), Unembeddable) for row in others):
+            # one of many is the fault of its text; where none is a vector, a probe tells whose fault it is
+            raise CallError(FailureKind.FAILING, first.reason)
         return rows
 
 
