@@ -165,6 +165,30 @@ def test_token_file_that_others_may_read_shuts_the_port(opened: OpenPort) -> Non
     eventually(lambda: not reason_of(opened), seconds=PATIENCE)
 
 
+def doctor_of_port(opened: OpenPort) -> tuple[str, str]:
+    (found,) = json.loads(memoryctl(opened, "doctor", "--section", "http", "--json"))["checks"]
+    return found["state"], found["message"]
+
+
+def test_doctor_tells_a_port_that_another_program_has(tmp_path: Path) -> None:
+    port = free_port()
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        with open_port(tmp_path, http={"port": port}, waits=False) as opened:
+            eventually(lambda: "another program listens there" in reason_of(opened), seconds=PATIENCE)
+            state, told = doctor_of_port(opened)
+            assert (state, told.partition(": ")[0]) == ("wrong", f"port {port} of 127.0.0.1")
+            assert "another program listens there" in told
+            opened.daemon.stop()
+            assert doctor_of_port(opened) == ("wrong", f"another program listens on port {port} of 127.0.0.1")
+            taken.close()
+            assert doctor_of_port(opened)[0] == "ok"
+            opened.daemon.start()
+            opened.until_open()
+            assert doctor_of_port(opened)[0] == "ok"
+
+
 def test_port_that_is_taken_is_told_and_opened_when_it_is_free(tmp_path: Path) -> None:
     port = free_port()
     with closing(socket.socket()) as taken:

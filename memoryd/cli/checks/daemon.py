@@ -15,7 +15,6 @@ from memoryd import __version__
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, lock_holder, lock_path
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.config.paths import SOCKET_PATH_MAX, socket_path
-from memoryd.config.root import Config
 from memoryd.errors import DaemonNotRunning, MemorydError, StoreUnavailable
 from memoryd.files.token_file import TokenFile
 from memoryd.replies.status import AgentStatus
@@ -85,27 +84,50 @@ LOOPBACK_PART: Final = "loopback port"
 @check(
     "http.token",
     "loopback port",
-    looks_at="where `http.enabled`: whether its token file can be trusted",
-    advice="`chmod 600` the file, or delete it: memoryd makes one",
+    looks_at="where `http.enabled`: whether its token file can be trusted, and who has the port",
+    advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
 def port(examination: Examination) -> Iterator[Finding]:
-    """Look at the token file of a port that is on. Tells no token."""
+    """Look at the token file of a port that is on, and at the port. Tells no token."""
     if examination.config.http.enabled:
-        yield _look(examination.config)
+        yield _look(examination)
     else:
         yield Finding(LOOPBACK_PART, "off", "http.enabled is false")
 
 
-def _look(config: Config) -> Finding:
-    http = config.http
+def _look(examination: Examination) -> Finding:
+    http = examination.config.http
     file, where = TokenFile(http.token_path()), f"port {http.port} of {http.host}"
+    told = f"token in {file.path}"
     try:
         file.read()
     except StoreUnavailable:
-        return Finding(LOOPBACK_PART, "ok", f"{where}; the token file {file.path} is made when memoryd starts")
+        told = f"the token file {file.path} is made when memoryd starts"
     except MemorydError as exc:
         return Finding(LOOPBACK_PART, "wrong", f"{where} stays closed: {exc}", exc.hint)
-    return Finding(LOOPBACK_PART, "ok", f"{where}, token in {file.path}")
+    return _shut(examination, where) or Finding(LOOPBACK_PART, "ok", f"{where}, {told}")
+
+
+def _shut(examination: Examination, where: str) -> Finding | None:
+    """Tell why a port is not open: by the daemon's word, else by whether somebody listens there."""
+    http, status = examination.config.http, examination.status
+    if status is None:
+        if examination.is_in_use or not _listens(http.host, http.port):
+            return None
+        hint = "end that program, or set http.port to another port"
+        return Finding(LOOPBACK_PART, "wrong", f"another program listens on {where}", hint)
+    opened = status.get("http")
+    if opened is None:
+        return Finding(LOOPBACK_PART, "look", f"memoryd runs without {where}", "memoryctl reload")
+    return Finding(LOOPBACK_PART, "wrong", f"{where}: {opened['reason']}") if opened["reason"] else None
+
+
+def _listens(host: str, port: int) -> bool:
+    try:
+        sockets.create_connection((host, port), timeout=_PROBE_SECONDS).close()
+    except OSError:
+        return False
+    return True
 
 
 PAUSE_SECONDS: Final = 3.0
