@@ -18,10 +18,11 @@ NAMES = (
     *("MEMORY.md", "bank/c.md", "memory/a.md", "memory/b.md", "memory/drafts/a.md"),
     *("memory/drafts/deep/b.md", "memory/private/a.md", "memory/private/b.md"),
 )
-PUBLIC_HEADS = ("", "", "---\ntitle: x\n---\n", "---\nmemory: true\n---\n", "memory: false is what I would write.\n\n")
+PUBLIC_HEADS = ("", "", "---\ntitle: x\n---\n", "+++\nmemory = true\n+++\n", "memory: false is what I would write.\n\n")
 PRIVATE_HEADS = (
     *("---\nmemory: false\n---\n", "---\n\nmemory: 'no'\n---\n", "---\ntags: [a\nmemory: false # x\n---\n"),
     *("\ufeff---\r\nmemory : False\r\n---\r\n", "---\nmemory: false\n", '---\n"memory": "off"\n...\n'),
+    *("+++\nmemory = false\n+++\n", '{"memory": false}\n', "# mine\n---\nmemory: off\n---\n"),
     "---\n" + "key: a long value of no interest\n" * 600 + "memory: false\n---\n",
 )
 RULES = (

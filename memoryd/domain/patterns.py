@@ -10,13 +10,14 @@ character, `?`, class or star of the pattern moves them with a few operations. A
 for hours if the pattern was written to make it.
 """
 
+import posixpath
 import re
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from msgspec import Struct
@@ -160,6 +161,11 @@ _QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»")
 _TAIL = expression(rf"[\s{_UNSEEN}]+$")
 _LEAD = expression(rf"^[\s{_UNSEEN}]+")
 _COMMENT = expression(r"\s+#.*$")
+_BACKSLASHES = expression(r"(?<=[\w*.])\\+(?=[\w*.])")
+"""Between folders, as Windows has it."""
+_FILE_AS_FOLDER = expression(r"[^/]\.\w{1,8}/$")
+_ALTERNATIVES = expression(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
+MAX_ALTERNATIVES = 32
 _SPECIAL = frozenset("*?[\\")
 _BLANKS, _CONTROLS = " \t", "".join(map(chr, (*range(32), 127)))
 _CLASSES = {
@@ -212,11 +218,12 @@ class Patterns:
     """The lines of an ignore file: the last one that matches decides, and below a hidden folder all is hidden.
 
     A line that git reads to the letter, and that so hides nothing, may have been meant otherwise: `./x`, `a//b`, `"x"`,
-    `x # why`, `x` with an invisible tail, or the path in `folder`, where the file lies. It hides what either
-    reading hides.
+    `a\\b`, `x # why`, `x` with an invisible tail, `x.md/`, `{a,b}`, or a path by way of `..`, `home` or `folder`, where
+    the file lies. It hides what either reading hides. `folds_case`, where the disk does.
     """
 
-    def __init__(self, lines: Sequence[str], *, folder: str = "") -> None:
+    def __init__(self, lines: Sequence[str], *, folder: str = "", home: str = "", folds_case: bool = False) -> None:
+        self._places, self._folds_case = (folder, home), folds_case
         self._patterns: list[tuple[_Pattern, ...]] = []
         """Of each line, all that it may mean."""
         refused: list[Refused] = []
@@ -227,7 +234,7 @@ class Patterns:
             try:
                 if len(self._patterns) >= MAX_PATTERNS:
                     raise _MalformedError(f"more than {MAX_PATTERNS} patterns")
-                self._patterns.append(tuple(_parsed(pattern, folder)))
+                self._patterns.append(tuple(self._parsed(pattern)))
             except _MalformedError as exc:
                 # one that was to bring something back hides no less by matching nothing
                 if not pattern.startswith("!"):
@@ -242,8 +249,21 @@ class Patterns:
         """Tell whether a path, whose parts stand between `/` and which ends in `/` if a folder's, is hidden."""
         if not self._patterns:
             return False
-        path = unicodedata.normalize("NFC", path)
+        path = self._plain(path)
         return any(self._answer(part) for part in _from_the_top(path))
+
+    def _parsed(self, pattern: str) -> Iterator[_Pattern]:
+        if len(pattern) > MAX_PATTERN_CHARS:
+            raise _MalformedError(f"longer than {MAX_PATTERN_CHARS} characters")
+        yield _parse(self._plain(pattern))
+        for other in _other_readings(pattern, *self._places):
+            with suppress(_MalformedError):
+                yield _parse(self._plain(other))
+
+    def _plain(self, text: str) -> str:
+        """Write what looks the same, or on this disk is the same, in one way."""
+        text = unicodedata.normalize("NFC", text)
+        return text.lower().replace("[:upper:]", "[:lower:]") if self._folds_case else text
 
     def _answer(self, path: str) -> bool:
         """Tell whether a pattern hides this very path; `..` is a way, not a name."""
@@ -285,23 +305,16 @@ def _trimmed(line: str) -> str:
     return bare + " " if slashes % 2 and bare != line else bare
 
 
-def _parsed(pattern: str, folder: str) -> Iterator[_Pattern]:
-    if len(pattern) > MAX_PATTERN_CHARS:
-        raise _MalformedError(f"longer than {MAX_PATTERN_CHARS} characters")
-    yield _parse(unicodedata.normalize("NFC", pattern))
-    for other in _other_readings(pattern, folder):
-        with suppress(_MalformedError):
-            yield _parse(unicodedata.normalize("NFC", other))
-
-
-def _other_readings(pattern: str, folder: str) -> list[str]:
+def _other_readings(pattern: str, folder: str, home: str) -> list[str]:
     """Return what may have been meant besides the letter; what brings something back is taken by the letter alone."""
     if pattern.startswith("!"):
         return []
     meant = [pattern]
-    for change in (_without_ends, _without_comment, _without_ends, _without_quotes, _with_plain_slashes):
+    for change in (_without_ends, partial(_COMMENT.sub, ""), _without_ends, _without_quotes, _with_plain_slashes):
         meant += [changed for one in meant if (changed := change(one)) not in meant]
-    meant += [one.removeprefix(folder) for one in meant if folder and one.startswith(f"{folder}/")]
+    meant += [other for one in meant for other in _alternatives(one) if other not in meant]
+    if folder:
+        meant += [path for one in meant if (path := _from_folder(one, folder, home)) not in meant]
     return [one for one in meant[1:] if one.strip("/") and one[0] not in "!#"]
 
 
@@ -312,19 +325,40 @@ def _without_ends(pattern: str) -> str:
     return _LEAD.sub("", pattern if slashes % 2 else bare)
 
 
-def _without_comment(pattern: str) -> str:
-    return _COMMENT.sub("", pattern)
-
-
 def _without_quotes(pattern: str) -> str:
     is_quoted = len(pattern) > 2 and pattern[0] + pattern[-1] in _QUOTES
     return pattern[1:-1] if is_quoted else pattern
 
 
 def _with_plain_slashes(pattern: str) -> str:
-    """Write full-width slashes as slashes, several as one, and a leading `./` as `/`."""
-    plain = re.sub("/{2,}", "/", pattern.replace("\uff0f", "/"))
-    return re.sub(r"^(?:\./)+", "/", re.sub(r"/(?:\./)+", "/", plain))
+    """Write other slashes between names as slashes, several as one, and a leading `./` as `/`; none ends a file."""
+    plain = re.sub("/{2,}", "/", _BACKSLASHES.sub("/", pattern).replace("\uff0f", "/"))
+    plain = re.sub(r"^(?:\./)+", "/", re.sub(r"/(?:\./)+", "/", plain))
+    return plain[:-1] if _FILE_AS_FOLDER.search(plain) else plain
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Write `{a,b}c` as `ac` and `bc`; raises _MalformedError for too many."""
+    done, open_ones = list[str](), [pattern]
+    while open_ones:
+        one = open_ones.pop()
+        if (found := _ALTERNATIVES.search(one)) is None:
+            done.append(one)
+        else:
+            open_ones += [one[: found.start()] + each + one[found.end() :] for each in found[1].split(",")]
+        if len(done) + len(open_ones) > MAX_ALTERNATIVES:
+            raise _MalformedError(f"more than {MAX_ALTERNATIVES} alternatives in braces")
+    return done
+
+
+def _from_folder(pattern: str, folder: str, home: str) -> str:
+    """Write a path by way of `..`, of the home folder or of the root as one from the folder on."""
+    is_whole = pattern.startswith("~/") or pattern.split("/")[:2] == folder.split("/")[:2]
+    if not is_whole and ".." not in pattern.split("/"):
+        return pattern
+    path = home + pattern[1:] if pattern[0] == "~" else pattern if is_whole else f"{folder}/{pattern}"
+    way = posixpath.relpath(path, folder) + "/" * pattern.endswith("/")
+    return way if way.startswith("../") else f"/{way}"
 
 
 def _parse(pattern: str) -> _Pattern:

@@ -79,6 +79,24 @@ class _Seen(Struct, frozen=True):
         return not now.is_torn and (self.data, self.trouble) == (now.data, now.trouble)
 
 
+def patterns_of(workspace: Path, lines: Sequence[str]) -> Patterns:
+    """Return the patterns of lines that are meant from a workspace on, as its disk and its owner know them."""
+    try:
+        home = str(Path.home())
+    except RuntimeError:
+        home = ""
+    folds_case = any(map(_has_two_cases, (workspace / IGNORE_FILE, workspace)))
+    return Patterns(lines, folder=str(workspace), home=home, folds_case=folds_case)
+
+
+def _has_two_cases(path: Path) -> bool:
+    other = path.with_name(path.name.swapcase())
+    try:
+        return other != path and path.samefile(other)
+    except OSError:
+        return False
+
+
 class LastGoodRules:
     """The rules of `workspace` that held last; their text is kept in the file `memory`, if there is one."""
 
@@ -91,7 +109,7 @@ class LastGoodRules:
 
     def parsed(self, text: str | None) -> Patterns:
         """Return the patterns of a text, one a line."""
-        return Patterns(_lines(text), folder=str(self._workspace))
+        return patterns_of(self._workspace, _lines(text))
 
     def are_lost_in(self, text: str) -> bool:
         """Tell whether one of the rules is missing from a text."""
@@ -150,7 +168,7 @@ class IgnoreFile:
         follow_symlinks: bool = False,
     ) -> None:
         self._workspace = workspace
-        self._exclude = Patterns(exclude)
+        self._exclude = patterns_of(workspace, exclude)
         self._timings = timings or IgnoreTimings()
         self._follow_symlinks = follow_symlinks
         self._lock = threading.Lock()

@@ -14,9 +14,8 @@ from memoryd.config.paths import qmd_home, state_dir
 from memoryd.config.qmd import QmdSection
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings
-from memoryd.domain.patterns import Patterns
 from memoryd.domain.sessions.conversation_parts import export_name
-from memoryd.files.ignore import Ruling
+from memoryd.files.ignore import Ruling, patterns_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
 from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
@@ -52,7 +51,7 @@ class AgentQmd:
     def __init__(self, agent: Agent, given: Dependencies) -> None:
         self._agent = agent
         self._given = given
-        self._exclude = Patterns(agent.memory_search.exclude)
+        self._exclude = patterns_of(given.workspace, agent.memory_search.exclude)
         self._was_out = True
         config, home = agent.memory.qmd, QmdHome(qmd_home(agent.id))
         self._copies = QmdCopies(

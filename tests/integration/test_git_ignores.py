@@ -21,7 +21,7 @@ PIECES = [
     *("[ab]", "[!a]", "[^b]", "[a-c]", "[]-a]", "[a-]", "[[:alpha:]]", "[[:upper:]b]", "[[:x:]]", "[\\]]", "[", "]"),
     *("[[:]", "[[:alpha]", "[a/b]", "[b-a]", "[!-a]", "[a\\-c]", "[z-é]"),
 ]
-SLIPS = re.compile(r"^\s|//|(^|/)\./|\s#")
+SLIPS = re.compile(r"^\s|//|(^|/)\.{1,2}(/|$)|\s#|[\w*.]\\+[\w*.]|\.[^/]*/$")
 """What is read to the letter and as it may be meant, so that more is hidden than git hides."""
 patterns = st.builds(
     lambda pieces, is_negated: "!" * is_negated + "".join(pieces),

@@ -268,6 +268,22 @@ async def test_exclude_cannot_be_undone_by_the_ignore_file(tmp_path: Path, works
         assert stage.files == {"MEMORY.md", "memory/2026-10-18.md"}
 
 
+async def test_case_of_a_rule_counts_not_where_the_disk_knows_none(stage: Stage) -> None:
+    stage.write("memory/Geheim.md", f"The {SECRET}.\n")
+    ignore_file(stage.workspace).write_text("Memory/geheim.MD\n")
+    # as such a disk has it: one file by both names
+    ignore_file(stage.workspace).with_name(".MEMORYIGNORE").hardlink_to(ignore_file(stage.workspace))
+    await stage.sync()
+    assert await stage.found(SECRET) == []
+
+
+async def test_exclude_is_read_as_the_ignore_file_is(tmp_path: Path, workspace: Path) -> None:
+    exclude = ["memory\\2026-10-06.md", f"{workspace}/memory/{{2026-10-18,other}}.md"]
+    async with staged(workspace, tmp_path / "state", exclude=exclude) as stage:
+        await stage.sync()
+        assert stage.files == {"MEMORY.md"}
+
+
 async def test_pattern_that_once_hung_is_matched_at_once(stage: Stage) -> None:
     stage.write(f"memory/{'a' * 200}.md", "The long one.\n")
     ignore_file(stage.workspace).write_text("*a*a*a*a*a*a*a*a*a*a*b\n**/*a*a/**/*a*a/**/*b\n")

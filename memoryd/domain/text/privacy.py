@@ -1,9 +1,11 @@
 """Whether a note says of itself that it is private: `memory: false` in its first block. In doubt, it is.
 
-This is looser than reading front matter: what a person may have meant by it counts, also where YAML has slips,
+The block is YAML between `---`, TOML between `+++`, or a JSON object, as the programs write it that make pages of
+notes. This is looser than reading front matter: what a person may have meant by it counts, also where YAML has slips,
 characters are wide or invisible, or lines end in a way that few programs know. What ends the block is read strictly.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,19 +16,29 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
-LAW_VERSION = 3
+LAW_VERSION = 4
 """Counts the changes of this rule: what was indexed under another one is read again."""
 HEAD_CHARS = 2**20
 """So much of a note is looked at; a first block is far shorter."""
 
-_OPENING = expression(r"-{3,}(?:(?!\S)|\w{2,16}[^\S\n]*$|[{\[&!?\"'])", re.MULTILINE)
+_YAML = expression(r"-{3,}(?:(?!\S)|\w{2,16}[^\S\n]*$|[{\[&!?\"'])", re.MULTILINE)
 """Behind the dashes may stand the name of a language, or what YAML would read."""
+_TOML = expression(r"\+{3,}(?!\S)")
+_JSON = expression(r"""\{\s*["'\w]""")
 _OPENING_CHARS = 64
-_CLOSING = expression(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_CLOSINGS = {
+    _YAML: expression(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
+    _TOML: expression(r"^\+\+\+[ \t]*$", re.MULTILINE),
+    _JSON: expression(r"^\}[ \t]*$", re.MULTILINE),
+}
+_RULER = expression(r"---|\+\+\+")
+_DIRECTIVE = expression(r"%[A-Z]")
+_LEAD_CHARS = 16 * 1024
+"""So much may stand before the block: directives of YAML, and comments."""
 _KEY = expression(
-    r"""(?:^|[{,\[])[^\S\n]*(?:(?:[-?]|[&!]\S{0,64})[^\S\n]+){0,8}"""
+    r"""(?:^|[{,\[])[^\S\n]*(?:(?:[-?]|[&!]\S{0,64})[^\S\n]+){0,8}(?P<above>(?:["'\w-]{1,64}\.){0,4})"""
     r"""(?:["'`*_“”‘’]*memory["'`*_“”‘’]*|\*[^\s,:]{1,64}[^\S\n])\s*[:=]"""
-    r"""(?:[^\S\n]*(?:\#[^\n]*)?\n)*[^\S\n]*(?=([^\n]{0,200}))""",
+    r"""(?:[^\S\n]*(?:\#[^\n]*)?\n)*[^\S\n]*(?=(?P<value>[^\n]{0,200}))""",
     re.MULTILINE | re.IGNORECASE,
 )
 """A key of that name, or an alias that may mean it, and the first line of its value, which may stand below it."""
@@ -70,16 +82,23 @@ def why_private(text: str) -> str:
     """Return why a note is private, empty if it is not.
 
     Its first block begins with `---` on the first line that shows anything and ends at the next line that is exactly
-    `---` or `...`, unless nothing stands in between. A `memory` in it that is false at any depth makes the note
-    private, and so does one at the top that is not true. Of a block that nobody closed, which may be text below a
-    ruler, a sentence does not count that only begins like the key.
+    `---` or `...`, unless nothing stands in between; one of TOML stands between `+++`, one of JSON ends with its
+    object. A `memory` in it that is false at any depth makes the note private, and so does one at the top that is not
+    true. Of a block that nobody closed, which may be text below a ruler, a sentence does not count that only begins
+    like the key; and behind comments, which may be headings above a ruler, counts what is false before the first gap.
     """
     raw = text[:HEAD_CHARS].replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
-    begin = next((at for at, character in enumerate(raw) if not _is_blank(character)), len(raw))
-    if not _OPENING.match(_loose(raw[begin : begin + _OPENING_CHARS])):
+    begin, is_behind_comment = _beginning(raw)
+    opening = _loose(raw[begin : begin + _OPENING_CHARS])
+    form = next((form for form in _CLOSINGS if form.match(opening)), None)
+    if form is None:
         return ""
-    end = _end(raw, begin)
-    block = _loose(raw[begin : len(raw) if end is None else end]).lstrip("-")
+    end, values = _json(raw, begin) if form is _JSON else (None, None)
+    end = end or _end(raw, begin, _CLOSINGS[form])
+    block = _loose(raw[begin : len(raw) if end is None else end]).lstrip("-+")
+    if is_behind_comment or (form is _JSON and end is None):
+        is_said = any(one.is_false and one.is_early for one in _each_said(block.strip()))
+        return SkipReason.SAYS_PRIVATE if is_said else ""
     said = list(_each_said(block))
     if any(one.is_false for one in said):
         return SkipReason.SAYS_PRIVATE
@@ -87,7 +106,31 @@ def why_private(text: str) -> str:
         return SkipReason.MAY_BE_PRIVATE
     if any(one.value.startswith("*") for one in said):
         return SkipReason.MAY_BE_PRIVATE
-    return _why_by_yaml(block) if end is not None and len(block) < FRONT_MATTER_CHARS - 16 else ""
+    if form is _YAML and end is not None and len(block) < FRONT_MATTER_CHARS - 16:
+        values = front_matter(f"---\n{block.strip()}\n---\n").values
+    return _why_by(values)
+
+
+def _beginning(raw: str) -> tuple[int, bool]:
+    """Return where the first block may begin, behind directives and comments, and whether there are comments."""
+    at, is_behind_comment = _next_shown(raw, 0), False
+    while at < _LEAD_CHARS:
+        line = _loose(raw[at : at + _OPENING_CHARS])
+        if line.startswith("<!--"):
+            end = raw.find("-->", at)
+        elif line.startswith("#") or _DIRECTIVE.match(line):
+            end = raw.find("\n", at)
+        else:
+            break
+        if end < 0:
+            break
+        at = _next_shown(raw, end + (3 if raw[end] == "-" else 1))
+        is_behind_comment |= not line.startswith("%")
+    return at, is_behind_comment
+
+
+def _next_shown(raw: str, begin: int) -> int:
+    return next((at for at in range(begin, len(raw)) if not _is_blank(raw[at])), len(raw))
 
 
 def _is_blank(character: str) -> bool:
@@ -106,13 +149,22 @@ def _loose(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), text)
 
 
-def _end(raw: str, begin: int) -> int | None:
+def _json(raw: str, begin: int) -> tuple[int | None, object]:
+    """Return where a JSON object ends and what it says; nothing of one that is broken."""
+    try:
+        values, end = json.JSONDecoder().raw_decode(raw, begin)
+    except (ValueError, RecursionError):
+        return None, None
+    return end, values
+
+
+def _end(raw: str, begin: int, closings: re.Pattern[str]) -> int | None:
     """Return where the line begins that closes the block, None if nobody closed it."""
     inside = raw.find("\n", begin)
     if inside < 0:
         return None
-    for closing in _CLOSING.finditer(raw, inside):
-        if not all(map(_is_blank, raw[inside : closing.start()].replace("---", ""))):
+    for closing in closings.finditer(raw, inside):
+        if not all(map(_is_blank, _RULER.sub("", raw[inside : closing.start()]))):
             return closing.start()
         inside = closing.end()
     return None
@@ -121,17 +173,19 @@ def _end(raw: str, begin: int) -> int | None:
 def _each_said(block: str) -> Iterator[_Said]:
     gap = re.search(r"\n[^\S\n]*\n", block)
     for found in _KEY.finditer(block):
-        is_top = found[0][0] not in "{,[-" and not found[0][0].isspace()
+        is_top = found[0][0] not in "{,[-" and not found[0][0].isspace() and not found["above"]
         is_early = gap is None or found.start() < gap.start()
-        yield _Said(_PROPERTY.sub("", found[1], count=1) if found[1][:1] in "!&" else found[1], is_top, is_early)
+        value = found["value"]
+        yield _Said(_PROPERTY.sub("", value, count=1) if value[:1] in "!&" else value, is_top, is_early)
 
 
 def _bare(value: object) -> str:
     return str(value).strip(_WRAPPING).lower()
 
 
-def _why_by_yaml(block: str) -> str:
-    values = list(_of_memory(front_matter(f"---\n{block.strip()}\n---\n").values, is_top=True))
+def _why_by(read: object) -> str:
+    """Return the same by what a reader of the language made of the block."""
+    values = list(_of_memory(read, is_top=True))
     if any(value is False or _bare(value) in _FALSE for _, value in values):
         return SkipReason.SAYS_PRIVATE
     return SkipReason.MAY_BE_PRIVATE if any(is_top and _bare(value) not in _TRUE for is_top, value in values) else ""

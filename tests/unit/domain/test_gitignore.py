@@ -40,14 +40,30 @@ def test_last_match_decides_and_nothing_comes_back_from_a_hidden_folder(
         *('"private/"', "'private/'", "`private`", "“private/”", "private/ # my own", "private/\t# my own"),
         *('"memory//private/" # my own', "  private/", "\ufeffprivate/", "\u200bprivate/"),
         *(f"private/{tail}" for tail in "\t\v\f\u00a0\u3000\u200b\u2060\ufeff\u00ad"),
+        *(r"memory\private", r"memory\private\**", r"memory\private\a.md"),
+        *("memory/private/a.md/", "memory/private/*.md/", "memory/{drafts,private}/", "{memory,bank}/{x,private}/*"),
+        *("memory/public/../private/", "../notes/memory/private/", "~/notes/memory/private/", '"~/notes/**/private"'),
         *("/home/me/notes/memory/private/", '"/home/me/notes/memory/private/" # mine', "private/\u00a0 \t"),
     ],
 )
 def test_slip_of_the_pen_hides_what_was_meant(line: str) -> None:
-    rules = Patterns([line], folder="/home/me/notes")
+    rules = Patterns([line], folder="/home/me/notes", home="/home/me")
     assert rules.hides("memory/private/a.md")
     assert not rules.hides("memory/public/a.md")
     assert rules.refused == ()
+
+
+@pytest.mark.parametrize("line", ["~/shared/*.md", "/home/me/shared/", "memory/../../shared/a.md"])
+def test_path_that_leads_out_of_the_workspace_hides_what_is_listed_from_there(line: str) -> None:
+    rules = Patterns([line], folder="/home/me/notes", home="/home/me")
+    assert rules.hides("../shared/a.md")
+    assert not rules.hides("shared/a.md")
+
+
+@pytest.mark.parametrize("line", ["Memory/PRIVATE/", "memory/Private/*.MD", "MEM[[:upper:]]RY/private", "[L-N]emory"])
+def test_case_counts_where_it_does_on_disk(line: str) -> None:
+    assert Patterns([line], folds_case=True).hides("memory/private/A.md")
+    assert not Patterns([line]).hides("memory/private/A.md")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +85,9 @@ def test_slip_of_the_pen_hides_not_all(line: str) -> None:
     assert rules.refused == ()
 
 
-@pytest.mark.parametrize("pattern", ["[a", "a\\", "[[:what:]]", "[[:alpha:", "x" * (MAX_PATTERN_CHARS + 1)])
+@pytest.mark.parametrize(
+    "pattern", ["[a", "a\\", "[[:what:]]", "[[:alpha:", "{a,b}" * 6, "x" * (MAX_PATTERN_CHARS + 1)]
+)
 def test_pattern_without_a_meaning_is_named_with_its_line(pattern: str) -> None:
     (refused,) = Patterns(["# first", "drafts/", pattern]).refused
     assert (refused.line, refused.reason != "") == (3, True)
