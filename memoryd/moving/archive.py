@@ -321,7 +321,12 @@ def may_be_kept(path: str) -> bool:
 
 def is_conversation_file(path: str) -> bool:
     """Tell whether a file of a workspace holds questions and answers, or what is chosen of their topics."""
-    return path == "memory/topics.txt" or _SESSION.match(path) is not None
+    return path == "memory/topics.txt" or is_session_file(path)
+
+
+def is_session_file(path: str) -> bool:
+    """Tell whether a file of a workspace holds a conversation, also one that was put away."""
+    return _SESSION.match(path) is not None
 
 
 def is_note_file(path: str) -> bool:

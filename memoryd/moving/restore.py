@@ -5,16 +5,19 @@ What was forgotten since stays forgotten either way: the marks of the later ledg
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
 
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import unmasked_text
-from memoryd.config.loading.raw import ConfigText, Raw, parse
+from memoryd.config.loading.raw import ConfigText, Raw, parse, read
 from memoryd.domain.memories.changes.tombstones import parsed, rendered
+from memoryd.domain.sessions.documents import parse_session
+from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError
 from memoryd.moving.archive import (
     CONFIG,
@@ -27,6 +30,7 @@ from memoryd.moving.archive import (
     is_conversation_file,
     is_ledger,
     is_note_file,
+    is_session_file,
     place_of,
     scratch_folder,
 )
@@ -35,6 +39,8 @@ from memoryd.moving.replacing import Replacement, last_done, put_back
 from memoryd.store.ledger.file import LOGS, carry_marks, copy_ledger, empty_ledger, figures, is_ledger_name
 
 _NAME_BYTES_MAX: Final = 255
+_SESSION_BYTES_MAX: Final = 64 << 20
+"""Nobody could read a larger one."""
 
 
 class RestoreWishes(Struct, frozen=True):
@@ -42,6 +48,8 @@ class RestoreWishes(Struct, frozen=True):
 
     keeps_config: bool = False
     """Leave the configuration that is there."""
+    into: tuple[Path, ...] = ()
+    """Folders to write into that the configuration does not name."""
 
 
 class Restored(Struct):
@@ -76,6 +84,8 @@ def staged(
         told(member.name, done)
         if member.name == CONFIG:
             _fill_keys(replacement, target, wishes, result)
+    _require_named(backup, places, replacement, wishes)
+    _leave_damaged(backup, places, replacement, result)
     _settle_restore(backup, places, replacement, wishes, result)
     replacement.require_places()
     return result
@@ -85,7 +95,7 @@ def _stage(backup: OpenBackup, member: BackupMember, target: Path, replacement: 
     with replacement.put(target) as file:
         backup.copy(member, file)
     if is_ledger(member.name):
-        figures(replacement.staged(target))
+        figures(replacement.staged(target), is_strict=True)
 
 
 def _checked(member: BackupMember, target: Path, places: BackupPlaces) -> Path:
@@ -142,6 +152,50 @@ def _present(config: Path, result: Restored) -> Raw:
         return {}
 
 
+def _require_named(backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes) -> None:
+    """Raise InvalidRequest for a folder that neither the configuration names, as it will be, nor the command line.
+
+    What a made-up backup says of itself is no reason to write anywhere.
+    """
+    is_new = replacement.has(places.config) and not wishes.keeps_config
+    agents = _agents(places.config, replacement.staged(places.config) if is_new else places.config)
+    named = {os.path.realpath(one) for one in wishes.into}
+    named |= {os.path.realpath(folder) for one in agents for folder in (one.workspace, one.ledger_path.parent)}
+    for member in backup.manifest.members:
+        top, _, rest = member.name.partition("/")
+        if top in ("workspaces", "ledgers"):
+            folders = places.workspaces if top == "workspaces" else places.folders
+            if os.path.realpath(folder := folders[int(rest.split("/")[0])]) not in named:
+                raise InvalidRequest(
+                    f"the backup writes into {folder}, which the configuration does not name",
+                    hint=f"nothing was changed; if it is yours, name it: --into {folder}",
+                )
+
+
+def _agents(config: Path, text: Path) -> Sequence[Agent]:
+    """Return the agents of a configuration that lies, or is to lie, at a place; none of one that memoryd refuses."""
+    try:
+        return loaded_of(read(text) if os.path.lexists(text) else ConfigText(), config).config.resolved_agents()
+    except ConfigError:
+        return ()
+
+
+def _leave_damaged(backup: OpenBackup, places: BackupPlaces, replacement: Replacement, result: Restored) -> None:
+    """Leave out what is no conversation: the daemon could not read it, and a sound one may stand in its place."""
+    for name, target in _targets(backup, places):
+        if not name.startswith("workspaces/") or not is_session_file(_below(name)):
+            continue
+        file = replacement.staged(target)
+        try:
+            if file.stat().st_size > _SESSION_BYTES_MAX:
+                raise DamagedDocumentError("it is too large")
+            if (found := parse_session(file.read_bytes()).id) != target.stem:
+                raise DamagedDocumentError(f"its session_id is {found!r}")
+        except (DamagedDocumentError, ForeignDocumentError) as exc:
+            replacement.leave(target)
+            result.notes.append(f"{name} of the backup is left out: {exc}")
+
+
 def _settle_restore(
     backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes, result: Restored
 ) -> None:
@@ -154,6 +208,7 @@ def _settle_restore(
             join_forgotten(target, replacement.staged(target))
         elif name == CONFIG and wishes.keeps_config:
             replacement.leave(target)
+        if not replacement.has(target):
             continue
         if not is_ledger(name) and is_same_file(target, replacement.staged(target)):
             replacement.leave(target)
@@ -264,10 +319,9 @@ def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> i
 
 
 def join_forgotten(present: Path, new: Path) -> None:
-    """Add what is forgotten now to what was then."""
-    if present.is_file():
-        known = parsed(present.read_text("ascii", "replace")) | parsed(new.read_text("ascii", "replace"))
-        new.write_text(rendered(known))
+    """Add what is forgotten now to what was then, and take out what says nothing."""
+    files = [one.read_text("ascii", "replace") for one in (present, new) if one.is_file()]
+    new.write_text(rendered(frozenset().union(*map(parsed, files))))
 
 
 def key_of(ledger: Path) -> Path:

@@ -83,6 +83,21 @@ def check_current(connection: apsw.Connection, history: History) -> None:
     _check_tables(connection, history)
 
 
+def require_own_objects(connection: apsw.Connection, history: History) -> None:
+    """Raise ForeignDatabase unless all tables, indexes, triggers and views are those of the file's own version.
+
+    A trigger that somebody added would run with what we write.
+    """
+    version = version_of(connection.pragma("user_version"))
+    require_known(history, version)
+    own = _tables_of(History(history.name, history.application, history.migrations[:version]))
+    # ANALYZE keeps its figures in tables
+    found = {row for row in connection.execute(_TABLES) if not str(row[1]).startswith("sqlite_stat")}
+    if other := found ^ own:
+        names = ", ".join(sorted({f"{row[0]} {row[1]}" for row in other}))
+        raise ForeignDatabase(f"{history.name} has other tables than ours: {names}", hint="nothing was changed")
+
+
 def new_database(history: History, *, page_bytes: int) -> bytes:
     """Return the bytes of a database that has all its tables and no row."""
     connection = apsw.Connection(":memory:")

@@ -8,14 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, opened_backup, place_of
 from memoryd.moving.replacing import Replacement
-from memoryd.moving.restore import RestoreWishes, staged
+from memoryd.moving.restore import Restored, RestoreWishes, staged
+from memoryd.store.ledger.file import LEDGER, empty_ledger
+from memoryd.store.migrations import History, new_database
 
 SESSION, TOPICS = "workspaces/0/memory/sessions/s.json", "workspaces/0/memory/topics.txt"
+SAID = b'{"session_id": "s", "created": "2026-11-23T10:00:00Z", "qa_sequence": []}'
 
 
 def written(root: Path) -> Path:
@@ -23,7 +27,7 @@ def written(root: Path) -> Path:
     with path.open("wb") as out:
         writer = BackupWriter(out, lambda _name, _done: None)
         for name in (SESSION, TOPICS):
-            writer.add(name, io.BytesIO(b"said"), 4)
+            writer.add(name, io.BytesIO(SAID), len(SAID))
         writer.finish(
             BackupManifest(
                 program="0",
@@ -67,21 +71,37 @@ def remade(
             tar.addfile(header, io.BytesIO(data))
 
 
-def restored(root: Path) -> None:
+def named(root: Path, *workspaces: str) -> None:
+    """Write a configuration with one agent for each of these workspaces."""
+    agents = [{"id": name, "workspace": str(root / name)} for name in workspaces]
+    (root / "config.json5").write_text(json.dumps({"agents": {"list": agents}}))
+
+
+def changed_ledger(statement: str) -> bytes:
+    connection = apsw.Connection(":memory:")
+    connection.deserialize("main", empty_ledger())
+    connection.execute(statement)
+    return connection.serialize("main")
+
+
+def restored(root: Path, wishes: RestoreWishes | None = None) -> Restored:
     with opened_backup(root / "b.tar") as backup:
         workspaces = tuple(Path(one.path) for one in backup.manifest.workspaces)
         places = BackupPlaces(root / "config.json5", root / "state", (), workspaces)
         replacement = Replacement.begun(root / "state", "x")
-        staged(backup, places, replacement, RestoreWishes(), lambda _name, _done: None)
+        result = staged(backup, places, replacement, wishes or RestoreWishes(), lambda _name, _done: None)
         replacement.carry_out()
+        return result
 
 
 def outside(root: Path) -> set[str]:
-    return {str(one.relative_to(root)) for one in root.rglob("*") if one.is_file() and "state" not in one.parts}
+    found = {str(one.relative_to(root)) for one in root.rglob("*") if one.is_file() and "state" not in one.parts}
+    return found - {"config.json5"}
 
 
 def test_backup_is_read_as_it_was_written(tmp_path: Path) -> None:
     written(tmp_path)
+    named(tmp_path, "ws")
     restored(tmp_path)
     assert outside(tmp_path) == {"b.tar", "ws/memory/sessions/s.json", "ws/memory/topics.txt"}
 
@@ -117,6 +137,17 @@ def odd(kind: bytes, name: str) -> tarfile.TarInfo:
         lambda path: remade(path, members={"state/../ledger.sqlite": b"x"}),
         lambda path: remade(path, members={"state/a/evil.so": b"x"}),
         lambda path: remade(path, members={"state/a/ledger.sqlite": b"no database at all"}),
+        lambda path: remade(
+            path,
+            members={
+                "state/a/ledger.sqlite": changed_ledger(
+                    "CREATE TRIGGER t AFTER INSERT ON tombstones BEGIN DELETE FROM tombstones; END"
+                )
+            },
+        ),
+        lambda path: remade(path, members={"state/a/ledger.sqlite": changed_ledger("DROP TABLE tombstones")}),
+        lambda path: remade(path, members={"state/a/ledger.sqlite": changed_ledger("CREATE VIEW v AS SELECT 1")}),
+        lambda path: named(path.parent, "elsewhere"),
         lambda path: remade(path, odd=odd(tarfile.SYMTYPE, SESSION)),
         lambda path: remade(path, odd=odd(tarfile.LNKTYPE, "x")),
         lambda path: remade(path, odd=odd(tarfile.CHRTYPE, "x")),
@@ -143,6 +174,7 @@ def odd(kind: bytes, name: str) -> tarfile.TarInfo:
     ],
 )
 def test_hostile_backup_is_refused_and_nothing_is_written(tmp_path: Path, hostile: Callable[[Path], None]) -> None:
+    named(tmp_path, "ws")
     hostile(written(tmp_path))
     with pytest.raises(MemorydError):
         restored(tmp_path)
@@ -155,8 +187,50 @@ def test_newer_format_is_told(tmp_path: Path) -> None:
         restored(tmp_path)
 
 
+def test_folder_that_no_configuration_names_is_written_into_on_demand_alone(tmp_path: Path) -> None:
+    written(tmp_path)
+    with pytest.raises(InvalidRequest, match="which the configuration does not name") as told:
+        restored(tmp_path)
+    assert told.value.hint.endswith(f"--into {tmp_path / 'ws'}")
+    restored(tmp_path, RestoreWishes(into=(tmp_path / "ws",)))
+    assert (tmp_path / "ws/memory/sessions/s.json").read_bytes() == SAID
+
+
+def test_configuration_of_the_backup_names_its_folders_unless_it_is_left_out(tmp_path: Path) -> None:
+    named(tmp_path, "ws")
+    config = (tmp_path / "config.json5").read_bytes()
+    remade(written(tmp_path), members={"config": config})
+    named(tmp_path, "elsewhere")
+    with pytest.raises(InvalidRequest, match="which the configuration does not name"):
+        restored(tmp_path, RestoreWishes(keeps_config=True))
+    restored(tmp_path)
+    assert (tmp_path / "config.json5").read_bytes() == config
+
+
+@pytest.mark.parametrize("data", [b"{", b"[" * (1 << 20), b"{}", SAID.replace(b'"s"', b'"t"'), b"\xff", b""])
+def test_damaged_conversation_is_left_out_and_told(tmp_path: Path, data: bytes) -> None:
+    remade(written(tmp_path), members={SESSION: data})
+    named(tmp_path, "ws")
+    stands = tmp_path / "ws/memory/sessions/s.json"
+    stands.parent.mkdir(parents=True)
+    stands.write_bytes(SAID)
+    (note,) = restored(tmp_path).notes
+    assert SESSION in note
+    assert stands.read_bytes() == SAID
+
+
+@pytest.mark.parametrize("version", range(1, LEDGER.version + 1))
+def test_ledger_is_to_be_as_its_own_version_has_it(tmp_path: Path, version: int) -> None:
+    older = new_database(History(LEDGER.name, LEDGER.application, LEDGER.migrations[:version]), page_bytes=4096)
+    remade(written(tmp_path), members={"state/a/ledger.sqlite": older})
+    named(tmp_path, "ws")
+    restored(tmp_path)
+    assert (tmp_path / "state/workspaces/a/ledger.sqlite").is_file()
+
+
 def test_link_in_the_workspace_leads_no_file_out_of_it(tmp_path: Path) -> None:
     written(tmp_path)
+    named(tmp_path, "ws")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "memory").symlink_to(tmp_path / "elsewhere")

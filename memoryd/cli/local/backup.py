@@ -115,17 +115,31 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
 )
 @click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change; memoryd may run.")
 @click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
+@click.option(
+    "--into",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="A folder of the backup that the configuration does not name; may be given again.",
+)
 @click.option("--undo", "is_undo", is_flag=True, help="Put back what the last restore replaced.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @shared
 @click.pass_obj
 def restore_command(
-    invocation: Invocation, file: Path | None, dry_run: bool, keep_config: bool, is_undo: bool, yes: bool
+    invocation: Invocation,
+    file: Path | None,
+    dry_run: bool,
+    keep_config: bool,
+    into: tuple[Path, ...],
+    is_undo: bool,
+    yes: bool,
 ) -> Exit:
     """Bring a backup back. Memoryd must be stopped; all is verified first, and what is replaced is kept.
 
     Notes that are there now stay unless the backup has another version of them. The index is made anew by itself.
-    What was forgotten since the backup was made stays forgotten.
+    What was forgotten since the backup was made stays forgotten. Only folders that the configuration names, or --into,
+    are written into.
     """
     if (file is None) == (not is_undo):
         raise click.UsageError("name the file of a backup, or give --undo")
@@ -144,7 +158,7 @@ def restore_command(
     # what is no backup is told before anything else is asked for
     with opened_backup(file) as backup, still as finished:
         _note_all(finished)
-        return _restored(invocation, backup, state, RestoreWishes(keep_config), dry_run=dry_run, yes=yes)
+        return _restored(invocation, backup, state, RestoreWishes(keep_config, into), dry_run=dry_run, yes=yes)
 
 
 def _note_all(notes: list[str]) -> None:

@@ -28,7 +28,14 @@ from memoryd.store.connection import (
     mapped_errors,
 )
 from memoryd.store.ledger.takeover import read_marks, take_over
-from memoryd.store.migrations import History, migrate, new_database, read_migrations, require_known
+from memoryd.store.migrations import (
+    History,
+    migrate,
+    new_database,
+    read_migrations,
+    require_known,
+    require_own_objects,
+)
 from memoryd.store.opening import read_header, seal_of, sealed, version_of
 
 LEDGER: Final = History("the ledger", 0x6D656D6C, read_migrations("ledger"))
@@ -210,14 +217,17 @@ def empty_ledger() -> bytes:
     return new_database(LEDGER, page_bytes=PAGE_BYTES)
 
 
-def figures(path: Path) -> LedgerFigures:
+def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
     """Look at a ledger that nobody has open, all of it, and write nothing into it.
 
-    Raises ForeignDatabase for what is none, or is of a newer version; DamagedDatabase for a broken one.
+    Raises ForeignDatabase for what is none, or is of a newer version, and if `is_strict` for one that has anything
+    that we do not make, DamagedDatabase for a broken one.
     """
     refuse_foreign(path, LEDGER, is_private=False)
     with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
         require_ours(reader, path)
+        if is_strict:
+            require_own_objects(reader, LEDGER)
         found = [str(row[0]) for row in reader.execute("PRAGMA integrity_check(3)")]
         if found != ["ok"]:
             raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(found)}", hint=_WORDING.when_damaged)
