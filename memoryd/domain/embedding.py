@@ -4,7 +4,7 @@ Text leaves the machine only for a provider that is named, or under `auto`, whic
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -79,7 +79,7 @@ def named_model(provider: str, here: ModelsHere) -> FirstModel:
         return local_model(here)
     if provider == NONE:
         return FirstModel(NONE, reason="search is by words only")
-    if provider in KEYLESS or provider in here.keys:
+    if provider not in BY_KEY or provider in here.keys:
         return FirstModel(provider)
     return FirstModel(provider, reason="its key is not in the environment: give it in memorySearch.remote.apiKey")
 
@@ -109,18 +109,35 @@ LOCAL: Final = "local"
 NONE: Final = "none"
 AUTO: Final = "auto"
 RemoteName = Literal["openai", "gemini", "voyage", "mistral", "ollama"]
-"""Each has a row in `embed/remote/providers.py`; what stands here the configuration must know, too."""
-REMOTE: Final[tuple[str, ...]] = get_args(RemoteName)
-KEYLESS: Final = frozenset({"ollama"})
-"""They run on this machine and need no key, so that finding none says nothing: they must be named."""
-BY_KEY: Final = tuple(name for name in REMOTE if name not in KEYLESS)
-"""The order in which `auto` looks for a key."""
-CONFIG_NAMES: Final[Mapping[str, tuple[str, ...]]] = {name: (name,) for name in REMOTE} | {
-    "gemini": ("google", "gemini")
+
+
+class KnownProvider(Struct, frozen=True):
+    """What must be known of a provider without speaking to it; how it is spoken to says `embed/remote/providers.py`."""
+
+    name: RemoteName
+    key_variables: tuple[str, ...]
+    """Environment variables that may hold the key."""
+    config_names: tuple[str, ...]
+    """Its names under `models.providers` and in profiles of keys."""
+    needs_key: bool = True
+    """One that runs on this machine needs none, so that finding none says nothing: it must be named."""
+    has_input_types: bool = False
+    """Whether its requests say of what kind a text is; at the others an input type has no place."""
+
+
+KNOWN: Final[Mapping[str, KnownProvider]] = {
+    row.name: row
+    for row in (
+        KnownProvider("openai", ("OPENAI_API_KEY",), ("openai",), has_input_types=True),
+        KnownProvider("gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), ("google", "gemini"), has_input_types=True),
+        KnownProvider("voyage", ("VOYAGE_API_KEY",), ("voyage",), has_input_types=True),
+        KnownProvider("mistral", ("MISTRAL_API_KEY",), ("mistral",)),
+        KnownProvider("ollama", ("OLLAMA_API_KEY",), ("ollama",), needs_key=False),
+    )
 }
-"""Names under `models.providers` and in profiles of keys."""
-INPUT_TYPES: Final = frozenset(REMOTE) - {"mistral", "ollama"}
-"""Those whose requests say of what kind a text is; at the others an input type has no place."""
+"""In the order in which `auto` looks for a key."""
+REMOTE: Final = tuple(KNOWN)
+BY_KEY: Final = tuple(name for name, row in KNOWN.items() if row.needs_key)
 
 
 class ProviderOptions(Struct, frozen=True):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.embedding import BY_KEY, INPUT_TYPES, REMOTE
+from memoryd.domain.embedding import BY_KEY, KNOWN
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.api import PromptOverride
@@ -587,7 +587,7 @@ async def test_heading_stands_where_the_prompt_has_a_place_for_it(
     assert server.texts == [sent]
 
 
-@pytest.mark.parametrize("provider", sorted({*REMOTE} - INPUT_TYPES))
+@pytest.mark.parametrize("provider", [row.name for row in KNOWN.values() if not row.has_input_types])
 async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: str) -> None:
     types = {"query_input_type": "search", "document_input_type": "note", "model": "nomic-embed-text"}
     async with serving(provider) as server:

@@ -13,7 +13,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.providers import READ_PROVIDERS
 from memoryd.config.root import Config
 from memoryd.config.section import Secret
-from memoryd.domain.embedding import CONFIG_NAMES
+from memoryd.domain.embedding import KNOWN
 
 HERE: Final = frozenset({"local", "none"})
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -77,7 +77,8 @@ def _mode(path: Path) -> int:
 def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
     search = agent.memory_search
     used = {search.provider, search.fallback} - HERE
-    names = {name for provider in used for name in CONFIG_NAMES.get(provider, READ_PROVIDERS)}
+    entries = (KNOWN[one].config_names if one in KNOWN else READ_PROVIDERS for one in used)
+    names = {name for some in entries for name in some}
     addresses = [search.remote.base_url] if used else []
     addresses += [entry.base_url for name, entry in config.models.providers.items() if name in names]
     for address in addresses:

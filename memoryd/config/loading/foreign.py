@@ -17,7 +17,7 @@ from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection
 from memoryd.config.root import Config
 from memoryd.config.rsclaw import AgentMemorySection, EmbedderSection, LocalEmbedderSection, RemoteEmbedderSection
 from memoryd.config.section import Section
-from memoryd.domain.embedding import AUTO, INPUT_TYPES, REMOTE
+from memoryd.domain.embedding import AUTO, KNOWN
 
 TYPING_SLIP: Final = 0.8
 """A foreign name this like one of ours (difflib ratio) is taken for a slip."""
@@ -172,8 +172,8 @@ def _input_types(config: Config) -> Iterator[str]:
     entries = config.agents.list
     for position, agent in enumerate(config.resolved_agents()):
         search = agent.memory_search
-        provider = next((name for name in (search.provider, search.fallback) if name in REMOTE), search.provider)
-        if provider in INPUT_TYPES or search.provider == AUTO:
+        provider = next((name for name in (search.provider, search.fallback) if name in KNOWN), search.provider)
+        if search.provider == AUTO or (provider in KNOWN and KNOWN[provider].has_input_types):
             continue
         own = entries[position].memory_search.model_fields_set if entries else frozenset()
         for name in INPUT_TYPE_KEYS:

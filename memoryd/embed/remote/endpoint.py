@@ -6,7 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 from msgspec.structs import replace
 
-from memoryd.domain.embedding import BY_KEY, INPUT_TYPES
+from memoryd.domain.embedding import BY_KEY, KNOWN
 from memoryd.embed.protocol import EmbedderIdentity, Purpose
 from memoryd.embed.remote.api import PromptTemplates, WireFormat, overridden
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
@@ -134,7 +134,7 @@ def _prompts(settings: RemoteSettings) -> PromptTemplates:
     model, wire = model_of(settings), PROVIDERS[settings.provider].wire
     own = wire.own_prompts(model)
     query, document = settings.query, settings.document
-    if settings.provider not in INPUT_TYPES:
+    if not KNOWN[settings.provider].has_input_types:
         query, document = replace(query, input_type=None), replace(document, input_type=None)
     template = overridden(own.document, document)
     is_beside = wire.takes_title(model, template)

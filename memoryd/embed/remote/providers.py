@@ -234,7 +234,7 @@ class OlderOllamaWire(OpenAiWire):
 
 
 class Provider(Struct, frozen=True, kw_only=True):
-    """One provider. What the configuration must know of it as well stands in `domain/embedding.py`."""
+    """One provider. What others must know of it as well says its row in `domain/embedding.py`."""
 
     name: RemoteName
     base_url: str
@@ -247,8 +247,6 @@ class Provider(Struct, frozen=True, kw_only=True):
     context: int
     """Bounds one text, in tokens; 0: the provider cuts by itself."""
     wire: type[OpenAiWire]
-    key_env: tuple[str, ...]
-    """Environment variables that may hold the key."""
     prefixes: tuple[str, ...]
     """How other programs begin the names of the same models."""
     is_spoken_by_others: bool = False
@@ -271,7 +269,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
             tokens=300_000,
             context=8192,
             wire=OpenAiWire,
-            key_env=("OPENAI_API_KEY",),
             prefixes=("openai/",),
             is_spoken_by_others=True,
             has_batches=True,
@@ -285,7 +282,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
             tokens=200_000,
             context=2048,
             wire=GeminiWire,
-            key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
             prefixes=media.MODEL_PREFIXES,
             has_batches=True,
         ),
@@ -298,7 +294,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
             tokens=120_000,
             context=0,
             wire=VoyageWire,
-            key_env=("VOYAGE_API_KEY",),
             prefixes=("voyage/",),
             has_batches=True,
         ),
@@ -311,7 +306,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
             tokens=16_000,
             context=8192,
             wire=MistralWire,
-            key_env=("MISTRAL_API_KEY",),
             prefixes=("mistral/",),
         ),
         Provider(
@@ -323,7 +317,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
             tokens=32_000,
             context=0,
             wire=OllamaWire,
-            key_env=("OLLAMA_API_KEY",),
             prefixes=("ollama/",),
             concurrency=1,
             advice="start it (ollama serve), and fetch the model (ollama pull {model})",

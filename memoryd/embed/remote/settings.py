@@ -25,7 +25,7 @@ from memoryd.config.providers import (
     ProviderSection,
 )
 from memoryd.config.section import Secret, parse_secret
-from memoryd.domain.embedding import BY_KEY, CONFIG_NAMES
+from memoryd.domain.embedding import BY_KEY, KNOWN
 from memoryd.embed.remote.api import PromptOverride
 from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.errors import ConfigError, ModelError
@@ -78,7 +78,7 @@ class KeySources:
     def _configured(self, provider: str, own: Secret | None, address: AddressOwner) -> Iterator[tuple[str, Secret]]:
         if own is not None:
             yield "memorySearch.remote.apiKey", own
-        for name in CONFIG_NAMES[provider] if address is not AddressOwner.REMOTE else ():
+        for name in KNOWN[provider].config_names if address is not AddressOwner.REMOTE else ():
             entry = self.models.providers.get(name)
             if entry is not None and entry.api_key is not None:
                 yield f"models.providers.{name}.apiKey", entry.api_key
@@ -91,7 +91,7 @@ class KeySources:
         return None
 
     def _in_environment(self, provider: str) -> Key | None:
-        for name in PROVIDERS[provider].key_env:
+        for name in KNOWN[provider].key_variables:
             if text := self.environment.get(name, "").strip():
                 return Key(f"${name}", SecretStr(text))
         return None
@@ -107,13 +107,13 @@ def profile_files(environment: Mapping[str, str], home: Path, agent: str) -> lis
 
 def hint(provider: str) -> str:
     """Return one sentence that says where to put a key."""
-    entry, variable = CONFIG_NAMES[provider][0], PROVIDERS[provider].key_env[0]
+    entry, variable = KNOWN[provider].config_names[0], KNOWN[provider].key_variables[0]
     return f"set memorySearch.remote.apiKey, models.providers.{entry}.apiKey or ${variable}"
 
 
 def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
     """Return what `models.providers` says of a provider, under any of its names."""
-    found = (models.providers[name] for name in CONFIG_NAMES[provider] if name in models.providers)
+    found = (models.providers[name] for name in KNOWN[provider].config_names if name in models.providers)
     return next(found, ProviderSection())
 
 
@@ -137,7 +137,7 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
         for name, profile in (entries.items() if isinstance(entries, dict) else ())
         if isinstance(profile, dict)
         and profile.get("type") == "api_key"
-        and profile.get("provider") in CONFIG_NAMES[provider]
+        and profile.get("provider") in KNOWN[provider].config_names
     }
     preferred = [name for name in _order(store, provider) if name in found]
     return [(name, found[name]) for name in dict.fromkeys([*preferred, *sorted(found)])]
@@ -146,7 +146,7 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
 def _order(store: Mapping[str, object], provider: str) -> list[str]:
     order, last = store.get("order"), store.get("lastGood")
     names: list[object] = []
-    for name in CONFIG_NAMES[provider]:
+    for name in KNOWN[provider].config_names:
         listed = order.get(name) if isinstance(order, dict) else None
         names += listed if isinstance(listed, list) else []
         names += [last.get(name)] if isinstance(last, dict) else []

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from memoryd.config.providers import ModelsSection, ProviderSection
 from memoryd.config.section import Secret, parse_secret
+from memoryd.domain.embedding import KNOWN
 from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import AddressOwner, KeySources, hint, profile_files
 from memoryd.errors import ConfigError
@@ -51,7 +52,7 @@ def test_key_of_memory_search_wins_over_all_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "variable"), [(row.name, variable) for row in PROVIDERS.values() for variable in row.key_env]
+    ("provider", "variable"), [(row.name, variable) for row in KNOWN.values() for variable in row.key_variables]
 )
 def test_each_provider_has_its_variable_and_no_other(provider: str, variable: str) -> None:
     sources = KeySources(NO_MODELS, {variable: " ollama-local "})

@@ -9,7 +9,7 @@ import pytest
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import READ_PROVIDERS, FallbackName, ProviderName
 from memoryd.domain import media
-from memoryd.domain.embedding import BY_KEY, CONFIG_NAMES, INPUT_TYPES, KEYLESS, REMOTE
+from memoryd.domain.embedding import BY_KEY, KNOWN, REMOTE, RemoteName
 from memoryd.embed.remote.providers import PROVIDERS
 from tests.contract.embedding_server import DIALECTS
 
@@ -21,9 +21,10 @@ ROW = re.compile(r"^\| `(\w+)` \| `?([\w.–-]+)`? \| (\d+|–) \| (.+?) \| (.+?
 def test_configuration_and_contract_suite_have_every_row_and_no_other() -> None:
     assert tuple(PROVIDERS) == REMOTE
     assert set(get_args(ProviderName)) - {"auto"} == set(get_args(FallbackName)) == {"local", "none", *PROVIDERS}
-    assert PROVIDERS.keys() == CONFIG_NAMES.keys() == DIALECTS.keys() == {*BY_KEY, *KEYLESS}
+    assert PROVIDERS.keys() == DIALECTS.keys() == {*get_args(RemoteName)}
+    assert get_args(RemoteName) == REMOTE
     assert READ_PROVIDERS.issuperset(PROVIDERS)
-    assert PROVIDERS.keys() >= INPUT_TYPES | {media.PROVIDER}
+    assert media.PROVIDER in PROVIDERS
     assert all(DIALECTS[name].provider == name for name in DIALECTS)
 
 
@@ -37,15 +38,15 @@ def test_page_names_model_dimensions_limits_and_destination(name: str) -> None:
     assert f"{row.items} texts" in limits
     assert row.context == 0 or f"{row.context} tokens a text" in limits
     assert row.base_url.partition("://")[2].partition("/")[0] in destination
-    assert destination.startswith("nothing") is (name in KEYLESS)
+    assert destination.startswith("nothing") is (name not in BY_KEY)
 
 
 def test_people_read_the_same_names_everywhere() -> None:
     *first, last = BY_KEY
     assert f"first of {', '.join(first)} and {last} that has a key" in " ".join(PAGE.split())
-    keys = [" or ".join(f"`{variable}`" for variable in row.key_env) for row in PROVIDERS.values()]
+    keys = [" or ".join(f"`{variable}`" for variable in row.key_variables) for row in KNOWN.values()]
     assert f"in {', '.join(keys)}." in PAGE
-    aliases = [(other, name) for name, names in CONFIG_NAMES.items() for other in names if other != name]
+    aliases = [(other, name) for name, row in KNOWN.items() for other in row.config_names if other != name]
     assert all(f"`{other}` serves {name}" in PAGE for other, name in aliases)
     example = (ROOT / "config.example.json5").read_text(encoding="utf-8")
     *first, last = REMOTE
@@ -53,4 +54,4 @@ def test_people_read_the_same_names_everywhere() -> None:
     status = (ROOT / "memoryd" / "api" / "calls" / "status_parts.py").read_text(encoding="utf-8")
     assert f"The provider: {', '.join(f'`{name}`' for name in first)} or `{last}`." in status
     described = str(MemorySearchSection.model_fields["input_type"].description)
-    assert set(re.findall(r"`(\w+)`", described)) == INPUT_TYPES
+    assert set(re.findall(r"`(\w+)`", described)) == {row.name for row in KNOWN.values() if row.has_input_types}
