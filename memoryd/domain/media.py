@@ -42,6 +42,8 @@ ALL: Final = "all"
 PROVIDER: Final = "gemini"
 MODELS: Final = ("gemini-embedding-2-preview", "gemini-embedding-2")
 """What puts pictures and sounds into one space with texts."""
+DIMENSIONS: Final = (768, 1536, 3072)
+"""Of their vectors; they give no others."""
 MODEL_PREFIXES: Final = ("models/", "google/", "gemini/")
 """How other programs write the names of the provider's models."""
 

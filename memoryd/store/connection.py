@@ -14,10 +14,13 @@ from typing import Final
 
 import apsw
 import sqlite_vec
+import structlog
 from apsw import sqlite_extra
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
+
+log = structlog.get_logger(__name__)
 
 BUSY_TIMEOUT_MS = 5_000
 PAGE_BYTES = 8_192
@@ -92,6 +95,7 @@ class Connector:
             connection.load_extension(str(self._vector_extension or sqlite_vec.loadable_path()))
         except (apsw.Error, OSError, AttributeError) as exc:
             self.vector_error = f"cannot load sqlite-vec: {exc}"
+            log.warning("sqlite-vec cannot be loaded", path=str(self.path), reason=str(exc))
         finally:
             # also after a failure: as long as it is on, SQL may load code, too
             connection.enable_load_extension(False)

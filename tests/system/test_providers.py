@@ -335,6 +335,24 @@ def entries_of(daemon: RunningDaemon) -> int:
     return entries
 
 
+def test_vector_extension_that_cannot_be_loaded_is_told_and_logged(
+    tmp_path: Path, workspace: Path, endpoint: Endpoint
+) -> None:
+    (tmp_path / "vec0.so").write_bytes(b"no library")
+    search = remote(endpoint) | {"store": {"vector": {"extensionPath": str(tmp_path / "vec0.so")}}}
+    with running(tmp_path, workspace, search) as daemon:
+        eventually(lambda: is_embedded(daemon))
+        assert [one["part"] for one in agent_of(daemon)["degraded"]] == ["sqlite-vec"]
+        assert ask(daemon)["mode"] == "hybrid"
+        logged = [line for line in daemon.log.read_text().splitlines() if "sqlite-vec cannot be loaded" in line]
+        assert sum("index.sqlite" in line for line in logged) == 1, "once for each database, not for each connection"
+
+
+def test_cache_that_is_switched_off_keeps_nothing(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
+    with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
+        assert agent_of(daemon)["cache"]["maxEntries"] == 0
+
+
 def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     config = tmp_path / "config.json5"
     search = {"local": {"modelPath": str(tmp_path / "none.gguf")}, "remote": {"baseUrl": endpoint.url, "apiKey": KEY}}

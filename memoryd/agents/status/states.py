@@ -152,7 +152,7 @@ def wanted_parts(settings: MemorySearchSection) -> WantedParts:
         embeds_media=settings.multimodal.enabled,
         loads_extension=settings.store.vector.enabled,
         is_paused=settings.sync.paused,
-        max_unused_vectors=settings.cache.max_entries,
+        max_unused_vectors=settings.cache.max_entries if settings.cache.enabled else 0,
     )
 
 

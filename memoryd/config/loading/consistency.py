@@ -15,7 +15,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import openclaw_sessions, socket_path
 from memoryd.config.root import Config
 from memoryd.domain.access import read_key
-from memoryd.domain.media import MODELS, PROVIDER, embeds_media
+from memoryd.domain.media import DIMENSIONS, MODELS, PROVIDER, embeds_media
 
 TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
 
@@ -72,6 +72,11 @@ def _of_one(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
     search = agent.memory_search
     if agent.workspace.resolve() in (Path("/"), Path.home().resolve()):
         yield f"workspace: {TOO_WIDE}: {agent.workspace}", ("workspace",)
+    is_multimodal = search.provider in (PROVIDER, "auto") and embeds_media(PROVIDER, search.model or "")
+    if is_multimodal and (size := search.output_dimensionality) not in (None, *DIMENSIONS):
+        key, (*first, last) = "memorySearch.outputDimensionality", DIMENSIONS
+        choices = f"{', '.join(map(str, first))} or {last}"
+        yield f"{key}: must be {choices} for {search.model}, not {size}", (key, "memorySearch.model")
     if search.multimodal.enabled:
         for key, problem in _without_media(search):
             yield f"memorySearch.{key}: {problem}", (f"memorySearch.{key}", "memorySearch.multimodal.enabled")

@@ -17,7 +17,7 @@ from memoryd.domain.sessions.documents import Keeping
 from memoryd.domain.sessions.sequences import MessageKeys
 from memoryd.domain.sessions.significance import significance_parts, without_formulas
 from memoryd.domain.sessions.talk import takes_up
-from memoryd.domain.sessions.topics import Commonness, keywords, never_common, simhash, topics
+from memoryd.domain.sessions.topics import Commonness, all_words, keywords, never_common, simhash, topics
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.wire import ANSWER_CHARS_MAX
@@ -88,7 +88,7 @@ def made_turn(
         timestamp=raw.timestamp,
         answer=answer if is_kept else None,
         significance=significance,
-        tokens=words,
+        tokens=words or all_words(question),
         question_hash=simhash(words, question),
         topics=tags,
     )

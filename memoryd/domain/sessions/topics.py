@@ -172,6 +172,12 @@ def keywords(text: str, commonness: Commonness = never_common, *, limit: int = M
     return tuple(telling)
 
 
+def all_words(text: str) -> tuple[str, ...]:
+    """Return the distinct words of a text in which none is telling, such as a greeting."""
+    units = _UNITS.findall(normalised(text).lower())
+    return tuple(dict.fromkeys(word for unit in units for word in _words_of(unit, never_common)))[:MAX_KEYWORDS]
+
+
 def _words_of(unit: str, commonness: Commonness) -> list[str]:
     return _pairs(unit, commonness) if UNSPACED_RUN.match(unit) else [unit]
 

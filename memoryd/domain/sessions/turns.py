@@ -21,7 +21,8 @@ class Turn(Struct, frozen=True):
     """A question, with its answer if that is kept.
 
     `seq` counts from 1 inside the session. `significance` is 0 to 1, and that of the answer also when it was not kept.
-    `timestamp` has a time zone; `question_hash` is what `simhash` makes of `tokens`, or what another program wrote.
+    `timestamp` has a time zone; `question_hash` is what `simhash` makes of the telling `tokens`, or what another
+    program wrote.
     """
 
     seq: int

@@ -28,7 +28,7 @@ from memoryd.embed.remote.api import (
 
 CONTEXTS: Final = dict.fromkeys(media.MODELS, 8192)
 """Tokens of models that take another number than their provider's default model, wherever they are asked."""
-SIZES: Final = dict.fromkeys(media.MODELS, (768, 1536, 3072))
+SIZES: Final = dict.fromkeys(media.MODELS, media.DIMENSIONS)
 """Dimensions of models that give no others."""
 
 ESTIMATE_MARGIN: Final = 0.6

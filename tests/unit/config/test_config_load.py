@@ -243,6 +243,10 @@ def test_numbers_out_of_range_take_another_one_as_in_openclaw(write: Write) -> N
         ("{ cache: { maxEntries: -1 } }", "cache.maxEntries: must be at least 0, not -1"),
         ("{ multimodal: { maxFileBytes: 0 } }", "multimodal.maxFileBytes: must be at least 1, not 0"),
         ("{ outputDimensionality: 100000 }", "outputDimensionality: must be at most 65,536, not 100000"),
+        (
+            "{ provider: 'gemini', model: 'gemini-embedding-2-preview', outputDimensionality: 500 }",
+            "outputDimensionality: must be 768, 1536 or 3072 for gemini-embedding-2-preview, not 500",
+        ),
         ("{ sync: { reconcileSeconds: -1 } }", "sync.reconcileSeconds: must be at least 0, not -1"),
     ],
 )

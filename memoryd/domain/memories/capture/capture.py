@@ -24,7 +24,7 @@ from memoryd.domain.memories.capture.corrections import (
 )
 from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
-from memoryd.domain.memories.capture.identifiers import found_identifier, why_not_said_of
+from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_told, why_unfit
 from memoryd.domain.memories.capture.revisions import revision_gate
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
@@ -306,18 +306,25 @@ def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[Captur
         items.append(_item(sentence, is_led=is_led, has_answer=bool(repeated), rules=rules))
         is_led = bool(repeated) and is_lead(sentence.plain)
     kinds = _company(sentences, items)
+    # who tells several of their own numbers tells each to the agent
+    beside_numbers = [Company.COURTESY if _is_number(one) else kind for one, kind in zip(items, kinds, strict=True)]
     for at, (sentence, item, unfit) in enumerate(zip(sentences, items, why_each_unfit(sentences), strict=True)):
         if isinstance(item, CapturedItem):
             why = unfit or _why_not(sentence, item) or _why_repeated(sentence, repeated)
             if not why and _is_stated(item) and not (at == 0 and item.form in _TOLD_TO_KEEP):
                 why = why_not_in_company(text, kinds, at)
-            kept = replace(item, is_pinned=item.is_pinned and is_alone(kinds, at) and is_clean(sentence.plain, 0))
+            is_free = is_alone(beside_numbers if _is_number(item) else kinds, at)
+            kept = replace(item, is_pinned=item.is_pinned and is_free)
             has_courtesy = Company.COURTESY in (*kinds[:at], *kinds[at + 1 :])
             yield (
                 DroppedItem(item.text, why, item.form) if why else _trusted(kept, sentence, answer_before, has_courtesy)
             )
         elif item is not None:
             yield item
+
+
+def _is_number(item: CapturedItem | DroppedItem | None) -> bool:
+    return isinstance(item, CapturedItem) and item.is_pinned and item.form in IDENTIFIERS
 
 
 def _company(sentences: Sequence[SpokenSentence], items: Sequence[CapturedItem | DroppedItem | None]) -> list[Company]:
@@ -356,10 +363,11 @@ def _item(
         if not rules.identifiers:
             return DroppedItem(sentence.text, SkipReason.IDENTIFIERS_OFF, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
-        return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_own, weight)
+        return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_plain, weight)
     found = _statement(sentence)
     if found is not None and not found.reason:
-        return CapturedItem(found.form.kind, sentence.text, found.form.name, found.form.is_pinned and found.is_first)
+        is_pinned = found.form.is_pinned and found.is_first and is_clean(sentence.plain, 0)
+        return CapturedItem(found.form.kind, sentence.text, found.form.name, is_pinned)
     correction = found_correction(sentence.plain, is_led=is_led)
     if correction:
         if not has_answer:

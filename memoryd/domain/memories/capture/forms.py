@@ -170,10 +170,10 @@ def is_of_answer(value: str) -> bool:
     return bool(_OF_ANSWER.search(value))
 
 
-def is_clean(plain: str, start: int) -> bool:
-    """Tell whether all clauses of a sentence behind its first are the author's: no other one speaks in it."""
+def is_clean(plain: str, start: int, *, added: re.Pattern[str] = _ADDED) -> bool:
+    """Tell whether all clauses of a sentence behind its first are the author's, or `added`: no other speaks in it."""
     first = _ASIDE.search(plain, start)
     if first is None:
         return True
     rest = [one for one in _ASIDE.split(plain[first.end() :]) if one]
-    return all(is_own_clause(one) or bool(_ADDED.match(one)) for one in rest)
+    return all(is_own_clause(one) or bool(_ADDED.match(one) or added.match(one)) for one in rest)

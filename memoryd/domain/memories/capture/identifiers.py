@@ -11,10 +11,11 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.memories.capture.forms import is_clean
 from memoryd.domain.skips import SkipReason
 
 _EMAIL: Final = expression(
-    r"(?<![\w.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![\w@-])(?!:)"
+    r"(?<![A-Za-z0-9_.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![A-Za-z0-9_@-])(?!:)"
 )
 _NO_PERSON: Final = expression(
     r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@", re.IGNORECASE
@@ -115,11 +116,20 @@ _SECRET: Final = expression(
 )
 
 
+_ADDED: Final = expression(
+    r"\W*(?:(?:please |just |only )*(?:call|text|ring|write|message|reach) me|(?:please |just )*(?:save|keep|note))\b"
+    r"|\W*请.{1,8}\Z",
+    re.IGNORECASE,
+)
+"""What its owner says beside a number."""
+
+
 class FoundIdentifier(Struct, frozen=True):
-    """What kind of identifier a sentence holds, and whether its author says that it is theirs."""
+    """What kind of identifier a sentence holds, whether its author says that it is theirs, and that plainly."""
 
     what: str
     is_own: bool
+    is_plain: bool = False
 
 
 def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
@@ -127,8 +137,9 @@ def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | Non
     what = next(_identifiers(plain), "")
     if not what:
         return None
-    is_said = any(_FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at) for at in starts)
-    return FoundIdentifier(what, is_said and not _NOT_MINE.search(plain))
+    said = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
+    is_own = bool(said) and not _NOT_MINE.search(plain)
+    return FoundIdentifier(what, is_own, is_own and is_clean(plain, said[0], added=_ADDED))
 
 
 def why_not_said_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
@@ -143,13 +154,16 @@ def why_not_said_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -
     return "" if is_said else SkipReason.NOBODYS
 
 
+IDENTIFIERS: Final = ("ID number", "e-mail address", "phone number")
+
+
 def _identifiers(plain: str) -> Iterator[str]:
     if any(is_resident_id(found[0]) for found in _RESIDENT.finditer(plain)) or _OWN_DOCUMENT.search(plain):
-        yield "ID number"
+        yield IDENTIFIERS[0]
     if any(not _NO_PERSON.match(found[0]) for found in _EMAIL.finditer(plain)):
-        yield "e-mail address"
+        yield IDENTIFIERS[1]
     if _has_phone(plain):
-        yield "phone number"
+        yield IDENTIFIERS[2]
 
 
 def _has_phone(plain: str) -> bool:

@@ -31,7 +31,7 @@ def test_document_of_seven_turns_is_the_reference_s() -> None:
     assert list(session) == ["session_id", "created", "agent", "key", "qa_sequence"]
     first, second, *_ = session["qa_sequence"]
     assert list(first) == ["seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp"]
-    assert (first["q"], first["a"], first["a_significance"]) == ("hi", None, 0)
+    assert (first["q"], first["q_tokens"], first["a"], first["a_significance"]) == ("hi", ["hi"], None, 0)
     assert list(second) == [*first, "topic_tags"]
     assert second["topic_tags"] == ["discord_config", "messaging"]
     assert {"discord", "艾特", "消息"} <= set(second["q_tokens"])

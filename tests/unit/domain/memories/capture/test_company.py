@@ -133,6 +133,10 @@ PINNED = [
     "Hi! My name is Lena Hofer. Nice to meet you.",
     "你好！我叫王小明。谢谢！",
     "Hello, my phone number is +43 660 1234567.",
+    "Just so you know, my number is 0660 1234567.",
+    "My number is 0660 1234567, call me on weekdays.",
+    "我的手机号是13812345678，请记住",
+    "我的邮箱是peter@example.com。",
 ]
 
 
@@ -172,6 +176,15 @@ def test_statement_in_harmless_company_is_kept_without_a_pin(text: str, kind: st
 @pytest.mark.parametrize("text", PINNED)
 def test_statement_beside_courtesies_alone_is_pinned(text: str) -> None:
     assert [item.is_pinned for item in captured(text).kept] == [True]
+
+
+def test_own_numbers_beside_each_other_are_pinned_and_beside_anything_else_not() -> None:
+    def pins(text: str) -> list[bool]:
+        return [item.is_pinned for item in captured(text).kept]
+
+    assert pins("My phone number is 0660 1234567. My e-mail is peter@example.com.") == [True, True]
+    assert pins("My phone number is 0660 1234567. I live in Graz.") == [False, False]
+    assert pins("My name is Lena Hofer. My phone number is 0660 1234567.") == [False, False]
 
 
 def test_what_is_to_be_remembered_stands_by_itself_at_the_beginning() -> None:
