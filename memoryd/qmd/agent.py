@@ -1,9 +1,11 @@
 """One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -29,6 +31,9 @@ from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import SearchBackend
 
 log = structlog.get_logger(__name__)
+FORGET_SECONDS: Final = 20.0
+"""So long whoever forgets waits for it; what is left goes later."""
+STILL_HELD: Final = "qmd may hold it still in its index: {}"
 
 
 class Dependencies(Struct, frozen=True):
@@ -144,6 +149,14 @@ class AgentQmd:
     def demand(self) -> None:
         """Take the news that notes became private: an update follows at once."""
         self.qmd.upkeep.demand()
+
+    async def drop_remains(self) -> str:
+        """Have it forget at once what the notes do not say any more; return why it has not yet, empty if it has."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FORGET_SECONDS):
+                if await self.qmd.upkeep.drop_remains():
+                    return ""
+        return STILL_HELD.format(self.qmd.state.trouble or "its index is being cleaned")
 
     async def run_upkeep(self) -> None:
         """Keep the index of qmd fresh until cancelled."""

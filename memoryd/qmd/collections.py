@@ -279,9 +279,28 @@ class QmdCopies:
         # after the note was read: rules that were written meanwhile may hide it
         if not ruling.is_current():
             return _Verdict.AGAIN
-        _copy(target, data)
+        self._copy(target, data)
         self._judged[name] = judged
         return _Verdict.AS_BEFORE
+
+    def _copy(self, target: Path, data: bytes) -> None:
+        """Make a copy unless it is there; one whose name is too long for this place is left out.
+
+        Before a line goes that the note says no more, it is noted that qmd has to forget something.
+        """
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                held = target.read_bytes()
+                if held == data:
+                    return
+                # what only grows says again all that qmd holds of it
+                if not set(held.splitlines()) <= set(data.splitlines()):
+                    self._on_withdraw()
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            replace_file(target, data)
+        except OSError as exc:
+            if exc.errno not in _UNNAMEABLE:
+                raise
 
     def _withdraw(self, names: set[str]) -> None:
         """Delete copies; before the first of them goes it is noted that qmd has to forget something."""
@@ -311,19 +330,6 @@ class QmdCopies:
                 elif collection.holds(relative) and not ruling.is_ignored(f"{inside}{entry.name}"):
                     with contextlib.suppress(FileNotFoundError):
                         yield _Note(root, relative, file_stat(entry.stat()))
-
-
-def _copy(target: Path, data: bytes) -> None:
-    """Make a copy unless it is there; one whose name is too long for this place is left out."""
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            if target.read_bytes() == data:
-                return
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(target, data)
-    except OSError as exc:
-        if exc.errno not in _UNNAMEABLE:
-            raise
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -54,6 +54,7 @@ class QmdUpkeep:
         self._on_new_index = on_new_index
         self._index = IndexWriter(installation=installation, seconds=seconds, on_removed=self._on_removed)
         self._schedule = first_schedule(rules, time.monotonic())
+        self._looked_at = self._ended_at = 0.0
         self._wake = asyncio.Event()
         self._finished = asyncio.Condition()
 
@@ -105,19 +106,31 @@ class QmdUpkeep:
             await self._finished.wait_for(is_over)
         return is_done()
 
+    async def drop_remains(self) -> bool:
+        """Try at once to have qmd follow the notes; return whether it keeps nothing any more that they do not say."""
+        called_at = time.monotonic()
+        self._schedule = self._schedule.pressed()
+        self._wake.set()
+        async with self._finished:
+            await self._finished.wait_for(lambda: self._ended_at >= called_at)
+        return self._looked_at >= called_at and await asyncio.to_thread(self._installation.home.is_clean)
+
     async def run(self) -> None:
         """Keep the index fresh until cancelled; what fails is noted and tried again after the back-off.
 
-        What was withdrawn from the notes of qmd goes from its bytes too, with the whole index if there is no other way.
+        What goes from the notes of qmd goes from its bytes too, with the whole index if there is no other way.
         """
         while True:
             await self._rest()
+            began = time.monotonic()
             try:
                 await self._work()
             except (SidecarError, OSError) as exc:
                 await self._note_failure(exc)
             # before those who follow are woken: they ask whether trouble is a failure
             self.booted.set()
+            # a round that was under way when somebody pressed may have looked before
+            self._ended_at = began
             async with self._finished:
                 self._finished.notify_all()
 
@@ -185,7 +198,10 @@ class QmdUpkeep:
 
     async def _look(self) -> None:
         """Bring what qmd reads to what is public now."""
-        if not await asyncio.to_thread(lambda: self._supplies.show(self._supplies.collections())):
+        began = time.monotonic()
+        if await asyncio.to_thread(lambda: self._supplies.show(self._supplies.collections())):
+            self._looked_at = began
+        else:
             self._schedule = self._schedule.changed()
 
     async def _update(self) -> None:

@@ -104,6 +104,10 @@ class Schedule(Struct, frozen=True):
             pause=None if is_booting else self.pause,
         )
 
+    def pressed(self) -> "Schedule":
+        """Note that what was forgotten is to be gone: an update is tried now, also within a back-off."""
+        return replace(self, is_demanded=True, pause=None)
+
     def update_begun(self, now: float) -> "Schedule":
         """Note that an update begins; what changes from here on is owed another."""
         return replace(self, tried_at=now, is_demanded=False, has_changes=False)

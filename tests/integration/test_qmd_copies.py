@@ -59,14 +59,14 @@ def test_copies_follow_the_public_notes(tmp_path: Path) -> None:
     (shown.notes / "folder").symlink_to(tmp_path)
     assert shown.after() == {"a.md": "One.", "b/{c} [d].md": "Two."}
     assert not shown.withdrawn
-    shown.write("a.md", "Another one.")
+    shown.write("a.md", "One.\nAnother one.")
     (shown.notes / "b" / "{c} [d].md").rename(shown.notes / "b.md")
     (shown.notes / "b").rmdir()
-    assert shown.after() == {"a.md": "Another one.", "b.md": "Two."}
+    assert shown.after() == {"a.md": "One.\nAnother one.", "b.md": "Two."}
     (shown.notes / "b.md").unlink()
     shown.write("b.md/now a folder.md", "Six.")
     shown.write("e.md", "Three.")
-    assert shown.after() == {"a.md": "Another one.", "b.md/now a folder.md": "Six.", "e.md": "Three."}
+    assert shown.after() == {"a.md": "One.\nAnother one.", "b.md/now a folder.md": "Six.", "e.md": "Three."}
 
 
 def test_what_became_private_is_withdrawn_and_that_is_told_first(tmp_path: Path) -> None:
@@ -80,6 +80,18 @@ def test_what_became_private_is_withdrawn_and_that_is_told_first(tmp_path: Path)
     assert shown.after() == {"c.md": "Three."}
     assert shown.withdrawn
     assert Shown(tmp_path).after() == {"c.md": "Three."}, "another process knows nothing of the copies"
+
+
+def test_text_that_was_edited_out_is_told_first_and_text_that_was_added_is_not(tmp_path: Path) -> None:
+    shown = Shown(tmp_path)
+    shown.write("a.md", "One.\nTwo.\n")
+    shown.after()
+    shown.write("a.md", "Three.\nOne.\nTwo.\nFour.\n")
+    assert shown.after() == {"a.md": "Three.\nOne.\nTwo.\nFour.\n"}
+    assert shown.withdrawn == 0
+    shown.write("a.md", "Three.\nTwo.\nFour.\n")
+    assert shown.after() == {"a.md": "Three.\nTwo.\nFour.\n"}
+    assert shown.withdrawn
 
 
 def test_note_that_was_made_private_while_nobody_looked_is_withdrawn(tmp_path: Path) -> None:

@@ -94,6 +94,57 @@ def test_note_that_becomes_private_leaves_qmd(tmp_path: Path, workspace: Path) -
         reads(daemon, "movedocelot", "memory/drafts/moved.md")
 
 
+def test_f158_text_that_was_edited_out_or_forgotten_leaves_qmd(tmp_path: Path, workspace: Path) -> None:
+    """No byte of a forgotten or edited-out line is left in qmd's index, and the receipt waits for that."""
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        stated = "## Retain\n- W @Peter: The ocelotforgotten is in the cellar\n- W @Peter: The margay sleeps\n"
+        note(daemon, "memory/2025-11-27.md", stated)
+        note(daemon, "memory/edited.md", "The ocelotedited.\n\nThe margayedited.\n")
+        daemon.client().sync(wait="indexed")
+        wait_for_qmd(daemon)
+        reads(daemon, "ocelotforgotten", "memory/2025-11-27.md")
+        assert kept(daemon, "ocelotforgotten", "ocelotedited") == {"ocelotforgotten", "ocelotedited"}
+
+        home = Path(agent_of(daemon)["qmd"]["home"])
+        done = daemon.client().forget("ocelotforgotten")
+
+        assert (done["forgotten"], done["unfinished"]) == (True, [])
+        assert kept(daemon, "ocelotforgotten") == set()
+        note(daemon, "memory/edited.md", "The margayedited.\n")
+        eventually(lambda: not any(b"ocelotedited" in path.read_bytes() for path in below(home)))
+        reads(daemon, "margayedited", "memory/edited.md")
+
+
+def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forget_is_named(
+    tmp_path: Path, workspace: Path
+) -> None:
+    program = tmp_path / "qmd"
+    program.symlink_to(real_qmd())
+    with with_qmd(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK) as daemon:
+        note(daemon, "memory/2025-11-27.md", "## Retain\n- W @Peter: The ocelot sleeps\n- W @Peter: The lynx eats\n")
+        daemon.client().sync(wait="indexed")
+        wait_for_qmd(daemon)
+        reads(daemon, "ocelot", "memory/2025-11-27.md")
+        home = Path(agent_of(daemon)["qmd"]["home"])
+        index = home / "xdg-cache" / "qmd"
+        kept_away = apsw.Connection(str(index / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
+        kept_away.execute("BEGIN")
+        kept_away.execute("SELECT count(*) FROM documents").fetchall()
+
+        done = daemon.client().forget("ocelot")
+
+        assert not done["forgotten"]
+        assert any("qmd may hold it still" in one for one in done["unfinished"])
+        kept_away.close()
+        eventually(lambda: not kept(daemon, "ocelot") and not agent_of(daemon)["degraded"], seconds=60)
+    program.unlink()
+    changed = daemon_for(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK)
+    with changed:
+        changed.client().sync(wait="indexed")
+        assert changed.client().forget("lynx")["unfinished"] == []
+        assert kept(changed, "lynx") == set()
+
+
 def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, workspace: Path) -> None:
     (workspace / ".memoryignore").mkdir()
     (workspace / "memory" / "diary.md").write_text("The ocelot.\n")

@@ -166,7 +166,8 @@ class ForgettingIndexes:
             await asyncio.to_thread(delete_set_aside, index.database.path)
             for follower in index.followers:
                 follower.demand()
-        return ""
+        held = await asyncio.gather(*(purge() for index in self._all for purge in index.purges))
+        return next(filter(None, held), "")
 
     async def chunks_with(self, said: SaidWords) -> Sequence[ChunkRow]:
         """Return the chunks of the own index in which the words stand; raises StoreError."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Protocol
@@ -89,6 +89,8 @@ class WorkspaceIndex:
     ) -> None:
         settings, around = agents[0].memory_search, replace(around, publish=_to_each_of(agents, around.publish))
         self.followers: list[Follower] = []
+        self.purges: list[Callable[[], Awaitable[str]]] = []
+        """What rewrites other indexes of the notes without what these say no more; each returns why not, or nothing."""
         self.rules = rules
         self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
         self.database = _made_database(agents[0], around.executor)

@@ -132,6 +132,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) 
     exports = SessionExports(export_settings(agent, shared.around.agents), listing.look)
     qmd = AgentQmd(agent, _dependencies(shared.index, exports))
     shared.index.followers.append(qmd)
+    shared.index.purges.append(qmd.drop_remains)
     return qmd
 
 
