@@ -126,12 +126,14 @@ class Withdrawn:
     def __init__(self) -> None:
         # replaced as a whole, for other threads read it
         self._paths: frozenset[RelativePath] = frozenset()
+        self.derived: Set[RelativePath] = frozenset()
+        """Pages that still tell what became private; who rewrites them replaces this."""
 
     def __contains__(self, path: object) -> bool:
-        return path in self._paths
+        return path in self._paths or path in self.derived
 
     def __bool__(self) -> bool:
-        return bool(self._paths)
+        return bool(self._paths or self.derived)
 
     @property
     def paths(self) -> Set[RelativePath]:

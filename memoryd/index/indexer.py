@@ -147,7 +147,7 @@ class Indexer:
     @property
     def is_withholding(self) -> bool:
         """Whether texts that are to be purged are still in the index, which cannot be written."""
-        return bool(self.withdrawn) and self.state.trouble is not None
+        return bool(self.withdrawn.paths) and self.state.trouble is not None
 
     @property
     def is_settled(self) -> bool:
@@ -242,7 +242,7 @@ class Indexer:
         is_new = await self._learn()
         self._demands.unseen.begin()
         # what is withheld is released by what a look at all files finds
-        look = await self._looking.look(demand, needs_all=is_new or bool(self.withdrawn))
+        look = await self._looking.look(demand, needs_all=is_new or bool(self.withdrawn.paths))
         # before the plan: what changes from here on is an event only if the folders are watched by then
         self._reporter.note_look(look)
         self._demands.unseen.note_look(look)

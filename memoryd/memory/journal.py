@@ -36,6 +36,7 @@ PAUSE_SECONDS: Final = 0.05
 """The longest wait between two tries."""
 GONE_TRIES: Final = 6
 RETRY_SECONDS: Final = 15.0
+WHY_NOT_KEPT: Final = "there were too many of them, or they tell what is forgotten, or private now"
 UNKNOWN_TOLD: Final = "a change was cut short, and the file was edited since: look at it"
 
 Edit = Callable[[str | None], str | None]
@@ -366,5 +367,5 @@ def kept_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
     if row.state is ChangeState.UNDONE:
         raise InvalidRequest(f"change {row.id} is taken back already", hint="undo the undo to have it again")
     if row.hunks is None:
-        raise InvalidRequest(f"change {row.id} cannot be taken back: its lines are not kept")
+        raise InvalidRequest(f"change {row.id} cannot be taken back: its lines are not kept", hint=WHY_NOT_KEPT)
     return row.hunks

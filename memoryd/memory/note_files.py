@@ -20,7 +20,7 @@ from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow, StoreError, StoreUnavailable, TooLarge
 from memoryd.files.ignore import RealPaths, why_private
-from memoryd.files.reading import NotReadableError, Octets, read_octets, utf8_of
+from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_octets, utf8_of
 from memoryd.files.scanner import ScanRules
 from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync_folder
 from memoryd.store.index.memories import FileVersion, MemoryFiles
@@ -82,6 +82,17 @@ class NoteFiles:
         except OSError as exc:
             raise _failure(path, exc) from exc
         return _stored_note(path, octets)
+
+    def is_private(self, path: RelativePath) -> bool:
+        """Tell whether the rules hide a note, or it says so itself; nobody says so of one that is not there."""
+        rules = self._rules()
+        if rules.is_ignored(path):
+            return True
+        try:
+            octets = read_octets(self.workspace, path, max_bytes=rules.limit(path)[0])
+            return bool(why_private(utf8_of(octets)[0]))
+        except (OSError, NotReadableError, TornReadError):
+            return False
 
     def write(self, before: StoredNote, data: bytes) -> None:
         """Put bytes in the place of what was read, durably.

@@ -1,5 +1,6 @@
 """Reflect and its proposals with the real daemon: by socket, by command, by the clock, and where nothing is written."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -246,6 +247,84 @@ def test_proposal_whose_fact_is_superseded_deleted_or_private_is_withdrawn_with_
     client.sync()
     client.reflect(SINCE)
     assert opened(daemon, "limalake")[0]["id"] == kept["limalake"], "once it may be told it is proposed again"
+
+
+PRIVATE = "---\nmemory: false\n---\n"
+SECRET = "limalake"
+
+
+def with_secret(daemon: RunningDaemon) -> list[Path]:
+    """Have reflect make pages of two logs, one of which memoryd wrote; return them."""
+    note = daemon.workspace / "memory/2026-10-05.md"
+    note.write_text(
+        f"## Retain\n- W(i=0.9) @Pia: Pia is paid by the {SECRET} club.\n- B @Wren: I painted the {SECRET} pier.\n"
+    )
+    client = daemon.client()
+    client.sync()
+    client.retain(f"- W @Pia: Pia sold the {SECRET} house.")
+    client.reflect(SINCE)
+    assert SECRET in (daemon.workspace / "bank/entities/pia.md").read_text()
+    return [path for path in note.parent.glob("*.md") if SECRET in path.read_text()]
+
+
+def told_of(daemon: RunningDaemon, word: str) -> list[str]:
+    """Return which notes and which files of the daemon hold a word, and which calls tell it."""
+    client, held = daemon.client(), list[str]()
+    for path in (*daemon.workspace.rglob("*.md"), *daemon.state.rglob("*")):
+        if path.is_file() and word.encode() in path.read_bytes() and not path.read_bytes().startswith(PRIVATE.encode()):
+            held.append(path.name)
+    for page in ("bank/entities/pia.md", "bank/entities/wren.md", "bank/world.md", "bank/experience.md"):
+        try:
+            held += [f"get {page}"] if word in client.get(page)["text"] else []
+        except NotFound:
+            continue
+    asked = {"search": client.search(word)["results"], "changes": client.changes()["changes"]}
+    return held + [name for name, found in asked.items() if word in str(found)]
+
+
+def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: RunningDaemon) -> None:
+    """Pages, kept changes and every file lose what was made of a private note, and undo brings nothing back."""
+    notes, client = with_secret(daemon), daemon.client()
+    assert len(notes) == 2
+    runs = [one for one in client.changes()["changes"] if one["by"] == "reflect" and "wren" in one["path"]]
+    assert {"get bank/entities/pia.md", "search", "changes"} <= set(told_of(daemon, SECRET))
+    for path in notes:
+        path.write_text(PRIVATE + path.read_text())
+    client.sync()
+
+    eventually(lambda: told_of(daemon, SECRET) == [], seconds=30)
+
+    assert not (daemon.workspace / "bank/entities/pia.md").exists(), "nothing else was told of her"
+    wren = (daemon.workspace / "bank/entities/wren.md").read_text()
+    assert "Another torn cable" in wren, "what comes of other notes stays"
+    assert wren.startswith("---\naliases: [the server]\n---\n# Wren\n\nMine.\n")
+    assert client.status()["agents"][0]["degraded"] == []
+    with contextlib.suppress(InvalidRequest):
+        client.undo(runs[0]["id"])
+    assert told_of(daemon, SECRET) == []
+
+
+def test_f158_what_cannot_be_rewritten_is_withheld(tmp_path: Path) -> None:
+    """With memory.readOnly no page is rewritten, and none that tells of a private note is told."""
+    with begun(tmp_path) as daemon:
+        notes = with_secret(daemon)
+    write_config(tmp_path, daemon.workspace, None, memory={"readOnly": True})
+    daemon.start()
+    try:
+        client = daemon.client()
+        client.sync()
+        assert SECRET in client.get("bank/entities/wren.md")["text"]
+        for path in notes:
+            path.write_text(PRIVATE + path.read_text())
+        client.sync()
+        eventually(lambda: not [one for one in told_of(daemon, SECRET) if one == "search" or one.startswith("get ")])
+        assert "Another torn cable" in client.get("memory/2026-10-03.md")["text"]
+        for path in notes:
+            path.write_text(path.read_text().removeprefix(PRIVATE))
+        client.sync()
+        eventually(lambda: "get bank/entities/wren.md" in told_of(daemon, SECRET))
+    finally:
+        daemon.stop()
 
 
 def opened(daemon: RunningDaemon, word: str) -> list[dict[str, Any]]:

@@ -15,8 +15,8 @@ ROWS = {row.number: row for section in SECTIONS for row in section.rows}
 TESTS = numbered()
 
 
-def test_rows_are_numbered_from_1_to_157_without_a_gap() -> None:
-    assert [row.number for section in SECTIONS for row in section.rows] == list(range(1, 158))
+def test_rows_are_numbered_from_1_without_a_gap() -> None:
+    assert [row.number for section in SECTIONS for row in section.rows] == list(range(1, len(ROWS) + 1))
     assert [section.letter for section in SECTIONS] == list("ABCDEFGHI")
 
 
@@ -44,9 +44,9 @@ def test_row_without_a_test_has_the_reason() -> None:
 def test_counts_of_the_table_are_those_of_the_rows() -> None:
     lines = list(table(SECTIONS, by_row(TESTS)))
     is_open = sum(line.strip().startswith("open: ") for line in lines)
-    assert lines[-1].strip() == f"{157 - is_open} of 157 rows"
+    assert lines[-1].strip() == f"{len(ROWS) - is_open} of {len(ROWS)} rows"
     counted = [int(found[1]) for line in lines if (found := re.match(r"\n[A-I]\. .*: (\d+) of \d+ rows", line))]
-    assert sum(counted) == 157 - is_open
+    assert sum(counted) == len(ROWS) - is_open
     assert sum(line.startswith("       - ") for line in lines) == sum(len(test.rows) for test in TESTS)
     assert is_open == sum(bool(row.why_open) for row in ROWS.values())
 

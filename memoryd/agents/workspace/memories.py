@@ -1,7 +1,7 @@
 """What the agents on one workspace share of its retained memories, and what forgets them."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -14,15 +14,17 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
+from memoryd.domain.documents import RelativePath
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting
+from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting, PrivateParts, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import RecordDays
 from memoryd.memory.opinions import OpinionBook
+from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatedLines
 from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageBook
 from memoryd.moving.replacing import kept_folder
@@ -111,8 +113,25 @@ def memory_forgetting(
     qa: WorkspaceQa | None,
     conversations: Sequence[AgentConversations],
     embedding: Embedding,
+    proposals: ProposalQueue,
 ) -> MemoryForgetting:
-    """Return what forgets the memories of a workspace."""
+    """Return what forgets the memories of a workspace, and follows the notes to see what became private."""
+    rows, indexer = ForgottenRows(shared.ledger, str(shared.name)), shared.index.indexer
+
+    def withhold(pages: Set[RelativePath]) -> None:
+        indexer.withdrawn.derived = pages
+
+    private = PrivateTraces(
+        PrivateParts(
+            journal=shared.journal,
+            rows=rows,
+            indexes=indexes,
+            known=lambda: indexer.known_paths,
+            withhold=withhold,
+            withdraw_proposals=proposals.withdraw,
+        )
+    )
+    shared.index.followers.append(private)
     said = SaidToAgents(qa, conversations)
     planner = ForgettingPlanner(
         book=shared.book,
@@ -128,10 +147,11 @@ def memory_forgetting(
         book=shared.book,
         journal=shared.journal,
         tombstones=shared.tombstones,
-        rows=ForgottenRows(shared.ledger, str(shared.name)),
+        rows=rows,
         indexes=indexes,
         said=said,
         usage=shared.usage,
         stated=shared.stated,
+        private=private,
     )
     return MemoryForgetting(parts, planner)

@@ -79,6 +79,7 @@ def workspace_parts(agents: Sequence[Agent], engines: WorkspaceEngines, around: 
     memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
     conversations = _conversations(agents, index, engines, around)
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
+    reflect = workspace_reflect(agents, memories, around)
     return WorkspaceParts(
         agents=agents,
         around=around,
@@ -89,8 +90,10 @@ def workspace_parts(agents: Sequence[Agent], engines: WorkspaceEngines, around: 
         conversations=conversations,
         memories=memories,
         forgetting_indexes=indexes,
-        forgetting=memory_forgetting(memories, indexes, qa, list(conversations.values()), engines.embedding),
-        reflect=workspace_reflect(agents, memories, around),
+        forgetting=memory_forgetting(
+            memories, indexes, qa, list(conversations.values()), engines.embedding, reflect.use.proposals
+        ),
+        reflect=reflect,
         capture=workspace_capture(agents, memories, conversations, qa),
     )
 

@@ -251,6 +251,7 @@ class Workspace:
             (f"memories {self.name}", self._shared.memories.book.run),
             (f"usage of memories {self.name}", UsageUpkeep(self._shared.memories.usage).run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
+            (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
         ]
         loops += self._shared.reflect.loops(self.name)
         loops += self._shared.capture.loops(self.name)

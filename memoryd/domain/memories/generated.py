@@ -18,6 +18,8 @@ from memoryd.domain.text.markdown import front_matter_bytes
 
 BEGIN: Final = "<!-- memoryd:begin -->"
 END: Final = "<!-- memoryd:end -->"
+SUMMARY: Final = "> Summary by "
+"""How the paragraph begins that a text model wrote of all that stands below."""
 _SIGN: Final = b"memoryd:"
 _MARKER_OR_FENCE: Final = expression(
     rb"^(?P<indent>[ \t]{0,32}+)(?:<!--[ \t]{0,9}+memoryd:(?P<marker>begin|end)[ \t]{0,9}+-->[ \t\r]*+$"

@@ -3,11 +3,13 @@
 First the keyed hashes are noted as pending: from then on the next start finishes. The lines go from the notes after
 all that was made of them, for by them it is known what was meant; then the indexes follow, and are rewritten without
 what they only marked as deleted. Last the hashes are noted as done.
+
+What was made of a note that became private goes by the same ways.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Set
 from functools import partial
 from typing import Final
 
@@ -19,7 +21,10 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
     ENTITY_PAGES,
+    citing,
+    files_cited,
     telling_sessions,
+    without_files,
     without_lines,
     without_memories,
     without_page,
@@ -27,7 +32,7 @@ from memoryd.domain.memories.changes.forgetting import (
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
-from memoryd.errors import MemorydError, StoreUnavailable
+from memoryd.errors import MemorydError, RequestError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.planning import (
     ForgettingPlanner,
@@ -53,6 +58,111 @@ LATER: Final = "it is finished as soon as that can be done; memoryctl status tel
 NOTHING: Final = Forgotten(lambda _text: False)
 WHY: Final = "a memory was forgotten"
 """Of the change; what it was is told nowhere."""
+WHY_PRIVATE: Final = "a note became private"
+LEFT_OF_PRIVATE: Final = "what was made of a private note is withheld, and not taken out yet: {}"
+
+
+class PrivateParts(Struct, frozen=True, kw_only=True):
+    """Where that stands which is made of the notes of one workspace."""
+
+    journal: Journal
+    rows: ForgottenRows
+    indexes: IndexPlaces
+    known: Callable[[], Set[RelativePath]]
+    """The notes that are indexed: none of them is private."""
+    withhold: Callable[[Set[RelativePath]], None]
+    """Takes the documents of which nobody may be told, in the stead of those before."""
+    withdraw_proposals: Callable[[], Awaitable[None]]
+
+
+class PrivateTraces:
+    """Takes out of pages and of kept changes what was made of notes that are private now; until then it is withheld."""
+
+    def __init__(self, parts: PrivateParts) -> None:
+        self._parts = parts
+        self._has_news = asyncio.Event()
+        # before this start a kill may have come in between
+        self._has_news.set()
+        self._withheld: frozenset[RelativePath] = frozenset()
+        self.trouble = ""
+        """Why something of that is still in place; empty if nothing is."""
+
+    def note_change(self) -> None:
+        """Take the news that notes changed: what is withheld may be told again, or rewritten."""
+        if self._withheld:
+            self._has_news.set()
+
+    def demand(self) -> None:
+        """Take the news that notes became private."""
+        self._has_news.set()
+
+    async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
+        """Do so at the start and at each news until cancelled; what cannot be done now is tried again."""
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            try:
+                self.trouble = await self._take_out()
+            except (MemorydError, OSError) as exc:
+                self.trouble = LEFT_OF_PRIVATE.format(exc) if self._withheld else ""
+                await asyncio.sleep(retry_seconds)
+                self._has_news.set()
+
+    async def _take_out(self) -> str:
+        """Take it out, and return why some of it stays."""
+        late = await self._parts.indexes.follow()
+        journal, known = self._parts.journal, self._parts.known()
+        cited = {path: await self._cited(path) for path in self._parts.indexes.generated_pages()}
+        unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
+        private = await asyncio.to_thread(lambda: frozenset(filter(journal.files.is_private, unknown)))
+        self._withhold({path for path, files in cited.items() if not files.isdisjoint(private)})
+        if late:
+            raise StoreUnavailable(late)
+        if not private:
+            return ""
+        await journal.changes.purge(citing(private), private)
+        await self._parts.withdraw_proposals()
+        return await self._rewrite(private) if self._withheld else ""
+
+    async def _rewrite(self, private: Set[RelativePath]) -> str:
+        """Take it out of the pages that are withheld; one that cannot be written stays withheld."""
+        written, refused = set[RelativePath](), ""
+        for path in sorted(self._withheld):
+            try:
+                await self._parts.journal.change(
+                    path,
+                    partial(_without_private, path, private),
+                    by=WrittenBy.FORGET,
+                    why=WHY_PRIVATE,
+                    keeps_lines=False,
+                    delete=path.startswith(ENTITY_PAGES),
+                )
+                written.add(path)
+            except RequestError as exc:
+                refused = LEFT_OF_PRIVATE.format(exc)
+        if written:
+            await self._parts.rows.blank()
+            if why := await self._parts.indexes.follow() or await self._parts.indexes.drop_remains():
+                raise StoreUnavailable(why)
+            drop_remembered_texts()
+            self._withhold(self._withheld - written)
+        return refused
+
+    async def _cited(self, path: RelativePath) -> frozenset[RelativePath]:
+        try:
+            text = (await self._parts.journal.read(path, is_shown=True)).text
+        except RequestError:
+            return frozenset()
+        return await asyncio.to_thread(files_cited, text or "")
+
+    def _withhold(self, pages: Set[RelativePath]) -> None:
+        self._withheld = frozenset(pages)
+        self._parts.withhold(self._withheld)
+
+
+def _without_private(path: RelativePath, private: Set[RelativePath], text: str | None) -> str | None:
+    left = None if text is None else without_files(text, path, private)
+    return None if left is None else without_page(left, path)
 
 
 class ForgettingParts(Struct, frozen=True, kw_only=True):
@@ -66,6 +176,7 @@ class ForgettingParts(Struct, frozen=True, kw_only=True):
     said: SaidPlaces
     usage: UsageBook
     stated: StatedLines
+    private: PrivateTraces
 
 
 class MemoryForgetting:
@@ -83,7 +194,12 @@ class MemoryForgetting:
     @property
     def trouble(self) -> str:
         """Why what was begun is not finished, or not noted everywhere; empty if it is."""
-        return self._trouble or self._parts.tombstones.trouble
+        return self._trouble or self._parts.private.trouble or self._parts.tombstones.trouble
+
+    @property
+    def private(self) -> PrivateTraces:
+        """What takes out that which was made of private notes."""
+        return self._parts.private
 
     async def would_forget(self, name: str) -> ForgottenReceipt:
         """Say what would go; raises NotFound, StoreError, NotNow."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.abstracts import NearCopies
 from memoryd.domain.memories.generated import (
+    SUMMARY,
     GeneratedPage,
     as_text,
     block_in,
@@ -34,8 +35,6 @@ log = structlog.get_logger(__name__)
 MAX_SUMMARIES: Final = 20
 """Of one run: a local model takes seconds for each."""
 MIN_FACTS: Final = 3
-SUMMARY: Final = "> Summary by "
-"""How the paragraph begins."""
 WHY: Final = "reflect brought the page up to date"
 
 

@@ -4,7 +4,7 @@ A row is written before the file, as intended, so that what a kill left is known
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
 from typing import Final
 
@@ -103,6 +103,7 @@ UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
     ) WHERE total > ?2)
 """
 _WITH_LINES = "SELECT id, hunks, why, path FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
+_PATHS = "SELECT DISTINCT path FROM changes WHERE workspace = ? AND hunks IS NOT NULL"
 _LEAVE = "UPDATE changes SET hunks = ?, why = ? WHERE id = ?"
 # how far an intended change came is told by its hashes
 _BLANK_AFTER = """
@@ -159,12 +160,18 @@ class ChangeLog:
         given = (wanted.since, wanted.writer, wanted.agent, wanted.agents_only, wanted.path, wanted.run, wanted.limit)
         return await self._found(_SOME, *given)
 
-    async def purge(self, gone: Forgotten) -> int:
-        """Take what is forgotten out of the lines that changes keep, and out of the sentence why.
+    async def purge(self, gone: Forgotten, notes: Set[str] = frozenset()) -> int:
+        """Take what is forgotten out of the lines that changes keep, and out of the sentence why; of `notes` all.
 
         No byte of it is left. All changes stay listed; returns how many have nothing left that could be undone.
         """
-        return await self._ledger.erase(lambda db: _purge(db, self._workspace, gone), 0)
+        return await self._ledger.erase(lambda db: _purge(db, self._workspace, gone, notes), 0)
+
+    async def paths(self) -> frozenset[RelativePath]:
+        """Return the notes of which lines are kept."""
+        none: frozenset[RelativePath] = frozenset()
+        given = (self._workspace,)
+        return await self._ledger.read(lambda db: frozenset(row[0] for row in db.execute(_PATHS, given)), none)
 
     async def blank(self) -> int:
         """Blank the hashes of files from before something was forgotten in them; return of how many files.
@@ -202,11 +209,11 @@ def _settle(db: apsw.Connection, workspace: str, number: int, state: ChangeState
             _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
 
 
-def _purge(db: apsw.Connection, workspace: str, gone: Forgotten) -> int:
+def _purge(db: apsw.Connection, workspace: str, gone: Forgotten, notes: Set[str]) -> int:
     emptied, paths = 0, set[str]()
     for number, text, told, path in db.execute(_WITH_LINES, (workspace,)).fetchall():
         hunks, why = _hunks(text), str(told)
-        left = None if hunks is None else without_forgotten(hunks, gone)
+        left = None if hunks is None or path in notes else without_forgotten(hunks, gone)
         if left != hunks or gone.is_in(why):
             _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
             emptied += hunks is not None and left is None

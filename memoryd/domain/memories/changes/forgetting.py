@@ -16,8 +16,9 @@ from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.tombstones import END_MARKS, LEAST_CHARS, SaidWords
-from memoryd.domain.memories.generated import BEGIN, END
+from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
@@ -184,6 +185,10 @@ class Traces(Struct, frozen=True, dict=True):
             or (self._short is not None and self._short.search(composed) is not None)
         )
 
+    def are_told_in(self, line: str) -> bool:
+        """Tell whether a line that was generated names one of them, or says one."""
+        return self.are_named_in(line) or any(words.stand_in(line) for words in self.said)
+
     def are_named_in(self, text: str) -> bool:
         """Tell whether a link in a text names one of them."""
         return self._titles is not None and self._titles.search(text) is not None
@@ -235,8 +240,28 @@ def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], tra
     data = padded(text)
     sections = memory_sections(data, path)
     stated = [(one.start, one.end) for one in sections.lines if one.line.id in memories]
-    made = [span for place in sections.generated for span in _generated(data, place, traces)]
+    made = [span for place in sections.generated for span in _generated(data, place, traces.are_told_in)]
     return _without(data, [*stated, *made], len(text.encode("utf-8", "surrogatepass")))
+
+
+def files_cited(text: str) -> frozenset[RelativePath]:
+    """Return the files that a page names as the sources of what reflect wrote there."""
+    return frozenset(RelativePath(one.path) for one in citations_in(block_in(text) or ""))
+
+
+def citing(paths: Set[str]) -> Forgotten:
+    """Return what finds in texts what reflect made of these files, with what a text model wrote above it."""
+    return Forgotten(
+        lambda text: any(one.path in paths for one in citations_in(text)),
+        lambda line: "" if line.startswith(SUMMARY) else line,
+    )
+
+
+def without_files(text: str, path: RelativePath, files: Set[str]) -> str | None:
+    """Return a page without what reflect made of these files, None if that is nothing."""
+    data, cites = padded(text), citing(files).is_in
+    made = [span for place in memory_sections(data, path).generated for span in _generated(data, place, cites)]
+    return _without(data, made, len(text.encode("utf-8", "surrogatepass")))
 
 
 def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
@@ -318,23 +343,30 @@ def without_page(text: str, path: RelativePath) -> str:
     return "" if len(said) <= 1 and all(line.startswith("# ") for line in said) else text
 
 
-def _generated(data: bytes, place: ByteRange, traces: Traces) -> Iterator[ByteRange]:
-    """Yield the lines between markers that have traces, and those that are indented below such a one."""
+def _generated(data: bytes, place: ByteRange, tells: Callable[[str], bool]) -> Iterator[ByteRange]:
+    """Yield the lines between markers that have traces, and those that are indented below such a one.
+
+    With them goes what a text model wrote of all of them, in words of its own.
+    """
     at, end = place
-    below = -1
+    below, summary, is_any = -1, list[ByteRange](), False
     while at < end:
         stop = min(data.index(b"\n", at) + 1, end)
         line = data[at:stop].decode("utf-8", "surrogatepass")
         depth = len(line) - len(line.lstrip(" \t"))
-        if line.strip() not in (BEGIN, END):
-            if traces.are_named_in(line) or any(words.stand_in(line) for words in traces.said):
-                below = depth
+        if line.startswith(SUMMARY):
+            summary.append((at, stop))
+        elif line.strip() not in (BEGIN, END):
+            if tells(line):
+                below, is_any = depth, True
                 yield at, stop
             elif 0 <= below < depth and line.strip():
                 yield at, stop
             else:
                 below = -1
         at = stop
+    if is_any:
+        yield from summary
 
 
 def _without(data: bytes, spans: Sequence[ByteRange], size: int) -> str | None:
