@@ -98,6 +98,8 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     eventually(lambda: made().count(CANARY) >= 2, seconds=30)
     client.sync()
 
+    exported = daemon.home / "exported.jsonl"
+    assert memoryctl(daemon, "export", str(exported)).returncode == Exit.DONE
     stated = client.forget(f"{LOG}#L6", dry_run=True)["memories"]
     done = client.forget(stated[0]["id"])
 
@@ -106,6 +108,14 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     assert "Decided: We agreed that [forgotten]." in made()
     assert not any(one.startswith("memory/") for one in done["stays"])
     assert any("7 days" in one for one in done["stays"])
+    before, text = made(), exported.read_text()
+    taken = json.loads(memoryctl(daemon, "import", str(exported), "--json").stdout)
+    assert (taken["added"], taken["refused"]) == (0, 1), "an export made before tells it to nobody"
+    assert made() == before
+    exported.write_text(text.replace("The boat is green", "The boat is blue"))
+    assert json.loads(memoryctl(daemon, "import", str(exported), "--json").stdout)["added"] == 1
+    assert "[forgotten]. Said: The boat is blue" in made()
+    assert CANARY not in made()
 
 
 def test_what_still_says_it_is_named(launch: Launch) -> None:

@@ -15,6 +15,7 @@ from memoryd.agents.retained.recall import check_scope
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import told_scope
 from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
@@ -90,23 +91,29 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         book, stones = await self.documents.now(), await self.retaining.tombstones.all()
         taken: list[TakenMemory] = []
         due: defaultdict[date, list[tuple[int, RetainedLine]]] = defaultdict(list)
-        for number, one in enumerate(handed):
-            judged = self._judged(one, stones, wishes)
+        judgements = await asyncio.to_thread(lambda: [self._judged(one, book, stones, wishes) for one in handed])
+        for number, (one, judged) in enumerate(zip(handed, judgements, strict=True)):
             if isinstance(judged, RetainedLine):
-                judged = self._planned(number, judged, one, book, due)
-            taken.append(judged)
+                taken.append(self._planned(number, judged, one, book, due))
+            else:
+                taken.append(judged)
         changes = [] if wishes.is_dry_run else await self._write(due, taken, wishes)
         return TakenMemories(tuple(taken), tuple(changes))
 
-    def _judged(self, one: TransferredMemory, stones: Tombstones, wishes: TransferWishes) -> RetainedLine | TakenMemory:
+    def _judged(
+        self, one: TransferredMemory, book: Book, stones: Tombstones, wishes: TransferWishes
+    ) -> RetainedLine | TakenMemory:
         try:
             line = replace(one, text=visible_text(one.text)).line()
+            if is_of_session(line):
+                # as forgetting leaves them
+                line = replace(line, text=stones.cut_from(line.text))
             admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
         except ValueError as exc:
             return TakenMemory(Taken.REFUSED, "", str(exc))
         if not MemoryReach(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
             return TakenMemory(Taken.REFUSED, line.id, _OTHERS)
-        if stones.hold(line.id, line.text):
+        if stones.hold(line.id, line.text) or (line.id not in book.memories and stones.hold_part_of(line.text)):
             return TakenMemory(Taken.REFUSED, line.id, _FORGOTTEN)
         if secrets_in(line.text) and not wishes.takes_secrets:
             return TakenMemory(Taken.REFUSED, line.id, _SECRET)

@@ -23,6 +23,9 @@ from memoryd.domain.text.words import UNSPACED
 HASH_BYTES: Final = 16
 KEY_BYTES: Final = 32
 _WORD: Final = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
+_SIGN_OR_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/-][^\W{UNSPACED}]+)*")
+_ROW_WORDS: Final = 120
+"""So many words in a row, or signs of a script without spaces, are looked at as something that was forgotten."""
 _CLAUSE: Final = expression(
     r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b", re.I
 )
@@ -62,6 +65,31 @@ class Tombstones(Struct, frozen=True):
         return any(
             self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in told
         )
+
+    def cut_from(self, text: str) -> str:
+        """Return a text with `[forgotten]` where something forgotten stands in it as whole words in a row."""
+        if not self.hashes:
+            return text
+        words = list(_SIGN_OR_WORD.finditer(text))
+        pieces, at, first = list[str](), 0, 0
+        while first < len(words):
+            behind = self._end_of_forgotten(words[first : first + _ROW_WORDS])
+            if behind:
+                pieces += [text[at : words[first].start()], FORGOTTEN]
+                at = words[first + behind - 1].end()
+            first += behind or 1
+        return "".join([*pieces, text[at:]])
+
+    def _end_of_forgotten(self, words: Sequence[re.Match[str]]) -> int:
+        """Return how many of the words, from the first, are something forgotten: the most that are; 0 for none."""
+        made, chars, found = hmac.new(self.key, b"words\0", sha256), 0, 0
+        for count, word in enumerate(words, start=1):
+            run = word[0].casefold()
+            made.update(run.encode("utf-8", "surrogatepass"))
+            chars += len(run)
+            if chars >= LEAST_CHARS and made.copy().digest()[:HASH_BYTES] in self.hashes:
+                found = count
+        return found
 
     def hold_id(self, memory: str) -> bool:
         """Tell whether this very memory is forgotten."""

@@ -52,6 +52,25 @@ def test_what_is_forgotten_is_known_as_part_of_a_sentence(forgotten: str, said: 
     assert not Tombstones(bytes(32), stones.hashes).hold_part_of(said)
 
 
+@pytest.mark.parametrize(
+    ("forgotten", "said", "left"),
+    [
+        (
+            "The key is in the cellar",
+            "Decided: that the *key* is in the cellar. So be it.",
+            "Decided: that [forgotten]. So be it.",
+        ),
+        ("The key is in the cellar.", "the key is in the cellars", "the key is in the cellars"),
+        ("门锁密码是 4711。", "他说门锁密码是4711，别忘了", "他说[forgotten]，别忘了"),
+        ("I weigh 72", "I weigh 72.5 kg", "I weigh 72.5 kg"),
+        ("Tea", "Ann likes tea.", "Ann likes tea."),
+    ],
+)
+def test_what_is_forgotten_is_cut_from_a_sentence_of_others(forgotten: str, said: str, left: str) -> None:
+    assert with_one("id-1", forgotten).cut_from(said) == left
+    assert EMPTY.cut_from(said) == said
+
+
 def test_a_sentence_that_says_something_else_is_not_held() -> None:
     stones = with_one("id-1", "My cat is called Tom.")
 
