@@ -100,6 +100,20 @@ async def test_lines_that_could_be_undone_for_a_day_go_after_it(ledger: Ledger, 
     assert holding(tmp_path) == []
 
 
+async def test_rows_of_a_page_that_went_are_dropped_and_those_of_one_that_came_again_are_not(ledger: Ledger) -> None:
+    pages = [RelativePath(f"bank/entities/{name}.md") for name in ("gone", "again", "kept")]
+    for at, path in enumerate(pages):
+        await note_change(ledger, "reflect", 1.0 + at, before=b"", hunks=HARMLESS, path=path)
+    for path in pages[:2]:
+        await note_change(ledger, "forget", 5.0, after=b"", hunks=None, path=path)
+    await note_change(ledger, "reflect", 6.0, before=b"", hunks=HARMLESS, path=pages[1])
+
+    await ForgottenRows(ledger, WORKSPACE).blank()
+
+    left = {row.path for row in await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())}
+    assert left == {pages[1], pages[2]}
+
+
 async def test_nothing_is_made_where_nothing_was(ledger: Ledger) -> None:
     rows = ForgottenRows(ledger, WORKSPACE)
 

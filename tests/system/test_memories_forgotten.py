@@ -118,6 +118,30 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     assert CANARY not in made()
 
 
+def test_f158_name_and_a_held_answer_in_nearly_the_same_words_go_with_the_only_memory(launch: Launch) -> None:
+    """No file of ours has the name of an entity whose only memory is forgotten, nor an answer that says nearly it."""
+    daemon = launch()
+    client, name = daemon.client(), "zarathu"
+    (daemon.workspace / "memory/2025-11-29.md").write_text(f"## Retain\n- W @{name}: {name} keeps goats in the yard.\n")
+    client.add_turn("Who is there?", f"{name} keeps goats in his old yard.", session="s1", significance=0.0)
+    client.add_turn("And what else?", "Ann keeps bees in the yard.", session="s1", significance=0.0)
+    client.sync()
+    client.reflect("2025-01-01")
+
+    def held() -> list[str]:
+        # at its level of tests the log names each file that is read
+        return [path for path in holding(daemon, word=name) if path != str(daemon.log)]
+
+    assert any("ledger" in one for one in held())
+
+    done = client.forget(f"{name} keeps goats")
+
+    assert (done["forgotten"], done["purgedAnswers"]) == (True, 1)
+    assert any("in other words" in one for one in done["stays"])
+    eventually(lambda: not held(), seconds=20)
+    assert name not in str(client.changes(limit=100))
+
+
 def test_what_still_says_it_is_named(launch: Launch) -> None:
     daemon = launch()
     (daemon.workspace / "MEMORY.md").write_text(f"# Memory\n\nNote: the {CANARY} is in the cellar, says Peter.\n")

@@ -157,7 +157,12 @@ class MemoryForgettingPlan(Struct, frozen=True):
     @property
     def gone(self) -> Forgotten:
         """The same for copies of lines, which are left as the lines in the notes are."""
-        return Forgotten(self.traces.are_in, partial(told_without, self.told_by_sessions))
+        traces = self.traces
+        return Forgotten(
+            traces.are_in,
+            partial(told_without, self.told_by_sessions),
+            lambda text: any(words.are_near(text) for words in traces.said),
+        )
 
     @property
     def told_by_sessions(self) -> tuple[SaidWords, ...]:
@@ -254,6 +259,7 @@ class ForgettingPlanner:
         if (folder := await asyncio.to_thread(self._replaced)) is not None:
             told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
         told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
+        told.append("answers that were kept back and say it in other words, for at most 7 days")
         return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
     async def _meant(self, book: Book, name: str) -> ForgetTarget:

@@ -123,6 +123,13 @@ WHERE EXISTS (
     AND (id <= forgot.last AND length(hash_before) > 1 OR id < forgot.last AND length(hash_after) > 1))
 """
 
+_GONE_PAGES = """
+SELECT path FROM changes AS last
+WHERE workspace = ?1 AND path LIKE ?2 || '%' AND writer = 'forget' AND length(hash_after) = 0 AND state = 'done'
+AND hunks IS NULL AND id = (SELECT max(id) FROM changes WHERE workspace = ?1 AND path = last.path)
+"""
+_DROP_PATH = "DELETE FROM changes WHERE workspace = ? AND path = ?"
+
 
 _BEYOND_ALL: Final = 2**62
 
@@ -183,6 +190,14 @@ class ChangeLog:
         if owed:
             await self._ledger.erase(lambda db: _blank(db, self._workspace, owed), None)
         return len(owed)
+
+    async def drop_pages(self, folder: str) -> None:
+        """Drop all rows of the pages below a folder that forgetting removed last: their paths are names."""
+        none: list[tuple[SqlValue, ...]] = []
+        gone = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall(), none)
+        if gone:
+            rows = [(self._workspace, *row) for row in gone]
+            await self._ledger.erase(lambda db: db.executemany(_DROP_PATH, rows) and None, None)
 
     async def _found(self, statement: str, *given: SqlValue) -> list[ChangeRow]:
         none: list[ChangeRow] = []

@@ -10,6 +10,7 @@ import apsw
 from msgspec import Struct
 
 from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.changes.forgetting import ENTITY_PAGES
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger
@@ -70,8 +71,12 @@ class ForgottenRows:
         return len(expired)
 
     async def blank(self) -> None:
-        """Blank the hashes of files from before something was forgotten in them, as far as it is settled."""
+        """Blank the hashes of files from before something was forgotten in them, as far as it is settled.
+
+        The page of an entity that went as a whole takes the rows with it that name it.
+        """
         await self._changes.blank()
+        await self._changes.drop_pages(ENTITY_PAGES)
 
     def _purge(self, db: apsw.Connection, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
         # what is left of an opinion's steps must still come out of each other
@@ -85,7 +90,11 @@ class ForgottenRows:
             if any(map(gone.is_in, texts))
         ]
         db.executemany("DELETE FROM proposals WHERE id = ?", [(one,) for one in proposals])
-        answers = [number for number, text in db.execute("SELECT id, answer FROM held_answers") if gone.is_in(text)]
+        answers = [
+            number
+            for number, text in db.execute("SELECT id, answer FROM held_answers")
+            if gone.is_in(text) or gone.is_near(text)
+        ]
         db.executemany("DELETE FROM held_answers WHERE id = ?", [(one,) for one in answers])
         return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
 

@@ -347,10 +347,14 @@ _SAYS_NOTHING: Final = expression(r"\s*(?:#{1,6}(?:[ \t].*)?)?")
 
 
 class Forgotten(Struct, frozen=True):
-    """What is forgotten: `is_in` finds it in a text; `cut` returns a line as forgetting leaves it, if it stays."""
+    """What is forgotten: `is_in` finds it in a text; `cut` returns a line as forgetting leaves it, if it stays.
+
+    `is_near` finds it also where some of the words are others, for texts that nobody misses.
+    """
 
     is_in: Callable[[str], bool]
     cut: Callable[[str], str] = lambda line: line
+    is_near: Callable[[str], bool] = lambda _text: False
 
 
 def without_forgotten(hunks: Sequence[Hunk], gone: Forgotten) -> tuple[Hunk, ...] | None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.duplicates import gist
-from memoryd.domain.text.words import UNSPACED
+from memoryd.domain.text.words import UNSPACED, query_terms, spoken_words
 
 HASH_BYTES: Final = 16
 KEY_BYTES: Final = 32
@@ -192,6 +192,12 @@ class SaidWords(Struct, frozen=True, dict=True):
     def stand_in(self, other: str) -> bool:
         """Tell whether the words stand in another text, whole and in a row."""
         return not self.is_empty and self._pattern.search(_composed(other)) is not None
+
+    def are_near(self, other: str) -> bool:
+        """Tell whether another text has the words that say something, or all but one of three, in whatever order."""
+        terms = query_terms(self.text)
+        said = frozenset(spoken_words(other))
+        return len(terms) > 1 and sum(term not in said for term in terms) <= len(terms) // 3
 
     def cut_from(self, other: str) -> str:
         """Return the other text with `[forgotten]` in their stead; itself where they do not stand in it."""

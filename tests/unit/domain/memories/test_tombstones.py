@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.tombstones import HASH_BYTES, Tombstones, parsed, rendered
+from memoryd.domain.memories.changes.tombstones import HASH_BYTES, SaidWords, Tombstones, parsed, rendered
 
 KEY = bytes(range(32))
 EMPTY = Tombstones(KEY)
@@ -69,6 +69,15 @@ def test_what_is_forgotten_is_known_as_part_of_a_sentence(forgotten: str, said: 
 def test_what_is_forgotten_is_cut_from_a_sentence_of_others(forgotten: str, said: str, left: str) -> None:
     assert with_one("id-1", forgotten).cut_from(said) == left
     assert EMPTY.cut_from(said) == said
+
+
+def test_a_text_is_near_where_all_but_one_of_three_words_stand() -> None:
+    said = SaidWords("The spare key hangs behind the boiler.")
+
+    assert said.are_near("Behind the furnace hangs your spare key, as you told me.")
+    assert not said.are_near("The boiler is behind the house.")
+    assert not SaidWords("Tea").are_near("Tea is ready")
+    assert SaidWords("门锁密码是 4711。").are_near("门锁的密码是4711")
 
 
 def test_a_sentence_that_says_something_else_is_not_held() -> None:
