@@ -43,6 +43,7 @@ class Dependencies(Struct, frozen=True):
     builtin: SearchBackend
     words: SearchBackend
     known: Callable[[], Set[RelativePath]]
+    is_withheld: Callable[[str], bool]
     changed_since: ChangedSince
     ruling: Callable[[], Ruling]
     roots: Callable[[], Sequence[ScanRoot]]
@@ -182,7 +183,7 @@ class AgentQmd:
 
     def _is_ignored(self, path: str) -> bool:
         ruling = self._ruling()
-        return ruling.hold is not None or ruling.is_ignored(path)
+        return ruling.hold is not None or ruling.is_ignored(path) or self._given.is_withheld(path)
 
     def _on_change(self) -> None:
         # The upkeep knows of program and index, questions alone of the server. So good news that is no news must not be

@@ -145,6 +145,25 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
         assert kept(changed, "lynx") == set()
 
 
+def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, workspace: Path) -> None:
+    stated = "## Retain\n- W @Peter: The ocelot is in the cellar\n"
+    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+        note(daemon, "memory/2025-11-27.md", stated)
+        daemon.client().sync(wait="indexed")
+        daemon.client().reflect("2025-11-01")
+    qmd = {"command": real_qmd(), "paths": ALL, "update": QUICK}
+    write_config(tmp_path, workspace, None, memory={"backend": "qmd", "qmd": qmd, "readOnly": True})
+    with daemon:
+        wait_for_qmd(daemon)
+        eventually(lambda: "bank/entities/peter.md" in paths(found(daemon, "ocelot")))
+        note(daemon, "memory/2025-11-27.md", f"{PRIVATE}{stated}")
+        eventually(lambda: not paths(found(daemon, "ocelot")))
+        wait_for_qmd(daemon)
+        assert "ocelot" in (workspace / "bank/entities/peter.md").read_text(), "nothing is written"
+        for _ in range(20):
+            assert not paths(found(daemon, "ocelot"))
+
+
 def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, workspace: Path) -> None:
     (workspace / ".memoryignore").mkdir()
     (workspace / "memory" / "diary.md").write_text("The ocelot.\n")
