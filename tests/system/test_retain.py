@@ -154,7 +154,7 @@ def test_what_was_written_is_listed_and_taken_back(daemon: RunningDaemon) -> Non
         with pytest.raises(InvalidRequest):
             memory.changes(by="nobody")
         dry = memoryctl(daemon, "undo", str(reply["change"]), "--dry-run")
-        assert "+ - W @Peter: grows quinces" in dry.stdout
+        assert "- - W @Peter: grows quinces" in dry.stdout
         assert "Peter" in log_of(daemon).read_text()
         assert memoryctl(daemon, "undo", str(reply["change"])).returncode == Exit.DONE
         assert "Peter" not in log_of(daemon).read_text()

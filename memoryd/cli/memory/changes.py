@@ -56,8 +56,11 @@ def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
     yield from map(session_line, reply["sessions"])
 
 
-def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[str]:
-    """Yield a change: its number, when, by whom, where, the hash of the file, then lines that went and came."""
+def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bool = False) -> Iterator[str]:
+    """Yield a change: its number, when, by whom, where, the hash of the file, then lines that went and came.
+
+    Of one that is `taken_back`, what it took out comes again, and what it wrote goes.
+    """
     moment = datetime.fromisoformat(change["at"]).astimezone()
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     place = harmless_line(change["path"]) or "no file, but the ledger"
@@ -72,7 +75,8 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES) -> Iterator[st
     signed = [
         f"{sign} {harmless_line(line)}"
         for one in change["lines"]
-        for sign, lines in (("-", one["removed"]), ("+", one["added"]))
+        for went, came in [(one["removed"], one["added"])]
+        for sign, lines in zip("-+", (went, came)[:: -1 if taken_back else 1], strict=True)
         for line in lines
         if line.strip()
     ]
@@ -122,7 +126,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
         raise click.UsageError("give the number of a change, or --run")
     with invocation.client() as memory:
         reply = memory.undo(change, run=run, dry_run=dry_run, agent=invocation.agent)
-    lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize))
+    lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize, taken_back=True))
     again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
     invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
     return Exit.DONE

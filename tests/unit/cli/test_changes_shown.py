@@ -40,3 +40,5 @@ def test_change_of_the_ledger_tells_that_no_file_was_changed_and_what_was() -> N
     head, *lines = change_lines(OF_THE_LEDGER)
     assert "tiers  no file, but the ledger  it was stated" in head
     assert lines == ['    - "1a2b3c4d" core, 20 touches', '    + "1a2b3c4d" working, 3 touches']
+    _, *undone = change_lines(OF_THE_LEDGER, taken_back=True)
+    assert undone == ['    - "1a2b3c4d" working, 3 touches', '    + "1a2b3c4d" core, 20 touches']

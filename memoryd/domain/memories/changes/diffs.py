@@ -312,12 +312,33 @@ def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
             break
     else:
         # the neighbours were edited; lines that never had a twin are what was written
-        places = everywhere if hunk.is_unique else []
+        places = _beside_one_neighbour(lines, hunk) if not hunk.added else everywhere if hunk.is_unique else []
     if len(places) == 1:
         return places[0]
+    if hunk.added:
+        if not places:
+            raise MovedOnError(f"what it wrote at line {hunk.line} does not stand there as it was written")
+        raise MovedOnError(f"what it wrote at line {hunk.line} may be meant in {len(places)} places")
     if not places:
-        raise MovedOnError(f"what it wrote at line {hunk.line} does not stand there as it was written")
-    raise MovedOnError(f"what it wrote at line {hunk.line} may be meant in {len(places)} places")
+        raise MovedOnError(f"the lines around what it took out at line {hunk.line} are others now")
+    raise MovedOnError(f"what it took out at line {hunk.line} may belong in {len(places)} places")
+
+
+def _beside_one_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:
+    """Return where lines that were taken out may go back, where those above and below stand no longer together.
+
+    The side of which more is left says where; a side that stands in several places says nothing if the other knows.
+    """
+    several: list[int] = []
+    for around in range(CONTEXT, 0, -1):
+        above, below = hunk.above[-around:], hunk.below[:around]
+        for near, offset in ((above, len(above)), (below, 0)):
+            if any(map(str.strip, near)):
+                places = [at + offset for at in _occurrences(lines, near)]
+                if len(places) == 1:
+                    return places
+                several = several or places
+    return several
 
 
 def _occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:

@@ -44,8 +44,18 @@ def test_a_twin_elsewhere_is_not_taken_for_what_was_written() -> None:
 def test_what_was_taken_out_comes_back_between_its_neighbours() -> None:
     hunks = hunks_between("a\n- old\nb\nc\n", "a\nb\nc\n")
     assert taken_back("new top\na\nb\nc\nmore\n", hunks) == "new top\na\n- old\nb\nc\nmore\n"
-    with pytest.raises(MovedOnError):
-        taken_back("a\nsomething else\nb\n", hunks)
+    assert taken_back("a\nsomething else\nb\n", hunks) == "a\n- old\nsomething else\nb\n"
+
+
+def test_what_was_taken_out_comes_back_beside_the_neighbour_that_is_left() -> None:
+    hunks = hunks_between("# Day\n- one\n- old\n- two\n- three\n", "# Day\n- one\n- two\n- three\n")
+    moved_below = "# Day\n- one\n# Later\n- two\n- three\n- new\n"
+    assert taken_back(moved_below, hunks) == "# Day\n- one\n- old\n# Later\n- two\n- three\n- new\n"
+    assert taken_back("- two\n- three\n- one\n", hunks) == "- old\n- two\n- three\n- one\n"
+    with pytest.raises(MovedOnError, match="what it took out at line 3 may belong in 2 places"):
+        taken_back("- one\nx\n- one\n", hunks)
+    with pytest.raises(MovedOnError, match="the lines around what it took out at line 3 are others now"):
+        taken_back("nothing of it\n", hunks)
 
 
 def test_a_large_change_is_one_hunk() -> None:
