@@ -136,7 +136,7 @@ def eastern_number(text: str) -> int:
     if text.isdecimal():
         return int(text)
     tens, ten, ones = text.replace("廿", "二十").rpartition("十")
-    if len(tens) > 1 or len(ones) > 1:
+    if not {tens, ones} <= {"", *_NUMERALS}:
         return 0
     return (_NUMERALS[tens] if tens else 1) * 10 * bool(ten) + (_NUMERALS[ones] if ones else 0)
 

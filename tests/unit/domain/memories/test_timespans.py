@@ -269,6 +269,11 @@ PIECES += [
 ]
 
 
+def test_a_count_of_days_is_no_day_of_a_month() -> None:
+    assert asked_span("两日我做了什么", WEDNESDAY) is None
+    assert spans_in("到两日", WEDNESDAY) == ()
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.dates())
 def test_no_text_is_too_odd(text: str, day: date) -> None:
     asked = asked_span(text, day)
