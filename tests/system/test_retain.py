@@ -117,6 +117,14 @@ def test_the_owners_secret_stays_as_it_was_said(daemon: RunningDaemon) -> None:
     assert SECRET not in daemon.log.read_text()
 
 
+def test_code_whose_line_breaks_are_moved_is_told(daemon: RunningDaemon) -> None:
+    with daemon.client() as memory:
+        reply = memory.retain("W: deploy so\n```sh\nmake\n\n  make install\n```\nand look")
+        assert any("line breaks" in note for note in reply["notes"])
+        assert memory.retain("W: deploy with `make`\nand look")["notes"] == []
+    assert "- W: deploy so ```sh\n    make\n    make install ```\n    and look\n" in log_of(daemon).read_text()
+
+
 def test_a_session_states_for_its_own_agent_alone(daemon: RunningDaemon) -> None:
     key = "agent:main:telegram:direct:42"
     with daemon.client() as memory:

@@ -18,7 +18,7 @@ from memoryd.domain.memories.changes.replacing import is_of_owner
 from memoryd.domain.memories.documents import within
 from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, not_taken, stated_line
 from memoryd.domain.memories.kinds import MemoryId, short_id
-from memoryd.domain.memories.line import NAMING, Provenance, RetainedLine
+from memoryd.domain.memories.line import NAMING, STANDS_APART, Provenance, RetainedLine
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.strays import with_stray_read
 from memoryd.domain.memories.versions import Disagreement
@@ -37,6 +37,9 @@ SECRET_KEPT: Final = "it holds what looks like a secret, which is kept as it was
 SECRET_MASKED: Final = "what looks like a secret was masked"
 RELEASED: Final = "it had been forgotten, and is remembered again"
 UNSEEN: Final = "signs that nobody sees were taken out"
+REFLOWED: Final = (
+    "line breaks and indents of the code or comment in it were moved: write what must keep them into a note of its own"
+)
 UNKNOWN: Final = "{} names {}, which is the id of no memory here"
 STANDS: Final = "{} is its owner's, and stands first until the owner says otherwise"
 DOUBTED: Final = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
@@ -180,6 +183,8 @@ def _kept(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
         )
     seen = visible_text(text)
     notes = [UNSEEN] if seen != text.replace("\r\n", "\n").replace("\r", "\n") else []
+    if any(STANDS_APART.match(one.lstrip()) for one in seen.split("\n")[1:]):
+        notes.append(REFLOWED)
     if stater.is_owner:
         return seen, [*notes, SECRET_KEPT] if secrets_in(seen) else notes
     masked = harmless_text(text)

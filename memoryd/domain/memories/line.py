@@ -271,7 +271,7 @@ _COLON: Final = expression(r"\s*+[:：]")
 _PLAIN_NAME: Final = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
 _NO_NAME: Final = expression(r"[\[\]［］]")
 _LINE_ENDS: Final = expression(r"\r\n|\r|\n")
-_STANDS_APART: Final = expression(r"```|~~~|<!--")
+STANDS_APART: Final = expression(r"```|~~~|<!--")
 """What, at the beginning of a line, would open code or a comment, and hide what stands behind the memory."""
 _RULE_SIGNS: Final = "-*+_=|#>~` \t"
 
@@ -452,7 +452,7 @@ def _told(text: str) -> str:
     lines = [stripped for line in _LINE_ENDS.split(text) if (stripped := line.strip())]
     told: list[str] = []
     for line in lines:
-        if told and _STANDS_APART.match(line):
+        if told and STANDS_APART.match(line):
             told[-1] += f" {line}"
         else:
             told.append(line)
