@@ -157,6 +157,10 @@ def without_effect(config: Config) -> list[str]:
 
 def differences(config: Config) -> list[str]:
     """Return one notice for each value that means something else than in OpenClaw, and what is meant there."""
+    return [*_denying_scope(config), *_weights_of_another_sum(config)]
+
+
+def _denying_scope(config: Config) -> list[str]:
     scope = config.memory.qmd.scope
     is_given = config.memory.backend == "qmd" and "scope" in config.memory.qmd.model_fields_set
     if not is_given or "default" in scope.model_fields_set:
@@ -165,6 +169,19 @@ def differences(config: Config) -> list[str]:
         "memory.qmd.scope.default is not given: who fits no rule is denied, where OpenClaw allows; "
         'to allow, set it to "allow"'
     ]
+
+
+def _weights_of_another_sum(config: Config) -> Iterator[str]:
+    """Name weights that are written without the `fusion` that says what they weigh."""
+    is_usual = "fusion" in config.agents.defaults.memory_search.query.hybrid.model_fields_set
+    for location in _locations("memorySearch.query.hybrid", config):
+        of = config.agents.list[int(location[2])] if location[1] == "list" else config.agents.defaults
+        given = of.memory_search.query.hybrid.model_fields_set
+        if {"vector_weight", "text_weight"} & given and "fusion" not in given and not is_usual:
+            yield (
+                f"{dotted(location)} weighs words and meaning, each measured against itself, where OpenClaw adds the "
+                'raw scores: to have that, set its fusion to "weighted", else to "relative"'
+            )
 
 
 def _input_types(config: Config) -> Iterator[str]:
