@@ -3,7 +3,7 @@
 import difflib
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from memoryd.errors import InvalidRequest
 from memoryd.mcp.answers import without_titles
@@ -18,6 +18,9 @@ _Question = Annotated[str, Field(min_length=1, max_length=_QUESTION_CHARS)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Day = Annotated[str, Field(min_length=1, max_length=64)]
 _Place = Annotated[str, Field(min_length=1, max_length=1_024)]
+_Corpus = Literal["all", "notes", "memories", "sessions"]
+_CORPORA = {"memory": "notes"}
+"""Other names of a corpus, as OpenClaw's tool has them; like other names of arguments they stand in no schema."""
 _CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
 
 
@@ -39,10 +42,18 @@ class SearchArguments(ToolArguments):
 
     query: _Question
     """The question, in words."""
-    corpus: Literal["all", "notes", "memories", "sessions"] = "all"
+    corpus: Annotated[_Corpus, BeforeValidator(lambda name: _CORPORA.get(str(name), name))] = "all"
     """Where to look: notes are files, memories single facts, sessions conversations."""
-    max_results: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = None
+    max_results: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = Field(
+        None, validation_alias=AliasChoices("max_results", "maxResults", "top_k")
+    )
     """How many at most; else as configured."""
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, validation_alias=AliasChoices("min_score", "minScore")
+    )
+    """Of notes and sessions, only what has this score or the very words; else as configured."""
+    scope: _Name | None = None
+    """Only memories of this scope, such as workspace, global, agent:ID."""
     since: _Day | None = None
     """Only of this day or later: 2026-10-01, or 30d."""
     until: _Day | None = None

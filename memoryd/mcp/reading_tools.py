@@ -42,7 +42,9 @@ _SOURCES_SHOWN = 5
 
 async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> FoundTexts:
     """Find what answers, in notes, memories or conversations."""
-    if arguments.corpus == "memories":
+    if arguments.scope is not None and arguments.corpus not in ("all", "memories"):
+        raise InvalidRequest("only memories have a scope", hint="leave out scope, or ask corpus memories")
+    if arguments.corpus == "memories" or arguments.scope is not None:
         if arguments.path is not None:
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
         memories, reply = await _memories(arguments, caller)
@@ -93,6 +95,7 @@ async def _searched(arguments: SearchArguments, caller: ToolCaller) -> SearchRep
             arguments.query,
             agent=caller.agent,
             max_results=arguments.max_results,
+            min_score=arguments.min_score,
             session_key=caller.session_key,
             sources=_SOURCES[arguments.corpus],
             since=arguments.since,
@@ -107,7 +110,11 @@ async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[lis
     if arguments.since is None and arguments.until is None:
         found = await caller.ask(
             lambda memory: memory.search_memories(
-                arguments.query, top_k=arguments.max_results, agent=caller.agent, session_key=caller.session_key
+                arguments.query,
+                scope=arguments.scope,
+                top_k=arguments.max_results,
+                agent=caller.agent,
+                session_key=caller.session_key,
             )
         )
         return found_documents(found), found
@@ -117,6 +124,7 @@ async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[lis
             k=arguments.max_results,
             since=arguments.since,
             until=arguments.until,
+            scope=arguments.scope,
             agent=caller.agent,
             session_key=caller.session_key,
         )

@@ -38,7 +38,7 @@ from memoryd.domain.memories.documents import (
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, StatedText
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters
-from memoryd.domain.memories.scopes import unnamed_scope
+from memoryd.domain.memories.scopes import GLOBAL, unnamed_scope
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.book import MemoryBook
@@ -318,8 +318,13 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         )
 
     def _stated_scope(self, scope: str, admitted: Admitted) -> str:
-        """Return the scope that a memory is stated with; raises Denied for one that is not a session's own."""
+        """Return the scope that a memory is stated with; raises Denied for one that is not a session's own.
+
+        For all is for nobody else where the agent is alone: a session may say so there.
+        """
         check_scope(scope)
+        if scope == GLOBAL and not admitted.is_owner:
+            scope = WORKSPACE
         if scope == WORKSPACE and not self.is_own("", admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if scope or admitted.is_owner or admitted.channel in OWN_CHANNELS:
