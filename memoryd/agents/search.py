@@ -83,8 +83,7 @@ class AgentSearch:
 
     def _query(self, text: str, options: SearchOptions) -> Query:
         limits, settings, memory = self._limits, self._agent.memory_search.query, self._agent.memory
-        if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
-            raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+        limits.check_question(text)
         now = owners_time(memory).now()
         question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
         if not question.filters.sources:

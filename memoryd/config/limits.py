@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.paths import expand, http_token_file
 from memoryd.config.section import Section, Text, UpperCase
 from memoryd.domain.expressions import expression
+from memoryd.errors import TooLarge
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
@@ -52,6 +53,12 @@ class LimitsSection(Section):
     max_connections_per_process: int = Field(
         default=96, ge=1, le=65_536, description="How many connections one client process may have open at once."
     )
+
+    def check_question(self, text: str) -> None:
+        """Raise TooLarge for a longer question than is answered."""
+        if len(text.encode("utf-8", "surrogatepass")) > self.max_query_bytes:
+            most = f"limits.maxQueryBytes ({self.max_query_bytes} bytes)"
+            raise TooLarge(f"the query is longer than {most}", hint="ask in fewer words")
 
 
 LogFileChoice = Literal["auto", "on", "off"]

@@ -145,6 +145,22 @@ async def _chunks(size: int):  # type: ignore[no-untyped-def]  # an async genera
         yield b" " * 65536
 
 
+@pytest.mark.parametrize("sent", [0, 1000, MAX + 1000])
+async def test_f108_large_body_is_refused_as_soon_as_it_is_announced(path: Path, stage: Stage, sent: int) -> None:
+    """A body that is announced over the limit is 413 at once, however much of it comes; the client may still send."""
+    start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % (2 * MAX)
+    async with serving(path, stage):
+        reading, writing = await asyncio.open_unix_connection(str(path))
+        writing.write(start + b" " * sent)
+        async with asyncio.timeout(GuardLimits().body_timeout.total_seconds() / 2):
+            assert (await reading.readuntil(b"\r\n")).startswith(b"HTTP/1.1 413 ")
+            assert b"too_large" in await reading.readuntil(b"}}")
+        writing.write(b" " * (2 * MAX - sent))
+        await writing.drain()
+        assert await reading.read() == b""
+        writing.close()
+
+
 async def test_f108_endless_body_is_cut_off(path: Path, stage: Stage) -> None:
     """An endless body is cut off with 413 after a bounded part of it."""
     start = b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n"

@@ -59,7 +59,6 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         [QUERY],
         "gateway",
         None,
-        {"query": "gateway " * 1000},
     ],
     ids=lambda body: str(body)[:40],
 )
@@ -106,6 +105,13 @@ def test_other_media_types_are_refused(daemon: RunningDaemon, media_type: str) -
 def test_too_large_a_body_is_refused(daemon: RunningDaemon) -> None:
     answer = send(daemon.socket, "POST", SEARCH, {"query": "x" * (1 << 20)})
     assert (answer.status, answer.error) == (413, ErrorCode.TOO_LARGE)
+
+
+@pytest.mark.parametrize("target", [SEARCH, "/v1/recall"])
+def test_too_long_a_question_is_refused_as_too_large(daemon: RunningDaemon, target: str) -> None:
+    answer = send(daemon.socket, "POST", target, {"query": "gateway " * 1000})
+    assert (answer.status, answer.error) == (413, ErrorCode.TOO_LARGE)
+    assert "limits.maxQueryBytes" in answer.message
 
 
 @pytest.mark.parametrize(

@@ -324,8 +324,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
         limits, settings = self.limits, self.agent.memory_search.query
-        if len(text.encode("utf-8", "surrogatepass")) > limits.max_query_bytes:
-            raise InvalidRequest(f"the query is longer than limits.maxQueryBytes ({limits.max_query_bytes} bytes)")
+        limits.check_question(text)
         now = self.clock()
         # a command that somebody remembers has dashes; what is to be left out is said by filters
         plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone

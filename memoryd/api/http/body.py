@@ -21,8 +21,6 @@ METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
 """Whose body counts; that of any other method is read and not looked at."""
 DECODED: Final = "memoryd.body"
 """Where in the ASGI scope the decoded body stands."""
-DRAINED: Final = 8
-"""A body up to so many times the limit is read to its end, for clients that send before they listen."""
 INTEGER_MAX: Final = 2**63 - 1
 
 
@@ -61,10 +59,8 @@ class Body:
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
         """Return the body, or None if the client has left."""
-        declared = _header(scope, b"content-length")
-        is_asking = _header(scope, b"expect").lower() == b"100-continue"
-        # a client that asks first is told before it has sent a byte; any other one would not listen yet
-        if is_asking and declared.isdigit() and int(declared) > self._max_bytes:
+        declared = header_of(scope, b"content-length")
+        if declared.isdigit() and int(declared) > self._max_bytes:
             raise self._too_large()
         try:
             async with asyncio.timeout(self._timeout.total_seconds()):
@@ -81,16 +77,15 @@ class Body:
                 return None
             chunk, is_more = message.get("body", b""), message.get("more_body", False)
             size += len(chunk)
-            if size <= self._max_bytes:
-                chunks.append(chunk)
-            elif not is_more or size > self._max_bytes * DRAINED:
+            if size > self._max_bytes:
                 raise self._too_large()
+            chunks.append(chunk)
         return b"".join(chunks)
 
     def _decoded(self, scope: Scope, body: bytes) -> Any:
         if not body:
             return {}
-        _check_media_type(_header(scope, b"content-type"), is_strict=self._is_strict)
+        _check_media_type(header_of(scope, b"content-type"), is_strict=self._is_strict)
         return decode(body, max_depth=self._max_depth)
 
     def _too_large(self) -> TooLarge:
@@ -106,7 +101,8 @@ def _check_media_type(given: bytes, *, is_strict: bool) -> None:
         raise InvalidRequest(f"the body is {shown}, not JSON", hint="send the header `Content-Type: application/json`")
 
 
-def _header(scope: Scope, name: bytes) -> bytes:
+def header_of(scope: Scope, name: bytes) -> bytes:
+    """Return the value of the first header of that name, in lower case, or nothing."""
     return next((value for key, value in scope["headers"] if key == name), b"")
 
 

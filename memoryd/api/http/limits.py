@@ -7,22 +7,25 @@ answered.
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
 from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memoryd.api.http.body import Body
+from memoryd.api.http.body import Body, header_of
 from memoryd.api.http.counting import Measured, RequestCounts
 from memoryd.api.http.loopback import Door, Doorkeeper
 from memoryd.api.problems import Problem, log_unexpected, problem_of
-from memoryd.errors import DeadlineExceeded, InvalidRequest, NotNow, Overloaded, RequestError, ShuttingDown, TooLarge
+from memoryd.errors import DeadlineExceeded, NotNow, Overloaded, RequestError, ShuttingDown
 from memoryd.wire import API
 
 ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
 STREAMS: Final = frozenset({f"{API}/events"})
 """They wait for news without end, and are bounded as connections."""
+DRAINED: Final = 8
+"""Of a body that is refused up to so many times the limit is read, for clients that send before they listen."""
 
 
 class Deadline:
@@ -103,16 +106,19 @@ class _Exchange:
 class ErrorReplies:
     """Answers for `app` where it does not; an answer that breaks off half-way can only be logged and cut."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta) -> None:
         self._app = app
+        self._drained_bytes = drained_bytes
+        self._body_timeout = body_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_head = scope["method"] == "HEAD"
+        request = _Request(scope, receive, timeout=self._body_timeout)
         reply = _Reply(send, is_head=is_head)
         # a copy for the layers behind to write into: the router notes its route there, which the log names
         inner = {**scope, "method": "GET"} if is_head else dict(scope)
         try:
-            await self._app(inner, receive, reply)
+            await self._app(inner, request, reply)
         except asyncio.CancelledError:
             # only the end of the daemon cancels a request as a whole; its client should know that it may ask again
             await reply.fail(problem_of(ShuttingDown("the daemon is stopping", hint="ask again in a moment")))
@@ -125,7 +131,34 @@ class ErrorReplies:
                 log_unexpected(inner, exc)
             if reply.is_started:
                 raise
-            await reply.fail(problem_of(exc), closes=not _is_whole(exc))
+            # the connection is closed at the end of the answer, and one that is closed on a client that sends takes
+            # the answer from it: the last word, of no bytes, waits until the body has come
+            await reply.fail(problem_of(exc), closes=not request.is_whole, ends=False)
+            await request.drain(self._drained_bytes)
+            await reply.end()
+
+
+class _Request:
+    """The way from the client; knows whether all of the body has come, and can read on for nothing."""
+
+    def __init__(self, scope: Scope, receive: Receive, *, timeout: timedelta) -> None:
+        self._receive = receive
+        self._ends_at = asyncio.get_running_loop().time() + timeout.total_seconds()
+        # who asks first has sent nothing, and does not when refused
+        self._is_coming = header_of(scope, b"expect").lower() != b"100-continue"
+        self.is_whole = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.is_whole = not message.get("more_body", False)
+        return message
+
+    async def drain(self, most: int) -> None:
+        """Read `most` bytes of what is still to come of a body, in the time that a body may take."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(self._ends_at):
+                while self._is_coming and not self.is_whole and most > 0:
+                    most -= len((await self()).get("body", b""))
 
 
 class _Reply:
@@ -151,8 +184,11 @@ class _Reply:
         self.is_complete = not message.get("more_body", False)
         await self._send(message)
 
-    async def fail(self, problem: Problem, *, closes: bool = True) -> None:
-        """Send `problem` unless an answer has begun; the connection `closes` where its input may be half read."""
+    async def fail(self, problem: Problem, *, closes: bool = True, ends: bool = True) -> None:
+        """Send `problem` unless an answer has begun; the connection `closes` where its input may be half read.
+
+        Without `ends` the client has all of it, and the server waits for `end`.
+        """
         if self.is_started:
             return
         self.is_started = True
@@ -164,16 +200,15 @@ class _Reply:
             *([(b"connection", b"close")] if closes else []),
         ]
         await self._send({"type": "http.response.start", "status": problem.http_status, "headers": headers})
-        await self._finish(body)
+        await self._finish(body, ends=ends)
 
-    async def _finish(self, body: bytes) -> None:
-        self.is_complete = True
-        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+    async def end(self) -> None:
+        """End an answer that `fail` has begun."""
+        await self._finish(b"")
 
-
-def _is_whole(error: Exception) -> bool:
-    """Tell whether the whole body had been read before it was refused: the next request begins where it should."""
-    return isinstance(error, InvalidRequest) and not isinstance(error, TooLarge)
+    async def _finish(self, body: bytes, *, ends: bool = True) -> None:
+        self.is_complete = ends
+        await self._send({"type": "http.response.body", "body": body, "more_body": not ends})
 
 
 class Admission:
@@ -247,7 +282,8 @@ class Guard:
         )
         admitted = read if admission is None else Shedding(read, admission)
         # who is not let in takes nobody's room
-        replying = ErrorReplies(admitted if door is None else Doorkeeper(admitted, door))
+        let_in = admitted if door is None else Doorkeeper(admitted, door)
+        replying = ErrorReplies(let_in, drained_bytes=limits.body_bytes * DRAINED, body_timeout=limits.body_timeout)
         self._http: ASGIApp = replying if counts is None else Measured(replying, counts)
         self._other = app
 
