@@ -7,13 +7,14 @@ import json
 import os
 import socket as sockets
 import sys
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from memoryd.config.paths import socket_path
+from memoryd.config.paths import lock_file, socket_path
 from memoryd.errors import (
     DaemonNotRunning,
     DeadlineExceeded,
@@ -28,6 +29,11 @@ from memoryd.wire import API, ErrorCode
 
 GRACE_SECONDS = 5.0
 """How much longer than a deadline the client waits for the reply that reports it."""
+START_SECONDS = 3.0
+"""How long a call waits for a daemon that has its lock and does not listen yet."""
+PROC = Path("/proc")
+"""Where the kernel tells of itself."""
+_NOTE_BYTES = 512
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -143,10 +149,52 @@ def target(path: str, query: Mapping[str, object]) -> str:
 
 
 def _open(connection: _UnixConnection, path: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return connection.connect()
+        except OSError as exc:
+            trouble = not_opened(exc, path)
+            if not isinstance(trouble, DaemonNotRunning) or not _is_coming(path):
+                raise trouble from exc
+            if time.monotonic() >= deadline:
+                told = f"memoryd is there, and does not listen on {path} yet"
+                raise DaemonNotRunning(told, hint="try again in a moment; see what it does: memoryctl logs") from exc
+        time.sleep(0.05)
+
+
+def _is_coming(socket: Path) -> bool:
+    """Tell whether a daemon of this user has the lock, and means to listen on this socket."""
+    lock = lock_file()
+    return lock_note(lock)[1] == str(socket) and lock_holder(lock) is not None
+
+
+def lock_holder(path: Path, proc: Path = PROC) -> int | None:
+    """Return the pid of who holds a lock on a file; None if nobody does, or the system does not tell.
+
+    0 is somebody in another pid namespace. Reads the kernel's table: to try the lock could keep a daemon from starting.
+    """
     try:
-        connection.connect()
-    except OSError as exc:
-        raise not_opened(exc, path) from exc
+        found, table = path.stat(), (proc / "locks").read_text()
+    except OSError:
+        return None
+    wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    for line in table.splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and fields[1] == "FLOCK" and fields[5] == wanted:
+            return max(0, int(fields[4]))
+    return None
+
+
+def lock_note(path: Path) -> tuple[str, str]:
+    """Return the pid and the socket that a daemon wrote into its lock; a courtesy, which proves nothing."""
+    try:
+        with path.open("rb") as note:
+            lines = note.read(_NOTE_BYTES).decode(errors="surrogateescape").splitlines()
+    except OSError:
+        lines = []
+    pid, socket, *_ = [*lines, "", ""]
+    return pid or "unknown", socket
 
 
 def _exchange(connection: _UnixConnection, method: str, target: str, payload: bytes | None) -> http.client.HTTPResponse:

@@ -14,6 +14,7 @@ from typing import Final
 from memoryd.wire import SOCKET_NAME, SUN_PATH_MAX
 
 CONFIG_NAME: Final = "config.json5"
+LOCK_NAME: Final = "memoryd.lock"
 OPENCLAW_STATE: Final = ".openclaw"
 """Below the home folder."""
 SOCKET_PATH_MAX: Final = 103 if sys.platform == "darwin" else SUN_PATH_MAX
@@ -29,6 +30,11 @@ def config_file() -> Path:
 def state_dir() -> Path:
     """Tell where indexes and ledgers lie: `$MEMORYD_STATE_DIR`, else the user's state folder."""
     return _from_environment("MEMORYD_STATE_DIR") or _xdg("XDG_STATE_HOME", ".local/state") / "memoryd"
+
+
+def lock_file() -> Path:
+    """Tell where the lock lies that the daemon of this user holds."""
+    return state_dir() / LOCK_NAME
 
 
 def cache_dir() -> Path:

@@ -12,11 +12,11 @@ from typing import Self
 import structlog
 
 from memoryd.api.http.sockets import make_directories
+from memoryd.config.paths import LOCK_NAME
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 
 log = structlog.get_logger(__name__)
 
-LOCK_NAME = "memoryd.lock"
 _NOTE_BYTES = 512
 LOOK_SECONDS = 2.0
 """How often the lock is looked at: its file goes with a state directory that somebody removes."""

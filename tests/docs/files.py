@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memoryd.config import paths
 from memoryd.config.agents import LEDGER_NAME
-from memoryd.daemon.lock import LOCK_NAME
+from memoryd.config.paths import LOCK_NAME
 from memoryd.daemon.log_output import LOG_NAME
 from tests.docs.tables import table
 

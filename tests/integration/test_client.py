@@ -7,12 +7,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from memoryd import errors
-from memoryd.client import Client
+from memoryd.client import Client, connection
+from memoryd.config.paths import state_dir
+from memoryd.daemon.lock import DaemonLock
 from memoryd.wire import ErrorCode
 from tests.integration.contract_server import Contract, Raw, Reply, Request, error, pending, serving
 from tests.waiting import eventually
@@ -167,6 +170,34 @@ def test_stale_socket_is_not_a_daemon(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(tmp_path / "memoryd.sock"))
     with Client(tmp_path / "memoryd.sock") as client, pytest.raises(errors.DaemonNotRunning):
+        client.health()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its kernel does not tell who holds a lock")
+def test_daemon_that_has_its_lock_is_waited_for_until_it_listens(tmp_path: Path) -> None:
+    path = tmp_path / "memoryd.sock"
+    with ExitStack() as starting, DaemonLock(state_dir(), socket=path), Client(path, timeout=5) as client:
+        listening = threading.Timer(0.3, lambda: starting.enter_context(serving(path)))
+        listening.start()
+        starting.callback(listening.join)
+        assert client.health()["ok"]
+        listening.join()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its kernel does not tell who holds a lock")
+def test_daemon_that_has_its_lock_and_does_not_listen_is_not_to_be_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memoryd.sock"
+    monkeypatch.setattr(connection, "START_SECONDS", 0.1)
+    with (
+        DaemonLock(state_dir(), socket=path),
+        Client(path) as client,
+        pytest.raises(errors.DaemonNotRunning, match="does not listen") as caught,
+    ):
+        client.health()
+    assert "start it" not in str(caught.value.hint)
+    with Client(path) as client, pytest.raises(errors.DaemonNotRunning, match="not running"):
         client.health()
 
 

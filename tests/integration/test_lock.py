@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.daemon.lock import LOCK_NAME, DaemonLock
+from memoryd.config.paths import LOCK_NAME
+from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 
 SOCKET = Path("/run/user/1/memoryd/memoryd.sock")

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, lock_holder, lock_path
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import ago, count, duration
-from memoryd.config.paths import SOCKET_PATH_MAX, socket_path
+from memoryd.client.connection import lock_holder, lock_note
+from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
 from memoryd.errors import DaemonNotRunning, MemorydError, StoreUnavailable
 from memoryd.files.token_file import TokenFile
 from memoryd.replies.status import AgentStatus
-
-_NOTE_BYTES: Final = 512
 
 
 @check(
@@ -31,11 +30,11 @@ _NOTE_BYTES: Final = 512
 )
 def lock(examination: Examination) -> Iterator[Finding]:
     """Compare who holds the lock with who answers: a lock that nobody holds is none, whatever its file says."""
-    path = lock_path()
+    path = lock_file()
     holder = lock_holder(path, examination.proc)
     if holder is None:
         return
-    noted, socket = _note(path)
+    noted, socket = lock_note(path)
     status = examination.status
     if status is None:
         where = f", and listens on {socket}" if socket else ""
@@ -69,13 +68,6 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
             yield Finding("heartbeats", "wrong", told, hint)
     if beats and all(one["state"] != "stalled" for one in beats):
         yield Finding("heartbeats", "ok", f"{count(len(beats), 'part')} of the process get on")
-
-
-def _note(path: Path) -> tuple[str, str]:
-    with path.open("rb") as note:
-        lines = note.read(_NOTE_BYTES).decode(errors="replace").splitlines()
-    pid, socket, *_ = [*lines, "", ""]
-    return pid or "unknown", socket
 
 
 LOOPBACK_PART: Final = "loopback port"

@@ -3,7 +3,6 @@
 The lock of the state folder is looked at from outside, and never tried.
 """
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, Literal, Self, TypeVar
@@ -11,14 +10,14 @@ from typing import Final, Literal, Self, TypeVar
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
+from memoryd.client.connection import PROC, lock_holder
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.paths import state_dir
+from memoryd.config.paths import lock_file
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError, DaemonNotRunning, MemorydError
 from memoryd.replies.status import StatusReply
 
 STATUS_SECONDS = 10.0
-PROC = Path("/proc")
 
 
 class Extent(Struct, frozen=True):
@@ -63,7 +62,7 @@ class Examination(Struct, frozen=True):
 
 def is_daemon_there(invocation: Invocation, proc: Path = PROC) -> bool:
     """Tell whether somebody holds the lock, or is behind the socket, though it may not answer."""
-    if lock_holder(lock_path(), proc) is not None:
+    if lock_holder(lock_file(), proc) is not None:
         return True
     _, silence = _status(invocation)
     return not isinstance(silence, DaemonNotRunning)
@@ -154,28 +153,3 @@ def check(
         return look
 
     return register
-
-
-_LOCK_NAME: Final = "memoryd.lock"
-
-
-def lock_path() -> Path:
-    """Tell where the daemon's lock lies."""
-    return state_dir() / _LOCK_NAME
-
-
-def lock_holder(path: Path, proc: Path) -> int | None:
-    """Return the pid of who holds a lock on a file; None if nobody does, or the system does not tell.
-
-    0 is somebody in another pid namespace. Reads the kernel's table: to try the lock could keep a daemon from starting.
-    """
-    try:
-        found, table = path.stat(), (proc / "locks").read_text()
-    except OSError:
-        return None
-    wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
-    for line in table.splitlines():
-        fields = line.split()
-        if len(fields) >= 8 and fields[1] == "FLOCK" and fields[5] == wanted:
-            return max(0, int(fields[4]))
-    return None

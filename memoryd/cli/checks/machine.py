@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, FindingState, Remedy, check, lock_path
+from memoryd.cli.checks.finding import Examination, Finding, FindingState, Remedy, check
 from memoryd.cli.terminal import count, size
-from memoryd.config.paths import cache_dir, state_dir
+from memoryd.config.paths import cache_dir, lock_file, state_dir
 from memoryd.domain.documents import printable_name
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
@@ -280,7 +280,7 @@ def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
 def _is_state_of_ours(state: Path) -> bool:
     """Tell whether a folder was made for us: one that others share, such as /tmp, is closed by no remedy."""
     is_shared = bool(state.stat().st_mode & stat.S_ISVTX)
-    return not is_shared and (lock_path().exists() or (state / "workspaces").is_dir())
+    return not is_shared and (lock_file().exists() or (state / "workspaces").is_dir())
 
 
 def _is_database_of_ours(path: Path) -> bool:
