@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from memoryd.config.paths import lock_file, socket_path
+from memoryd.config.paths import config_file, lock_file, socket_path
 from memoryd.errors import (
     DaemonNotRunning,
     DeadlineExceeded,
@@ -249,7 +249,8 @@ def _how_to_start() -> str:
     else:
         units = (folder / "systemd/user/memoryd.service" for folder in _unit_folders())
         command = OURS if any(map(Path.exists, units)) else "memoryd"
-    return f"start it: {command}"
+    is_set_up = command != "memoryd" or config_file().exists()
+    return f"start it: {command}" + ("" if is_set_up else "; to set it up first: memoryctl init")
 
 
 def _unit_folders() -> list[Path]:

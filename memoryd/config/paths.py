@@ -5,6 +5,7 @@ Follows the XDG base directory specification: a relative value of an `XDG_*` var
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -35,6 +36,11 @@ def state_dir() -> Path:
 def lock_file() -> Path:
     """Tell where the lock lies that the daemon of this user holds."""
     return state_dir() / LOCK_NAME
+
+
+def moved_away(path: Path) -> str:
+    """Return the command that moves out of the way what stands where a folder of ours should be."""
+    return f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.old')}"
 
 
 def cache_dir() -> Path:

@@ -12,7 +12,7 @@ from typing import Self
 import structlog
 
 from memoryd.api.http.sockets import make_directories
-from memoryd.config.paths import LOCK_NAME
+from memoryd.config.paths import LOCK_NAME, moved_away
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 
 log = structlog.get_logger(__name__)
@@ -98,6 +98,11 @@ class DaemonLock:
 
 def _make_state_directory(directory: Path) -> None:
     make_directories(directory)
+    if not directory.is_dir():
+        raise StoreUnavailable(
+            f"{directory} is a file, where the state folder should be",
+            hint=f"move it away: {moved_away(directory)}; or set MEMORYD_STATE_DIR to a folder",
+        )
     owner = directory.stat().st_uid
     if owner != os.geteuid():
         raise NotPermitted(

@@ -176,7 +176,7 @@ def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState
         return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path", None
     except OSError as exc:
         found.unreadable.append(_relative(root.path, rules))
-        return RootState.UNREADABLE, _say(exc), None
+        return RootState.UNREADABLE, why_unread(exc), None
     if stat_module.S_ISLNK(info.st_mode):
         return RootState.REFUSED, SkipReason.SYMLINK, info
     if stat_module.S_ISDIR(info.st_mode):
@@ -216,7 +216,7 @@ def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
                 listed = list(entries)
         except OSError as exc:
             found.unreadable.append(RelativePath(at))
-            found.skip(printable_name(at), _say(exc))
+            found.skip(printable_name(at), why_unread(exc))
             if depth == 0:
                 return False
             continue
@@ -270,7 +270,7 @@ def _take_entry(path: str, name: str, at: RelativePath, device: int, rules: Scan
         return
     except OSError as exc:
         found.unreadable.append(at)
-        found.skip(at, _say(exc))
+        found.skip(at, why_unread(exc))
         return
     take(name, at, info, device, rules, found)
 
@@ -319,7 +319,8 @@ def _relative(path: Path, rules: ScanRules) -> RelativePath:
     return RelativePath(os.path.relpath(path, rules.workspace).replace(os.sep, "/"))
 
 
-def _say(exc: OSError) -> str:
+def why_unread(exc: OSError) -> str:
+    """Say why a note or a folder cannot be read, and what gives it back where that is known."""
     if exc.errno in (errno.EACCES, errno.EPERM):
         return SkipReason.NO_PERMISSION
     return SkipReason.UNREADABLE.format(os.strerror(exc.errno or 0))

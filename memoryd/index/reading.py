@@ -48,7 +48,7 @@ from memoryd.files.reading import (
     utf8_of,
 )
 from memoryd.files.roots import base_of
-from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules
+from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, why_unread
 from memoryd.index.threads import with_pauses
 from memoryd.store.index.documents import Entries
 from memoryd.store.index.passages import PendingFile
@@ -120,7 +120,7 @@ class Reader(Struct, frozen=True):
         except NotReadableError as exc:
             return Reading(path, ReadStatus.FAILED, reason=str(exc))
         except OSError as exc:
-            return Reading(path, ReadStatus.FAILED, reason=SkipReason.UNREADABLE.format(exc.strerror))
+            return Reading(path, ReadStatus.FAILED, reason=why_unread(exc))
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
         stat = replace(octets.stat, device=self.disk[path].device)
         try:

@@ -126,6 +126,12 @@ class ModelStore:
         folder = Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir()
         return cls.of(folder, environment, allow_download=allow_download, use=use)
 
+    def way_to(self, spec: str) -> str:
+        """Return what brings the file of `spec` here."""
+        if isinstance(parse(spec, base=self._base), FileSource):
+            return f"correct {self._use.key}, or put the file there"
+        return f"fetch it: memoryctl models pull; or name another in {self._use.key}"
+
     def locate(self, spec: str) -> Path | None:
         """Return the file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
         return self._here(parse(spec, base=self._base))
@@ -141,9 +147,7 @@ class ModelStore:
             return here
         path = self._path(source)
         if isinstance(source, FileSource):
-            raise ModelError(
-                f"there is no model file at {path}", hint=f"correct {self._use.key}, or put the file there"
-            )
+            raise ModelError(f"there is no model file at {path}", hint=self.way_to(spec))
         self._refuse_if_forbidden(source)
         report = Throttle(progress)
         self._make_folder()

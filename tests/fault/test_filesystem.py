@@ -1,5 +1,6 @@
 """Rows 1 to 34 of the fault catalogue: what a file system and its events do. The number stands in each name."""
 
+import json
 import mmap
 import os
 import re
@@ -551,6 +552,27 @@ def test_f024_unreadable_note_and_folder_are_kept_for_a_grace(stage: Stage, boun
     stage.sync()
     assert stage.finds("birch")
     assert stage.finds("rowan")
+
+
+def test_f024_unreadable_note_is_told_with_the_way_to_read_it(stage: Stage, bound_by_modes: None) -> None:
+    """Status and doctor say "permission", the path and chmod; doctor does not have all notes read again for it."""
+    (stage.memory / "first.md").chmod(0)
+    stage.daemon.start()
+    stage.sync()
+    eventually(lambda: "no permission to read it: chmod" in stage.skipped().get("memory/first.md", ""))
+    told = json.loads(
+        subprocess.run(
+            [*stage.daemon.prefix, sys.executable, "-m", "memoryd.cli", "doctor", "--fix", "--json"],
+            env=stage.daemon.env,
+            capture_output=True,
+            check=False,
+        ).stdout
+    )
+    (found,) = [one for one in told["checks"] if one["check"] == "permissions.notes"]
+    assert "no permission" in found["message"]
+    assert found["hint"] == f"chmod u+rX {stage.memory / 'first.md'}"
+    assert [one["state"] for one in told["checks"] if one["check"] == "index.disk"] == ["ok"]
+    assert told["fixes"] == []
 
 
 def test_f025_failing_disk_keeps_the_old_text_and_is_tried_again(stage: Stage, strace: None) -> None:

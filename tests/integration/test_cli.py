@@ -33,6 +33,7 @@ from tests.waiting import SECONDS
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mport\x9b2J 18789"
 Captured = pytest.CaptureFixture[str]
+START = "start it: memoryd; to set it up first: memoryctl init"
 
 
 @pytest.fixture
@@ -372,10 +373,10 @@ def test_daemon_not_running(tmp_path: Path, capsys: Captured, command: list[str]
     socket = tmp_path / "no.sock"
     assert run([*command, "--socket", str(socket)]) == Exit.NOT_RUNNING
     printed = capsys.readouterr()
-    assert printed.err == f"memoryctl: memoryd is not running: nobody answers on {socket}\nstart it: memoryd\n"
+    assert printed.err == f"memoryctl: memoryd is not running: nobody answers on {socket}\n{START}\n"
     assert printed.out == ""
     assert run([*command, "--socket", str(socket), "--json"]) == Exit.NOT_RUNNING
-    assert json.loads(capsys.readouterr().out)["error"]["hint"] == "start it: memoryd"
+    assert json.loads(capsys.readouterr().out)["error"]["hint"] == START
 
 
 def test_version_with_and_without_a_daemon(contract: Contract, tmp_path: Path, capsys: Captured) -> None:

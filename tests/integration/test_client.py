@@ -14,7 +14,7 @@ import pytest
 
 from memoryd import errors
 from memoryd.client import Client, connection
-from memoryd.config.paths import state_dir
+from memoryd.config.paths import config_file, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.wire import ErrorCode
 from tests.integration.contract_server import Contract, Raw, Reply, Request, error, pending, serving
@@ -161,6 +161,11 @@ def test_what_is_not_memoryd_is_an_error_of_its_own(client: Client, contract: Co
 @pytest.mark.parametrize("name", ["missing.sock", "file", "file/below.sock"])
 def test_nobody_answers(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("not a socket")
+    with Client(tmp_path / name) as client, pytest.raises(errors.DaemonNotRunning) as caught:
+        client.health()
+    assert caught.value.hint == "start it: memoryd; to set it up first: memoryctl init"
+    config_file().parent.mkdir(parents=True)
+    config_file().write_text("{}")
     with Client(tmp_path / name) as client, pytest.raises(errors.DaemonNotRunning) as caught:
         client.health()
     assert caught.value.hint == "start it: memoryd"

@@ -29,6 +29,8 @@ from memoryd.cli.checks.running import checks, examined
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import run
 from memoryd.config.paths import state_dir, workspace_state_dir
+from memoryd.daemon.lock import DaemonLock
+from memoryd.errors import StoreUnavailable
 from memoryd.service.steps import ServiceState
 from memoryd.store.connection import Connector
 from memoryd.store.ledger.database import LedgerDatabase
@@ -353,6 +355,38 @@ def test_state_that_may_not_be_written_is_told(notes: Path, monkeypatch: pytest.
     monkeypatch.setenv("MEMORYD_STATE_DIR", "/proc/sys/state of mine")
     _, told = doctor(capsys, "--section", "permissions")
     assert "the state folder /proc/sys may not be written" in said(told, "permissions.writable")
+
+
+def test_file_in_place_of_the_state_folder_is_told_as_one(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    state = tmp_path / "my state"
+    state.write_text("somebody's")
+    monkeypatch.setenv("MEMORYD_STATE_DIR", str(state))
+    _, told = doctor(capsys, "--section", "permissions")
+    assert f"mv '{state}' '{state}.old'" in said(told, "permissions.writable")
+    assert states(told, "permissions.ours") == []
+    with pytest.raises(StoreUnavailable, match="is a file") as caught, DaemonLock(state, socket=tmp_path / "s"):
+        pass
+    assert f"mv '{state}'" in str(caught.value.hint)
+
+
+def test_local_model_that_is_not_there_is_not_to_be_fetched(notes: Path, tmp_path: Path, capsys: Captured) -> None:
+    local = {"provider": "local", "local": {"modelPath": str(tmp_path / "none.gguf")}}
+    config = {"agents": {"defaults": {"workspace": str(notes), "memorySearch": local}}}
+    Path(os.environ["MEMORYD_CONFIG"]).write_text(json.dumps(config))
+    _, told = doctor(capsys, "--section", "embedder")
+    assert "correct local.modelPath, or put the file there" in said(told, "embedder.provider")
+    assert "models pull" not in said(told, "embedder.provider")
+
+
+def test_who_has_set_nothing_up_yet_is_told_of_init(
+    notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.delenv("MEMORYD_CONFIG")
+    _, told = doctor(capsys, "--section", "daemon", "--section", "notes")
+    assert "memoryctl init" in said(told, "notes.indexed")
+    assert any(one["hint"].endswith("to set it up first: memoryctl init") for one in told["checks"])
 
 
 def test_socket_whose_path_leads_elsewhere_is_told_as_the_daemon_says(examination: Examination) -> None:

@@ -88,7 +88,7 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
     workspace = Path(rules.workspace)
     return Differences(
         len(chosen),
-        missing=tuple(sorted(path for path in seen if path not in held)),
+        missing=tuple(sorted(path for path in seen if path not in held and os.access(workspace / path, os.R_OK))),
         gone=tuple(sorted(path for path in held if path not in seen and not (workspace / path).exists())),
         changed=tuple(path for path in chosen if _digest(workspace / path) not in (held[path], None)),
     )

@@ -1,17 +1,19 @@
 """What doctor checks of the machine: clock, disks, file events of Linux, and the rights on our files."""
 
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from memoryd.cli.checks.finding import Examination, Finding, FindingState, Remedy, check
 from memoryd.cli.terminal import count, size
-from memoryd.config.paths import cache_dir, lock_file, state_dir
+from memoryd.config.paths import cache_dir, lock_file, moved_away, state_dir
 from memoryd.domain.documents import printable_name
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
@@ -195,6 +197,7 @@ def _events_finding(state: FindingState, found: str, name: str, value: int) -> F
 
 
 PERMISSIONS_PART: Final = "permissions"
+MOST_UNREAD: Final = 5
 _OTHERS: Final = 0o077
 
 
@@ -208,13 +211,14 @@ _OTHERS: Final = 0o077
 def ours(examination: Examination) -> Iterator[Finding]:
     """Look at what is ours alone: the state folder, and indexes and ledgers that lie elsewhere."""
     state = state_dir()
-    open_to_others = [path for path in (state, *_elsewhere(examination, state)) if _is_open(path)]
+    ours = [state] if state.is_dir() else []
+    open_to_others = [path for path in (*ours, *_elsewhere(examination, state)) if _is_open(path)]
     for path in open_to_others:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         is_ours = path != state or _is_state_of_ours(state)
         yield Finding(PERMISSIONS_PART, "open", message, hint, Remedy(hint, partial(_close, path)) if is_ours else None)
-    if not open_to_others and state.exists():
+    if not open_to_others and ours:
         yield Finding(PERMISSIONS_PART, "ok", f"{state} is yours alone")
 
 
@@ -233,6 +237,34 @@ def workspace(examination: Examination) -> Iterator[Finding]:
 
 
 @check(
+    "permissions.notes",
+    "permissions",
+    looks_at="whether we may read every note, and list every folder of notes",
+    advice="`chmod u+rX` the note or folder, or give it back to its owner (`chown`); else list it in `.memoryignore`",
+)
+def notes(examination: Examination) -> Iterator[Finding]:
+    """Tell which notes we may not read; some of many, for who mends these asks again."""
+    for agent in examination.config.resolved_agents():
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        seen = scan(roots, rules)
+        places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
+        for path in islice((one for one in places if not os.access(one, _needed(one))), MOST_UNREAD):
+            message = f"no permission to read {printable_name(str(path))}: it is not indexed"
+            yield Finding(PERMISSIONS_PART, "look", message, _given_back(path, "u+rX"))
+
+
+def _needed(path: Path) -> int:
+    return os.R_OK | os.X_OK if path.is_dir() else os.R_OK
+
+
+def _given_back(path: Path, mode: str) -> str:
+    """Return the command by which we get the rights to a file or folder again."""
+    if path.stat().st_uid == os.geteuid():
+        return f"chmod {mode} {shlex.quote(str(path))}"
+    return f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {shlex.quote(str(path))}"
+
+
+@check(
     "permissions.writable",
     "permissions",
     looks_at="whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`",
@@ -248,15 +280,13 @@ def writable(examination: Examination) -> Iterator[Finding]:
             wanted.setdefault(agent.workspace, "workspace")
     for path, what in wanted.items():
         there = _nearest(path)
-        if not os.access(there, os.W_OK | os.X_OK):
+        if not there.is_dir():
+            message = f"{there} is a file, where the {what} should be"
+            yield Finding(PERMISSIONS_PART, "wrong", message, f"move it away: {moved_away(there)}")
+        elif not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
-            hint = f"give it back to yourself, for example: sudo chown -R {os.geteuid()} {there}" if whose else ""
-            yield Finding(
-                PERMISSIONS_PART,
-                "wrong",
-                f"the {what} {there} may not be written{whose}",
-                hint or f"chmod u+rwx {there}",
-            )
+            message = f"the {what} {there} may not be written{whose}"
+            yield Finding(PERMISSIONS_PART, "wrong", message, _given_back(there, "u+rwx"))
 
 
 def may_be_listed(mode: int, above: Iterable[int]) -> bool:

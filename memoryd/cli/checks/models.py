@@ -181,8 +181,12 @@ def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Finding:
     if find_spec("llama_cpp") is None:
         return Finding(part, "wrong", NO_LLAMA)
     if path is None:
-        return Finding(part, "wrong", f"the model {settings.spec} is not here", "fetch it: memoryctl models pull")
+        return _missing(part, store, settings.spec)
     return Finding(part, "ok", f"local model {path}", "try it: memoryctl models verify")
+
+
+def _missing(part: str, store: ModelStore, source: str) -> Finding:
+    return Finding(part, "wrong", f"the model {source} is not here", store.way_to(model_file(source, key=store.key)))
 
 
 async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
@@ -289,8 +293,7 @@ def model_finding(
     try:
         path = store.locate(model_file(source, key=store.key))
         if path is None:
-            hint = f"correct {store.key}, or fetch the model: memoryctl models pull"
-            return Finding(part, "wrong", f"the model {source} is not here", hint)
+            return _missing(part, store, source)
         found = inspect(path)
     except MemorydError as exc:
         return Finding(part, "wrong", str(exc), exc.hint)

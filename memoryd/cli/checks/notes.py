@@ -41,9 +41,8 @@ def notes(examination: Examination) -> Iterator[Finding]:
 def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
     part = f"notes of {agent}"
     if not workspace.is_dir():
-        return Finding(
-            part, "wrong", f"there is no folder {workspace}", "make it, or start memoryd with --workspace DIR"
-        )
+        hint = "make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
+        return Finding(part, "wrong", f"there is no folder {workspace}", hint)
     found = f"{count(files, 'note')} in {workspace}"
     if not outside.files:
         return Finding(part, "ok", found)

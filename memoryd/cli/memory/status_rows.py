@@ -50,7 +50,7 @@ def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
     up = f"up {duration(status['uptimeSeconds'])}"
     yield "memoryd", row_text(status["version"], f"pid {status['pid']}", up, size(status["rssBytes"]))
     yield "socket", row_text(status["socket"])
-    yield "config", row_text(status["config"]["source"] or "defaults, there is no file")
+    yield "config", row_text(status["config"]["source"] or "defaults, there is no file: memoryctl init writes one")
     connections = status.get("connections")
     if connections:
         refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]

@@ -279,7 +279,7 @@ def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
 
 
 def _config(config: ConfigReply) -> Iterator[StatusPart]:
-    yield StatusPart(Level.OK, "config", config["source"] or "defaults, there is no file")
+    yield StatusPart(Level.OK, "config", config["source"] or "defaults, there is no file: memoryctl init writes one")
     for problem in config.get("problems", []):
         told = f"what was changed is not in effect: {problem}"
         yield StatusPart(Level.WRONG, "config", told, "memoryctl config check, then memoryctl reload")
