@@ -1,6 +1,7 @@
 """memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
 
 import contextlib
+import difflib
 import itertools
 import os
 import sys
@@ -38,52 +39,63 @@ class Command(NamedTuple):
         return command
 
 
-COMMANDS: Final = (
-    Command("status", "memory.status:status_command"),
-    Command("top", "memory.top:top_command"),
-    Command("search", "memory.search:search_command"),
-    Command("get", "memory.search:get_command"),
-    Command("recall", "memory.recall:recall_command"),
-    Command("capture", "memory.retain:capture_command"),
-    Command("retain", "memory.retain:retain_command"),
-    Command("remember", "memory.retain:remember_command"),
-    Command("replace", "memory.retain:replace_command"),
-    Command("memories", "memory.memories:memories_command"),
-    Command("core", "memory.core:core_command"),
-    Command("changes", "memory.changes:changes_command"),
-    Command("undo", "memory.changes:undo_command"),
-    Command("sync", "memory.index:sync_command"),
-    Command("reindex", "memory.index:reindex_command"),
-    Command("index", "memory.index:index_command"),
-    Command("forget", "memory.forget:forget_command"),
-    Command("verify", "memory.forget:verify_command"),
-    Command("opinions", "memory.opinions:opinions_command"),
-    Command("entities", "memory.entities:entities_command"),
-    Command("qa", "memory.qa:qa_command"),
-    Command("sessions", "memory.sessions:sessions_command"),
-    Command("reflect", "memory.reflect:reflect_command"),
-    Command("proposals", "memory.reflect:proposals_command"),
-    Command("disagreements", "memory.disagreements:disagreements_command"),
-    Command("mcp", "local.mcp:mcp_command", needs_daemon=False),
-    Command("hooks", "local.hooks:hooks_command", needs_daemon=False),
-    Command("models", "local.models:models_command", needs_daemon=False),
-    Command("qmd", "local.models:qmd_command", needs_daemon=False),
-    Command("http", "local.config:http_command", needs_daemon=False),
-    Command("init", "local.init:init_command", needs_daemon=False),
-    Command("config", "local.config:config_command", needs_daemon=False),
-    Command("reload", "memory.reload:reload_command"),
-    Command("service", "local.service:service_command", needs_daemon=False),
-    Command("logs", "local.logs:logs_command", needs_daemon=False),
-    Command("doctor", "local.doctor:doctor_command", needs_daemon=False),
-    Command("completion", "local.completion:completion_command", needs_daemon=False),
-    Command("backup", "local.backup:backup_command", needs_daemon=False),
-    Command("restore", "local.backup:restore_command", needs_daemon=False),
-    Command("export", "memory.export:export_command"),
-    Command("import", "memory.export:import_command"),
-    Command("workspace", "local.workspace:workspace_command", needs_daemon=False),
-    Command("version", "local.completion:version_command", needs_daemon=False),
-)
-"""In the order in which help lists them."""
+GROUPS: Final = {
+    "Ask": (
+        Command("search", "memory.search:search_command"),
+        Command("recall", "memory.recall:recall_command"),
+        Command("get", "memory.search:get_command"),
+        Command("memories", "memory.memories:memories_command"),
+        Command("entities", "memory.entities:entities_command"),
+        Command("opinions", "memory.opinions:opinions_command"),
+        Command("sessions", "memory.sessions:sessions_command"),
+    ),
+    "Remember": (
+        Command("remember", "memory.retain:remember_command"),
+        Command("retain", "memory.retain:retain_command"),
+        Command("capture", "memory.retain:capture_command"),
+        Command("replace", "memory.retain:replace_command"),
+        Command("core", "memory.core:core_command"),
+        Command("qa", "memory.qa:qa_command"),
+        Command("import", "memory.export:import_command"),
+    ),
+    "Look after": (
+        Command("status", "memory.status:status_command"),
+        Command("top", "memory.top:top_command"),
+        Command("changes", "memory.changes:changes_command"),
+        Command("undo", "memory.changes:undo_command"),
+        Command("forget", "memory.forget:forget_command"),
+        Command("verify", "memory.forget:verify_command"),
+        Command("reflect", "memory.reflect:reflect_command"),
+        Command("proposals", "memory.reflect:proposals_command"),
+        Command("disagreements", "memory.disagreements:disagreements_command"),
+        Command("sync", "memory.index:sync_command"),
+        Command("index", "memory.index:index_command"),
+        Command("reindex", "memory.index:reindex_command"),
+    ),
+    "Connect": (
+        Command("init", "local.init:init_command", needs_daemon=False),
+        Command("config", "local.config:config_command", needs_daemon=False),
+        Command("reload", "memory.reload:reload_command"),
+        Command("service", "local.service:service_command", needs_daemon=False),
+        Command("models", "local.models:models_command", needs_daemon=False),
+        Command("mcp", "local.mcp:mcp_command", needs_daemon=False),
+        Command("hooks", "local.hooks:hooks_command", needs_daemon=False),
+        Command("http", "local.config:http_command", needs_daemon=False),
+        Command("qmd", "local.models:qmd_command", needs_daemon=False),
+        Command("completion", "local.completion:completion_command", needs_daemon=False),
+    ),
+    "Repair and move": (
+        Command("doctor", "local.doctor:doctor_command", needs_daemon=False),
+        Command("logs", "local.logs:logs_command", needs_daemon=False),
+        Command("backup", "local.backup:backup_command", needs_daemon=False),
+        Command("restore", "local.backup:restore_command", needs_daemon=False),
+        Command("export", "memory.export:export_command"),
+        Command("workspace", "local.workspace:workspace_command", needs_daemon=False),
+        Command("version", "local.completion:version_command", needs_daemon=False),
+    ),
+}
+"""The commands by what somebody wants, in the order in which help lists them."""
+COMMANDS: Final = tuple(itertools.chain.from_iterable(GROUPS.values()))
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -96,6 +108,25 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return next((command.load() for command in COMMANDS if command.name == cmd_name), None)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is asked for; raises UsageError, which names the one that is written nearly so."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not args[0].startswith("-") and not ctx.resilient_parsing:
+            near = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], names, n=1)]
+            ctx.fail("".join([f"No such command {args[0]!r}.", *near]))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, each below what it is for."""
+        wide = max(len(command.name) for command in COMMANDS)
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                limit = formatter.width - 6 - wide
+                rows = ((one.name.ljust(wide), one.load().get_short_help_str(limit)) for one in commands)
+                formatter.write_dl(list(rows))
 
 
 @click.command(cls=LazyGroup, context_settings=HELP)

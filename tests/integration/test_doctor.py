@@ -384,7 +384,7 @@ def test_who_has_set_nothing_up_yet_is_told_of_init(
     notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.delenv("MEMORYD_CONFIG")
-    _, told = doctor(capsys, "--section", "daemon", "--section", "notes")
+    _, told = doctor(capsys, "--section", "socket", "--section", "notes")
     assert "memoryctl init" in said(told, "notes.indexed")
     assert any(one["hint"].endswith("to set it up first: memoryctl init") for one in told["checks"])
 

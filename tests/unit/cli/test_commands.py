@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from importlib import import_module
 
 import click
+import pytest
 from click.shell_completion import ShellComplete
 
-from memoryd.cli.main import COMMANDS, memoryctl
+from memoryd.cli.main import COMMANDS, GROUPS, memoryctl
 from tests.docs.commands import page
 from tests.package_trees import TREES
 
@@ -24,11 +25,19 @@ def with_those_below(command: click.Command) -> Iterator[click.Command]:
 def test_help_completion_and_reference_have_the_rows_in_their_order() -> None:
     context = click.Context(memoryctl, **memoryctl.context_settings)
     assert memoryctl.list_commands(context) == NAMES
-    described = memoryctl.get_help(context).partition("Commands:")[2]
+    described = memoryctl.get_help(context).partition("Ask:")[2]
     assert re.findall(r"^  (\w+)", described, re.MULTILINE) == NAMES
+    assert ["Ask", *re.findall(r"^(\w[\w ]+):$", described, re.MULTILINE)] == list(GROUPS)
     completed = ShellComplete(memoryctl, {}, "memoryctl", "_MEMORYCTL_COMPLETE").get_completions([], "")
     assert [one.value for one in completed] == NAMES
     assert re.findall(r"^## memoryctl (\w+)$", page(), re.MULTILINE) == NAMES
+
+
+def test_misspelt_command_is_told_the_nearest() -> None:
+    with pytest.raises(click.UsageError, match=r"No such command 'searhc'\. Did you mean 'search'\?$"):
+        memoryctl.main(["searhc", "x"], standalone_mode=False)
+    with pytest.raises(click.UsageError, match=r"No such command 'zzz'\.$"):
+        memoryctl.main(["zzz"], standalone_mode=False)
 
 
 def test_row_leads_to_the_command_of_its_name() -> None:
