@@ -7,6 +7,7 @@ from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
+from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.kinds import Kind
 
 _LEADS: Final = expression(
@@ -43,7 +44,8 @@ _NO_PLACE: Final = expression(
     r"\s*(?:这里|那里|这儿|那儿|一起|隔壁|哪|一个|梦|酒店|旅馆|宾馆|[^，。]{0,4}家(?:里)?这|[，,。]|\Z)(?!.*[市区县省镇村路街号])"
 )
 _NO_WORK: Final = expression(
-    r"(?:努力|认真|加班|拼命|专心|外面|这里|那里|这儿|周末|晚上|早上|白天|夜里|忙|正常|不停|辛苦|一边|找|全力|那边|哪|什么|做|上|好好)"
+    r"(?:努力|认真|加班|拼命|专心|外面|这里|那里|这儿|周末|晚上|早上|白天|夜里|正常|不停|辛苦|一边|全力|那边|哪|什么|上|好好)"
+    rf"|{HAN_DOING}"
 )
 _NO_ALLERGY: Final = expression(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
 _FLEETING: Final = expression(
@@ -174,7 +176,7 @@ CHINESE_FORMS: Final = (
         Kind.FACT,
         expression(
             rf"我{_OFTEN}在(?P<place>[^，,。.!！？\s]{{1,24}}?)"
-            r"(?:工作(?!日|量|中|的时候|时|室|上|效率|压力|流|群|了一天)|(?:上班|任职|就职|实习|教书)(?!的|时|路|途|迟|族|高峰|了一天|呢|吗))"
+            r"(?:工作(?!日|量|中|的时候|时|室|上|效率|压力|流|群|了一天|的(?=\S))|(?:上班|任职|就职|实习|教书)(?!的|时|路|途|迟|族|高峰|了一天|呢|吗))"
         ),
         _works,
     ),

@@ -21,6 +21,7 @@ from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, chinese_start
 from memoryd.domain.memories.capture.english import ENGLISH_FORMS, english_starts
 from memoryd.domain.memories.capture.forms import StatementForm, found_form
 from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
 from memoryd.domain.memories.versions import newness
@@ -211,15 +212,7 @@ _SINGLE: Final = frozenset(
     {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
 )
 _OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
-_ATTRIBUTE: Final = expression(
-    r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
-    r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
-    r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
-    r"|salary|rent|diet|phone|username|id|timezone|time zone|handle|pronouns|degree|religion|school|university|shift"
-    r"|editor|shell|os)\Z",
-    re.IGNORECASE,
-)
-"""What has one value, whatever that looks like."""
+_AT_WORK: Final = frozenset({"I work at", "我在…工作"})
 _SHAPES: Final = (
     ("called", expression(r"\s*(?:called|named)\b", re.IGNORECASE)),
     ("a", expression(r"\s*an?\b", re.IGNORECASE)),
@@ -261,13 +254,15 @@ def _first(forms: Sequence[StatementForm], text: str, start: int) -> tuple[State
 
 
 def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str] | None:
+    told, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
-        return form.name, ""
-    if form.name not in _OWN:
+        is_filled = form.holds(head, value) and not leaves_room(told.get("place") or value)
+        is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(told.get("place") or value))
+        return (form.name, "") if is_filled else None
+    noun = (told.get("noun") or told.get("kin") or "").casefold()
+    if form.name not in _OWN or not is_of_type(noun, value):
         return None
-    told = head.groupdict()
-    noun, value = (told.get("noun") or told.get("kin") or "").casefold(), text[head.end() :]
-    if _ATTRIBUTE.match(noun):
+    if ATTRIBUTE.match(noun):
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None

@@ -362,6 +362,7 @@ _STATE: Final = expression(
     r"|about|being|getting|having|making|to|that|how|what|why|whether|because|when|where|who|which|like|as follows"
     r"|this|these|those|it"
     r"|the (?:same|best|worst|following)|in (?:town|trouble|a|the)|at (?:risk|stake|home)|over|off|lost|stuck"
+    r"|sold|closed|expired|cancelled|finished|unavailable|discontinued"
     r"|waiting|missing|unclear|simple|clear|stupid|due|unknown|none|nothing|private|secret|my|your|an? (?:mess|bit"
     r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)",
     re.IGNORECASE,

@@ -145,6 +145,67 @@ ATTRIBUTE: Final = expression(
     re.IGNORECASE,
 )
 """What has one value, whatever that looks like."""
+_TYPES: Final = (
+    (
+        expression(r"\b(?:birth(?:day|date)|anniversary)\Z|生日\Z|纪念日\Z", re.IGNORECASE),
+        expression(
+            r"\d|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|[月号初]|(?:christmas|new year)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        expression(r"\b(?:numbers?|phone|salary|rent)\Z|(?:电话|手机|号码?)\Z", re.IGNORECASE),
+        expression(r"\d|[零〇一二三四五六七八九十百千万]{2}|\b(?:hundred|thousand)\b", re.IGNORECASE),
+    ),
+    (expression(r"\be-?mail(?: address)?\Z|邮箱\Z", re.IGNORECASE), expression(r"@|\bdot\b", re.IGNORECASE)),
+)
+"""Nouns, and what a value of theirs holds: a date, a number, an address."""
+_LIKENESS: Final = expression(
+    r"\s*(?:sold|closed|open|gone|empty|expired|cancelled|finished|unavailable|available|discontinued|out of|running"
+    r"|(?:(?:so|very|really|too|quite|rather|always|never|not|still|much|more|a bit|pretty) )+\w+"
+    r"|next|last|this|soon|over|expensive|cheap|secret|new|full|due|nice|strict|busy"
+    r"|(?!(?:vege|s)?table\b)\w+(?:ful|ous|less|able|ible)|(?:go|get|bor|excit|annoy|tir|charm|amaz|interest)ing)\b"
+    r"|\s*(?:卖完|卖光|没了|关门|停业|空号|很|太|非常|真|还|好的?\Z)"
+)
+"""Says what something is like now, or how it stands; in small letters, for New York is a value."""
+_LIMITED: Final = expression(
+    r"\b(?:on|at|in|during|over) (?:(?:the|a|my|most|some|all) )*(?:weekdays?|weekends?|nights?|mornings?|afternoons?"
+    r"|evenings?|summers?|winters?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
+    r"|\b(?:every|each|sometimes|from time to time|twice|once|days? a week|this (?:week|month|year|summer|winter))\b"
+    r"|周末|每[周天个月年]|有时|平时|星期|周[一二三四五六日天]|今年|这[周个]",
+    re.IGNORECASE,
+)
+HAN_DOING: Final = (
+    "(?:想(?!象)|考虑|准备|学习(?!中心|机构)|研究(?![所院室生]|中心|机构)|处理(?!厂|中心)|等(?!于)|谈|聊|讨论|继续|换(?!电)"
+    "|思考|琢磨|适应|完成|整理|复习|找|忙|做)"
+)
+"""What stands between 在 and 工作 and is no place: what somebody is doing."""
+_NO_WORKPLACE: Final = expression(
+    r"\s*(?:home\b|(?:(?:my|our|a|an|the) )(?:[\w-]+ )?(?:desk|table|kitchen|sofa|couch|bed|balcony|laptop|computer)\b)"
+    rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})",
+    re.IGNORECASE,
+)
+"""What one is at, or doing, and who employs nobody."""
+
+
+def is_of_type(noun: str, value: str) -> bool:
+    """Tell whether something can be the one value of an attribute: of its type, and not what that is like."""
+    for attribute, typed in _TYPES:
+        if attribute.search(noun):
+            return bool(typed.search(value)) and not _LIKENESS.match(value)
+    return not _LIKENESS.match(value)
+
+
+def leaves_room(value: str) -> bool:
+    """Tell whether a value holds at some times alone: at others there is another."""
+    return bool(_LIMITED.search(value))
+
+
+def is_workplace(place: str) -> bool:
+    """Tell whether somebody can be employed there."""
+    return not _NO_WORKPLACE.match(place)
+
+
 _ROLE: Final = expression(r"(?:the|my|our)\s(?P<role>[a-z][\w\s'’-]*(?:\s(?:of|for|at|in)\s.+)?)\Z")
 _CHARGE: Final = expression(
     rf"\A(?P<who>[A-Z][\w'’.-]*(?:\s[A-Z][\w'’.-]*){{0,2}})\s(?P<verb>{_CHARGED}|is\sresponsible\sfor|is\sin\scharge\sof)"
@@ -195,6 +256,8 @@ def _of_light_verb(subject: str, verb: str, rest: str) -> FactSlot | None:
     if told is None or told["prep"] not in one_of or (not subject and not verb.endswith("s")):
         return None
     is_place = one_of is _PLACES or verb.startswith(("live", "reside", "stay"))
+    if verb.startswith("work") and not is_workplace(told["value"]):
+        return None
     return _slot(subject, f"{verb.rstrip('s')} {told['prep']}", told["value"], takes_things=is_place)
 
 
@@ -225,6 +288,8 @@ def _of_identity(subject: str, verb: str, value: str) -> FactSlot | None:
     owned = _OWNER.sub("", subject, count=1)
     is_attribute = owned != subject and ATTRIBUTE.match(owned) is not None
     is_sure = verb == "is" and not _MANY.search(subject.split(" of ")[0])
+    if is_attribute and not is_of_type(owned, value):
+        return None
     return _slot(subject, "be", value, is_sure=is_sure, takes_plain=is_attribute)
 
 
@@ -291,6 +356,7 @@ _HAN_MANY: Final = expression(
     "(?:朋友|同事|同学|邻居|姐姐?|妹妹?|哥哥?|弟弟?|孩子|儿子|女儿|孙子|孙女|外孙|亲戚|客户|学生|猫|狗|宠物|爱好|兴趣|问题|原因|目标|优点|缺点|任务)\\Z"
 )
 _HAN_RELATION: Final = expression("[是在由叫]")
+_HAN_EMPLOYED: Final = frozenset({"工作", "上班", "任职"})
 _HAN_LIST: Final = expression("[和与、跟及]")
 _HAN_KIND: Final = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生者家工手]的?\\Z")
 """Says what somebody is, not who."""
@@ -317,10 +383,14 @@ def _of_han(pattern: re.Pattern[str], told: re.Match[str], *, is_whole: bool) ->
     if _HAN_TIME.search(value) or _HAN_LIST.search(value):
         return None
     if pattern is _AT_WORK:
+        if told["verb"] in _HAN_EMPLOYED and not is_workplace(value):
+            return None
         return FactSlot(f"{subject}在…{told['verb']}", subject, value, is_whole)
     if pattern is _STAYS or pattern is _AT:
         return FactSlot(f"{subject}在", subject, value, is_whole) if _PLACE.search(value) else None
     is_one = is_whole and not _HAN_MANY.search(subject)
+    if not is_of_type(subject, value):
+        return None
     if pattern is _HAN_CALLED:
         return FactSlot(f"{subject}叫", subject, value, is_one and ("的" in subject or subject == "我"))
     if _HAN_KIND.search(value) or len(value.removesuffix("的")) < 2:

@@ -33,6 +33,32 @@ MANY = [
     "我对花生过敏。",
     "The weather is fine.",
 ]
+EVERYDAY = [
+    ("I work at Siemens.", "I work at home on Fridays."),
+    ("I work at Siemens.", "I work at the kitchen table."),
+    ("I work at Siemens.", "I work at the library on Mondays."),
+    ("I work at Siemens.", "I work at night."),
+    ("I live in Graz.", "I live in Vienna in the summer."),
+    ("My birthday is on 3 May.", "My birthday is on a Sunday this year."),
+    ("My birthday is the 3rd of May.", "My birthday is always fun."),
+    ("My favourite tea is Assam.", "My favourite tea is sold out."),
+    ("My favourite cafe is Sperl.", "My favourite cafe is really expensive."),
+    ("My employer is New Look.", "My employer is generous."),
+    ("My phone number is 0660 1.", "My phone number is hard to remember."),
+    ("My email is ann@example.org.", "My email is overflowing."),
+    ("我在西门子工作。", "我在想工作的事。"),
+    ("我在西门子工作。", "我在家工作。"),
+    ("我在研究所工作。", "我在研究工作计划。"),
+    ("我住在上海。", "我住在杭州，每周末。"),
+    ("我的生日是五月三日。", "我的生日是周日。"),
+]
+"""A value of the form, and what has its words and is none."""
+
+
+@pytest.mark.parametrize(("value", "sentence"), EVERYDAY)
+def test_a_form_is_filled_by_a_value_of_its_type_alone(value: str, sentence: str) -> None:
+    assert slots_of(value)
+    assert not slots_of(sentence)
 
 
 @pytest.mark.parametrize(("older", "newer"), SAME)

@@ -51,6 +51,12 @@ def test_one_slot_has_one_value(old: str, new: str) -> None:
 
 
 BESIDE = [
+    ("My favourite tea is green tea", "My favourite tea is sold out"),
+    ("My job is plumber", "My job is stressful"),
+    ("My city is Linz", "My city is beautiful"),
+    ("我在顺达工作", "我在家工作"),
+    ("我在顺达工作", "我在考虑工作"),
+    ("我最喜欢的茶是龙井", "我最喜欢的茶是卖完了"),
     ("The left monitor is a Dell U2720", "The right monitor is an Eizo EV2480"),
     ("The printer on floor three is an HP", "The printer on floor five is a Canon"),
     ("In winter the shop is open until five", "In summer the shop is open until seven"),
