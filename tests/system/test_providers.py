@@ -69,7 +69,8 @@ def paid_twice(endpoint: Endpoint) -> dict[str, int]:
     return {text: count for text, count in counts.items() if count > 1}
 
 
-def test_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, workspace: Path) -> None:
+def test_f074_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, workspace: Path) -> None:
+    """One that gives no vector for anything is out: replies go by words and say why, and the notes wait for it."""
     with Endpoint(tmp_path) as endpoint, running(tmp_path, workspace, remote(endpoint) | {"model": "zeros"}) as daemon:
         eventually(lambda: ask(daemon)["health"]["arms"]["vector"]["state"] == "failed")
         reply = ask(daemon)
