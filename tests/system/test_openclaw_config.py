@@ -133,3 +133,24 @@ def test_index_of_openclaw_is_left_alone(daemon: RunningDaemon) -> None:
     theirs.close()
     assert daemon.client().status()["agents"][0]["database"]["path"] == str(folder / "main.memoryd.sqlite")
     assert {path.name for path in daemon.workspace.iterdir()} == {"MEMORY.md", "house-rules.md", "memory"}
+
+
+def test_file_as_openclaw_writes_it_today_keeps_no_daemon_down(tmp_path: Path) -> None:
+    workspace, wiki = tmp_path / "workspace", tmp_path / "wiki"
+    for folder in (workspace / "memory", wiki):
+        folder.mkdir(parents=True)
+    (wiki / "boiler.md").write_text("The boiler is serviced in May.\n")
+    search = {
+        "provider": "bedrock",
+        "fallback": "github-copilot",
+        "model": "amazon.titan-embed-text-v2:0",
+        "rememberAcrossConversations": True,
+        "extraPaths": [{"path": str(wiki), "pattern": "**/*.md"}],
+    }
+    config = tmp_path / "openclaw.json"
+    config.write_text(json5.dumps({"agents": {"defaults": {"workspace": str(workspace), "memorySearch": search}}}))
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        daemon.client().sync(wait="indexed")
+        assert daemon.client().search("boiler")["results"]
+        logged = daemon.log.read_text()
+    assert all(name in logged for name in ("bedrock", "github-copilot", "rememberAcrossConversations"))

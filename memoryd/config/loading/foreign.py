@@ -4,7 +4,7 @@ A key of ours in the wrong section is a problem, not a foreign key.
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Final
 
 from msgspec import Struct, field
@@ -17,7 +17,7 @@ from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection
 from memoryd.config.root import Config
 from memoryd.config.rsclaw import AgentMemorySection, EmbedderSection, LocalEmbedderSection, RemoteEmbedderSection
 from memoryd.config.section import Section
-from memoryd.domain.embedding import AUTO, KNOWN
+from memoryd.domain.embedding import AUTO, BY_KEY, KNOWN, LOCAL, NONE, REMOTE
 
 TYPING_SLIP: Final = 0.8
 """A foreign name this like one of ours (difflib ratio) is taken for a slip."""
@@ -37,17 +37,33 @@ EMBEDDER: Final[tuple[tuple[KeyPath, type[Section]], ...]] = (
 """Below an agent."""
 
 
+_BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
+NOT_ASKED: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
+"""Providers of OpenClaw that memoryd cannot ask."""
+COMPATIBLE: Final = "openai-compatible"
+"""OpenClaw's name for an endpoint that speaks as OpenAI's does, and gets none of its keys."""
+SPOKEN: Final[Mapping[object, str]] = {
+    "ollama": "ollama",
+    "openai-completions": "openai",
+    "openai-responses": "openai",
+    "google-generative-ai": "gemini",
+}
+"""Which provider of ours speaks as an entry of `models.providers` with such an `api` does."""
+
+
 class Sorted(Struct):
     """The file without foreign keys, the names of those, and the keys that stand in the wrong place."""
 
     ours: Raw
     foreign: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """What was asked for in another way than ours, and what becomes of it."""
 
     @property
     def notices(self) -> list[str]:
-        """One line, or none."""
-        return [f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []
+        """One line for all foreign keys, and one for each loss."""
+        return [*([f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []), *self.lost]
 
 
 def set_foreign_aside(raw: Raw) -> Sorted:
@@ -57,10 +73,90 @@ def set_foreign_aside(raw: Raw) -> Sorted:
         holder = value_at(raw, location[:-1])
         if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
             result.problems.append(f"{dotted(location)}: {wrong_place}")
+    _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
     for location, holder, section in list(_shared_places(raw)):
         _sort(location, holder, section, result)
     return result
+
+
+def _read_as_ours(raw: Raw, result: Sorted) -> None:
+    """Write what OpenClaw has come to say in another way as memoryd says it, and tell what cannot be had here."""
+    searches, taken = list(_searches(raw)), set[str]()
+    asked = {search.get(key) for _, search in searches for key in ("provider", "fallback")}
+    for location, search in searches:
+        if search.pop(key := "rememberAcrossConversations", None) is True:
+            result.lost.append(
+                f'{dotted((*location, key))} has no effect: to search conversations, put "sessions" into '
+                "memorySearch.sources and set experimental.sessionMemory: true"
+            )
+        if isinstance(paths := search.get("extraPaths"), list):
+            search["extraPaths"] = list(map(_as_glob, paths))
+        for key in ("provider", "fallback"):
+            name = search.get(key)
+            known = _as_known(name, search, raw, asked) if isinstance(name, str) else None
+            if known is None or not isinstance(name, str):
+                continue
+            search[key] = known
+            if known != NONE:
+                taken.add(name)
+            if known == NONE or name != COMPATIBLE:
+                result.lost.append(_as_told((*location, key), name, known))
+    if isinstance(providers := value_at(raw, ("models", "providers")), dict):
+        for name in taken:
+            providers.pop(name, None)
+
+
+def _searches(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
+    entries = value_at(raw, ("agents", "list"))
+    holders: list[KeyPath] = [("agents", "defaults")]
+    holders += [("agents", "list", at) for at in range(len(entries) if isinstance(entries, list) else 0)]
+    for location in ((*holder, "memorySearch") for holder in holders):
+        if isinstance(search := value_at(raw, location), dict):
+            yield location, search
+
+
+def _as_glob(path: object) -> object:
+    """Write `{ path, pattern }` as one path, as `extraPaths` takes them."""
+    if not isinstance(path, dict) or not isinstance(folder := path.get("path"), str):
+        return path
+    pattern = path.get("pattern")
+    return f"{folder.rstrip('/')}/{pattern}" if isinstance(pattern, str) and pattern else folder
+
+
+def _as_known(name: str, search: Raw, raw: Raw, asked: Set[object]) -> str | None:
+    """Return the provider that one of another name is asked as, `none` if it cannot be, None if nothing is to change.
+
+    The entry of the other name takes the place of ours, so that its key goes to its own address alone; where that is
+    taken, or another part of memoryd would ask there, it is not asked.
+    """
+    if name == COMPATIBLE:
+        own = value_at(search, ("remote", "baseUrl")) or value_at(raw, ("agents", "defaults", *_BASE_URL))
+        return "openai" if own else NONE
+    providers = value_at(raw, ("models", "providers"))
+    entry = providers.get(name) if isinstance(providers, dict) else None
+    if name in {LOCAL, NONE, AUTO, *REMOTE} or not (isinstance(entry, dict) or name in NOT_ASKED):
+        return None
+    known = SPOKEN.get(entry.get("api")) if isinstance(entry, dict) else None
+    if known is None or not isinstance(providers, dict) or not isinstance(entry, dict) or not entry.get("baseUrl"):
+        return NONE
+    ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
+    there = [providers[one] for one in KNOWN[known].config_names if one in providers]
+    is_asked = known in asked or (AUTO in asked and known in BY_KEY)
+    if there != [ours] and (there or is_asked or value_at(raw, ("memory", "llm", "provider")) == known):
+        return NONE
+    providers[KNOWN[known].config_names[0]] = ours
+    return known
+
+
+def _as_told(location: KeyPath, name: str, known: str) -> str:
+    where = dotted(location)
+    if known != NONE:
+        return f"{where}: models.providers.{name} is asked as {known} is"
+    if location[-1] == "fallback":
+        return f'{where}: memoryd cannot ask "{name}", so that nobody stands in'
+    choices = ", ".join((LOCAL, *REMOTE))
+    return f'{where}: memoryd cannot ask "{name}", so that search is by words alone; it can ask {choices}'
 
 
 def _set_providers_aside(raw: Raw, result: Sorted) -> None:

@@ -1,0 +1,102 @@
+"""What OpenClaw has come to say in another way: it keeps no daemon down, and what is lost of it is told."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.config.loading.load import Loaded, load
+from memoryd.config.providers import ProviderSection
+from memoryd.domain.embedding import KNOWN
+from memoryd.embed.remote.settings import entry_of
+
+OLLAMA = {"api": "ollama", "baseUrl": "http://gpu-box.local:11435", "apiKey": "local", "models": [{"id": "qwen3"}]}
+Load = Callable[..., Loaded]
+
+
+@pytest.fixture
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def of(search: dict[str, Any], **sections: Any) -> Loaded:
+        path = tmp_path / "openclaw.json"
+        agents = {"defaults": {"memorySearch": search}, **sections.pop("agents", {})}
+        path.write_text(json.dumps({"agents": agents, **sections}))
+        path.chmod(0o600)
+        return load(path)
+
+    return of
+
+
+def search_of(found: Loaded) -> Any:
+    return found.config.resolved_agents()[0].memory_search
+
+
+def entry(found: Loaded, provider: str) -> ProviderSection:
+    return entry_of(found.config.models, provider)
+
+
+@pytest.mark.parametrize("name", ["bedrock", "github-copilot", "deepinfra", "lmstudio", "openai-compatible"])
+def test_provider_that_cannot_be_asked_costs_vectors_and_is_told(loaded: Load, name: str) -> None:
+    found = loaded({"provider": name, "fallback": name, "model": "titan"})
+    assert (search_of(found).provider, search_of(found).fallback) == ("none", "none")
+    told = [notice for notice in found.notices if name in notice]
+    assert "agents.defaults.memorySearch.provider" in told[0]
+    assert "by words alone" in told[0]
+    assert "agents.defaults.memorySearch.fallback" in told[1]
+
+
+def test_compatible_endpoint_is_asked_with_its_own_key_alone(loaded: Load) -> None:
+    remote = {"baseUrl": "https://api.example.com/v1/", "apiKey": "its-own"}
+    found = loaded({"provider": "openai-compatible", "remote": remote})
+    assert search_of(found).provider == "openai"
+    assert found.notices == []
+
+
+@pytest.mark.parametrize(
+    ("api", "known"), [("ollama", "ollama"), ("openai-completions", "openai"), ("google-generative-ai", "gemini")]
+)
+def test_provider_of_ones_own_is_asked_where_its_entry_says(loaded: Load, api: str, known: str) -> None:
+    search = {"provider": "gpu", "model": "qwen3"}
+    found = loaded(search, models={"providers": {"gpu": OLLAMA | {"api": api}}}, agents={"list": [{"id": "a"}]})
+    assert search_of(found).provider == known
+    assert (entry(found, known).base_url, entry(found, known).api_key) != (None, None)
+    assert entry(found, known).base_url == OLLAMA["baseUrl"]
+    assert f"agents.defaults.memorySearch.provider: models.providers.gpu is asked as {known} is" in found.notices
+    assert not any(notice.startswith("ignored") for notice in found.notices)
+    both = {"list": [{"id": "a", "memorySearch": search}, {"id": "b"}]}
+    again = loaded(search, models={"providers": {"gpu": OLLAMA | {"api": api}}}, agents=both)
+    assert {agent.memory_search.provider for agent in again.config.resolved_agents()} == {known}
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"models": {"providers": {"gpu": OLLAMA, "ollama": {"baseUrl": "http://127.0.0.1:11434"}}}},
+        {"models": {"providers": {"gpu": OLLAMA}}, "agents": {"list": [{"id": "a"}, {"id": "b", "memorySearch": {}}]}},
+        {"models": {"providers": {"gpu": {"api": "ollama"}}}},
+        {"models": {"providers": {"gpu": OLLAMA | {"api": "anthropic-messages"}}}},
+        {
+            "models": {"providers": {"gpu": OLLAMA | {"api": "openai-completions"}}},
+            "memory": {"llm": {"provider": "openai", "model": "m"}},
+        },
+    ],
+)
+def test_address_and_key_of_another_are_never_taken(loaded: Load, sections: dict[str, Any]) -> None:
+    sections = json.loads(json.dumps(sections))
+    for agent in sections.get("agents", {}).get("list", [])[1:]:
+        agent["memorySearch"]["provider"] = "ollama"
+    found = loaded({"provider": "gpu"}, **sections)
+    assert search_of(found).provider == "none"
+    assert all(entry(found, name).base_url != OLLAMA["baseUrl"] for name in KNOWN)
+
+
+def test_newer_keys_are_read_or_told(loaded: Load) -> None:
+    paths = ["../docs", {"path": "~/wiki/", "pattern": "**/*.md"}, {"path": "/srv/notes", "name": "team"}]
+    found = loaded({"extraPaths": paths, "rememberAcrossConversations": True})
+    assert search_of(found).extra_paths == ("../docs", "~/wiki/**/*.md", "/srv/notes")
+    (notice,) = found.notices
+    assert notice.startswith("agents.defaults.memorySearch.rememberAcrossConversations has no effect")
+    assert loaded({"rememberAcrossConversations": False}).notices == []
