@@ -42,7 +42,7 @@ NOT_ASKED: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-
 """Providers of OpenClaw that memoryd cannot ask."""
 COMPATIBLE: Final = "openai-compatible"
 """OpenClaw's name for an endpoint that speaks as OpenAI's does, and gets none of its keys."""
-SPOKEN: Final[Mapping[object, str]] = {
+SPOKEN: Final[Mapping[str, str]] = {
     "ollama": "ollama",
     "openai-completions": "openai",
     "openai-responses": "openai",
@@ -83,7 +83,7 @@ def set_foreign_aside(raw: Raw) -> Sorted:
 def _read_as_ours(raw: Raw, result: Sorted) -> None:
     """Write what OpenClaw has come to say in another way as memoryd says it, and tell what cannot be had here."""
     searches, taken = list(_searches(raw)), set[str]()
-    asked = {search.get(key) for _, search in searches for key in ("provider", "fallback")}
+    asked = {str(search.get(key)) for _, search in searches for key in ("provider", "fallback")}
     for location, search in searches:
         if search.pop(key := "rememberAcrossConversations", None) is True:
             result.lost.append(
@@ -124,7 +124,7 @@ def _as_glob(path: object) -> object:
     return f"{folder.rstrip('/')}/{pattern}" if isinstance(pattern, str) and pattern else folder
 
 
-def _as_known(name: str, search: Raw, raw: Raw, asked: Set[object]) -> str | None:
+def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
     """Return the provider that one of another name is asked as, `none` if it cannot be, None if nothing is to change.
 
     The entry of the other name takes the place of ours, so that its key goes to its own address alone; where that is
@@ -137,7 +137,7 @@ def _as_known(name: str, search: Raw, raw: Raw, asked: Set[object]) -> str | Non
     entry = providers.get(name) if isinstance(providers, dict) else None
     if name in {LOCAL, NONE, AUTO, *REMOTE} or not (isinstance(entry, dict) or name in NOT_ASKED):
         return None
-    known = SPOKEN.get(entry.get("api")) if isinstance(entry, dict) else None
+    known = SPOKEN.get(str(entry.get("api"))) if isinstance(entry, dict) else None
     if known is None or not isinstance(providers, dict) or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
     ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}

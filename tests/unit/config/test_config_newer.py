@@ -11,6 +11,7 @@ from memoryd.config.loading.load import Loaded, load
 from memoryd.config.providers import ProviderSection
 from memoryd.domain.embedding import KNOWN
 from memoryd.embed.remote.settings import entry_of
+from memoryd.errors import ConfigError
 
 OLLAMA = {"api": "ollama", "baseUrl": "http://gpu-box.local:11435", "apiKey": "local", "models": [{"id": "qwen3"}]}
 Load = Callable[..., Loaded]
@@ -91,6 +92,22 @@ def test_address_and_key_of_another_are_never_taken(loaded: Load, sections: dict
     found = loaded({"provider": "gpu"}, **sections)
     assert search_of(found).provider == "none"
     assert all(entry(found, name).base_url != OLLAMA["baseUrl"] for name in KNOWN)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"provider": ["gpu"]},
+        {"provider": "gpu", "fallback": {}},
+        {"provider": "opnai"},
+        {"extraPaths": [{"pattern": "*.md"}]},
+        {"extraPaths": {"path": "x"}},
+        {"rememberAcrossConversations": "yes", "provider": 1},
+    ],
+)
+def test_what_nobody_can_read_stays_an_error(loaded: Load, search: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        loaded(search, models={"providers": {"gpu": {"api": ["ollama"], "baseUrl": 7}}})
 
 
 def test_newer_keys_are_read_or_told(loaded: Load) -> None:
