@@ -300,8 +300,17 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
     assert wren.startswith("---\naliases: [the server]\n---\n# Wren\n\nMine.\n")
     assert client.status()["agents"][0]["degraded"] == []
     with contextlib.suppress(InvalidRequest):
+        # of the other notes it may be taken back
         client.undo(runs[0]["id"])
     assert told_of(daemon, SECRET) == []
+    (retained,) = client.changes(by="retain")["changes"]
+    with pytest.raises(InvalidRequest, match="memory: false"):
+        client.undo(retained["id"])
+    for path in notes:
+        path.write_text(path.read_text().removeprefix(PRIVATE))
+    with pytest.raises(InvalidRequest, match="not kept") as refused:
+        client.undo(retained["id"])
+    assert "private" in refused.value.hint
 
 
 def test_f158_what_cannot_be_rewritten_is_withheld(tmp_path: Path) -> None:
