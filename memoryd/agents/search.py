@@ -87,7 +87,7 @@ class AgentSearch:
         now = owners_time(memory).now()
         question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
         if not question.filters.sources:
-            usual_filters = replace(question.filters, sources=self._agent.memory_search.sources)
+            usual_filters = replace(question.filters, sources=self._agent.asked_sources)
             question = replace(question, filters=usual_filters)
         usual = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
         return Query(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -189,6 +189,13 @@ class Agent(Struct, frozen=True):
     def exports_transcripts(self) -> bool:
         """Whether its transcripts are exported for its qmd."""
         return self.memory.backend == "qmd" and self.memory.qmd.sessions.enabled
+
+    @property
+    def asked_sources(self) -> tuple[Literal["memory", "sessions"], ...]:
+        """What a question asks that does not say: transcripts that are exported are there to be found."""
+        search = self.memory_search
+        is_said = "sources" in search.model_fields_set or not self.exports_transcripts
+        return search.sources if is_said else ("memory", "sessions")
 
     @property
     def takes_turns(self) -> bool:

@@ -356,7 +356,7 @@ class MemorySearchSection(Section):
     sources: Sources = Field(
         default=("memory",),
         description="What a question asks unless it names `sources` itself: notes (`memory`), conversations "
-        "(`sessions`), or both.",
+        "(`sessions`), or both; unset with `memory.qmd.sessions.enabled` and qmd as the backend: both.",
     )
     extra_paths: Texts = Field(
         default=(),

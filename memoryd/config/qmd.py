@@ -51,7 +51,8 @@ class QmdSessionsSection(Section):
     enabled: bool = Field(
         default=False,
         description="`true`: each agent's session transcripts are exported, without secrets, to a collection of its "
-        "qmd; the builtin index does not read them for that.",
+        "qmd, and found by questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the "
+        "builtin index does not read them for that.",
     )
     export_dir: Text | None = Field(
         default=None,

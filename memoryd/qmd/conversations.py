@@ -4,7 +4,7 @@ The exports are written by a room above this one, behind the seam `Exports`.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
@@ -16,7 +16,7 @@ from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX
+from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX, export_name
 from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import SidecarError
@@ -100,6 +100,27 @@ class ExportedSearch:
     def is_wanted(self) -> bool:
         """Whether there are exports to ask for."""
         return bool(self._names())
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether there are to be exports, which qmd may not have taken up yet."""
+        return self._exports.folder is not None
+
+    def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str] | None:
+        """Return what is exported of these lines of a transcript, by number; None of one that is not. Blocks."""
+        transcript, folder = path.rpartition("/")[2], self._exports.folder
+        name = export_name(transcript)
+        is_ours = path == transcript_path(self._agent, transcript) and self._exports.transcript_of(name) == transcript
+        if folder is None or not is_ours:
+            return None
+        try:
+            with (folder / name).open(encoding="utf-8", errors="replace", newline="\n") as file:
+                said = enumerate(islice(file, first - 1 + HEADING_LINES, last + HEADING_LINES), start=first)
+                texts = {number: one.rstrip("\n") for number, one in said}
+        except OSError:
+            # withdrawn a moment ago
+            return None
+        return {number: text for number, text in texts.items() if text.strip() and text != MARK}
 
     async def search(self, query: Query) -> Found:
         """Return the passage of each conversation that qmd finds, best first."""

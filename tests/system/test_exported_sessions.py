@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memoryd.client import Client
+from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.real_qmd import real_qmd
 from tests.system.qmd_daemon import agent_of, paths, processes_below
@@ -52,7 +55,14 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
         eventually(lambda: paths(ask_sessions(daemon, "margay", agent="other")) == ["sessions/other/s1.jsonl"])
         assert paths(ask_sessions(daemon, "ocelot", agent="other")) == []
         with Client(daemon.socket) as client:
-            assert paths(client.search("ocelot mill")) == [], "sessions are not asked for"
+            assert paths(client.search("ocelot mill")) == ["sessions/main/s1.jsonl"], "the key alone has them found"
+            assert paths(client.search("ocelot mill", sources=["memory"])) == []
+            shown = client.session_lines(hit["citation"])
+            assert "sleeps in the mill" in shown["lines"][-1]["text"]
+            with pytest.raises(NotFound):
+                client.session_lines(hit["citation"], agent="other")
+            assert client.session_lines("sessions/other/s1.jsonl#L1", agent="other")["lines"][0]["text"]
+            assert client.status()["config"]["notices"] == []
         append(tmp_path / "main" / "s1.jsonl", asked("And the serval?"))
         eventually(lambda: paths(ask_sessions(daemon, "serval")) == ["sessions/main/s1.jsonl"], seconds=60)
         assert agent_of(daemon)["qmd"]["exportedSessions"] == 1
@@ -64,6 +74,8 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
         eventually(lambda: paths(ask_sessions(daemon, "caracal", agent="other")) != [], seconds=60)
         with Client(daemon.socket) as client:
             assert client.forget_session("s1.jsonl", agent="other")["exports"] == 1
+            with pytest.raises(NotFound):
+                client.session_lines("sessions/other/s1.jsonl#L1", agent="other")
         assert not kept_by(daemon, b"margay"), "when the call ends"
         assert kept_by(daemon, b"pangolin") == [str(stranger)], "qmd is not shown what is not ours"
         assert kept_by(daemon, b"caracal")

@@ -22,6 +22,7 @@ NO_TRANSCRIPTS: Final = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
     'with "sessions" in memorySearch.sources'
 )
+NOT_TAKEN_UP: Final = "transcripts are exported for qmd, which has not taken them up yet"
 STILL_READING: Final = "conversations are still being read"
 EXPORTS: Final = "sessions"
 RECORD: Final = "exports.json"
@@ -42,10 +43,10 @@ def conversation_arm(
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
     def standing() -> Arm:
-        if index is None:
-            return Arm(ArmState.OK) if exports.is_wanted else NOTHING_TO_ASK
-        arm = _index_arm(conversations, settings)
-        return Arm(ArmState.OK) if exports.is_wanted and arm.reason == NO_TRANSCRIPTS else arm
+        arm = NOTHING_TO_ASK if index is None else _index_arm(conversations, settings)
+        if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
+            return arm
+        return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
 
     return ConversationArm(OnceTold(joined), standing)
 

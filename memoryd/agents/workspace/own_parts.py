@@ -21,6 +21,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import NotFound
 from memoryd.qmd.agent import AgentQmd, Dependencies
+from memoryd.qmd.conversations import ExportedSearch
 from memoryd.sessions.transcripts.conversations import TranscriptListing
 from memoryd.sessions.transcripts.exports import SessionExports
 from memoryd.sessions.transcripts.reading import lines_now
@@ -93,7 +94,7 @@ def kept_conversations(
         agent.id,
         ConversationRooms(
             listing=listing,
-            showing=Showing(qa, _TranscriptLines(index, listing)),
+            showing=Showing(qa, _TranscriptLines(index, listing, None if qmd is None else qmd.conversations)),
             forgetting=Forgetting(agent.id, places, ledger=ledger, withheld=index.withheld, reach=reach),
             reach=reach,
             qa=qa,
@@ -104,15 +105,24 @@ def kept_conversations(
 
 
 class _TranscriptLines:
-    """The lines of transcripts, in the index and in their files."""
+    """The lines of transcripts, in the index or else exported for qmd, and in their files."""
 
-    def __init__(self, index: AgentConversations, listing: ConversationList) -> None:
+    def __init__(self, index: AgentConversations, listing: ConversationList, exports: ExportedSearch | None) -> None:
         self._index = index
         self._listing = listing
+        self._exports = exports
 
     async def indexed_lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return what is indexed of these lines, by number; raises NotFound, StoreError."""
-        return (await self._index.lines(path, first, last)).texts
+        """Return what can be found of these lines, by number; raises NotFound, StoreError."""
+        try:
+            return (await self._index.lines(path, first, last)).texts
+        except NotFound:
+            if self._exports is None or path in self._index.writer.forgotten:
+                raise
+            exported = await asyncio.to_thread(self._exports.lines, path, first, last)
+            if exported is None:
+                raise
+            return exported
 
     async def lines_now(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return what these lines say in the file; raises NotFound."""

@@ -179,9 +179,11 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
     for agent in agents:
         search, where = agent.memory_search, f"agent {agent.id}: no transcripts are indexed"
         is_asked, is_allowed = "sessions" in search.sources, search.experimental.session_memory
-        if is_allowed and not is_asked:
+        # what is exported is found by way of qmd, whatever the index holds
+        is_lost = not agent.exports_transcripts
+        if is_allowed and not is_asked and is_lost:
             yield f'{where}: experimental.sessionMemory has no effect without "sessions" in memorySearch.sources'
-        elif is_asked and not is_allowed:
+        elif is_asked and not is_allowed and is_lost:
             yield (
                 f'{where}: with "sessions" in memorySearch.sources questions and answers are found; '
                 "transcripts need experimental.sessionMemory: true, too"

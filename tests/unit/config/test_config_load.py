@@ -546,6 +546,17 @@ def test_weights_without_the_sum_that_they_are_for_are_noticed(write: Write) -> 
     assert load().notices == []
 
 
+@pytest.mark.parametrize("search", ["{}", "{ sources: ['memory', 'sessions'] }", "{ sources: ['memory'] }"])
+def test_transcripts_that_qmd_finds_are_not_said_to_be_found_by_nobody(write: Write, search: str) -> None:
+    write(
+        f"{{ memory: {{ backend: 'qmd', qmd: {{ sessions: {{ enabled: true }} }} }}, "
+        f"agents: {{ defaults: {{ memorySearch: {search} }} }} }}"
+    )
+    assert load().notices == []
+    (agent,) = load().config.resolved_agents()
+    assert agent.asked_sources == (("memory",) if search.endswith("['memory'] }") else ("memory", "sessions"))
+
+
 def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:
     folder = home / "etc"
     folder.mkdir()
