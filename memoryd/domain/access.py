@@ -236,17 +236,23 @@ def _why_not(rules: AccessRules, binding: Binding, key: SessionKey, agents: Coll
 
 
 def _is_named(rules: AccessRules, key: SessionKey) -> bool:
-    """Tell whether a rule of each list names a foreign key by its prefix: then its owner knows what it is.
+    """Tell whether a rule of each list names a key by its prefix: then its owner knows what it is.
 
-    A damaged key of an agent is no foreign one: nobody can tell whose it was.
+    That may be a foreign key, or an agent's of channel and peer alone. Of a damaged key of an agent nobody can tell
+    whose it was, and a word between channel and peer may be one of a group.
     """
-    if _SUBAGENT in key.raw.split(":") or key.raw.startswith(_AGENT_PREFIX):
+    parts = key.normalised.split(":")
+    is_of_peer = key.agent is not None and len(parts) == 2 and all(parts) and parts[0] not in (_MAIN, "agent")
+    if _SUBAGENT in key.raw.split(":") or (key.raw.startswith(_AGENT_PREFIX) and not is_of_peer):
         return False
     return all(any(_names(rule.match, key) for rule in each.rules) for each in rules.lists)
 
 
 def _names(match: Match, key: SessionKey) -> bool:
-    return bool(match.key_prefix or match.raw_key_prefix) and match.fits(key)
+    prefix = _folded(match.raw_key_prefix or match.key_prefix or "")
+    # what says no more than the agent names none of its chats
+    said = prefix.removeprefix(f"{_AGENT_PREFIX}{key.agent}") if key.agent else prefix
+    return bool(said.strip(":")) and prefix != _AGENT_PREFIX and match.fits(key)
 
 
 def _says_nothing(parts: Sequence[str]) -> bool:

@@ -178,6 +178,28 @@ def test_foreign_key_is_let_in_only_by_a_rule_that_names_it() -> None:
     assert not decide(AccessRules((RuleList((Rule(Action.ALLOW),)),)), OWNER, "myapp:7", AGENTS).is_allowed
 
 
+@pytest.mark.parametrize(
+    ("match", "is_allowed"),
+    [
+        (Match(key_prefix="telegram:peter"), True),
+        (Match(key_prefix="telegram:"), True),
+        (Match(raw_key_prefix="agent:main:telegram:"), True),
+        (Match(key_prefix="telegram:paul"), False),
+        (Match(raw_key_prefix="agent:main:"), False),
+        (Match(raw_key_prefix="agent:main"), False),
+        (Match(key_prefix="agent:"), False),
+        (Match(), False),
+    ],
+)
+def test_key_of_channel_and_peer_is_let_in_only_by_a_rule_that_names_it(match: Match, is_allowed: bool) -> None:
+    named = AccessRules((RuleList((Rule(Action.ALLOW, match),), Action.ALLOW),))
+    assert decide(named, OWNER, "agent:main:telegram:peter", AGENTS).is_allowed == is_allowed
+    assert decide(named, SANDBOX, "agent:main:telegram:peter", AGENTS).is_allowed == is_allowed
+    for key in ("agent:main:telegram:supergroup:1", "agent:main:subagent:peter", "agent:main:telegram:"):
+        assert not decide(named, OWNER, key, AGENTS).is_allowed
+    assert not decide(AccessRules(), OWNER, "agent:main:telegram:peter", AGENTS).is_allowed
+
+
 @pytest.mark.parametrize("match", [Match(key_prefix="\u200b"), Match(raw_key_prefix=" \ufeff")])
 def test_prefix_of_which_nothing_is_seen_names_nobody(match: Match) -> None:
     assert not decide(AccessRules((RuleList((Rule(Action.ALLOW, match),)),)), OWNER, "myapp:7", AGENTS).is_allowed
