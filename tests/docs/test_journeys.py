@@ -2,6 +2,7 @@
 
 import ast
 import re
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +42,16 @@ def test_journeys_have_at_most_ten_stops() -> None:
     counts = [len(re.findall(r"^\d+\. ", part, re.MULTILINE)) for part in re.split(r"^1\. ", JOURNEYS[1], flags=re.M)]
     assert len(counts) > 6
     assert max(counts) + 1 <= 10
+
+
+def test_every_room_stands_in_the_table() -> None:
+    table = HACKING.partition("## Rooms")[2].partition("Tests hold these laws")[0]
+    rooms = {path.parent.relative_to(ROOT / "memoryd") for path in (ROOT / "memoryd").rglob("*.py")} - {Path()}
+    assert [str(room) for room in sorted(rooms) if f"{room.name}/`" not in table] == []
+    assert [one.stem for one in (ROOT / "memoryd").glob("[a-z]*.py") if f"`{one.stem}`" not in table] == []
+
+
+def test_readme_and_tutorial_agree_on_how_long_it_takes() -> None:
+    tutorial = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    (promised,) = re.findall(r"an agent that remembers, in (.+?) \|", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert tutorial.splitlines()[2].lower().startswith(f"{promised}:")
