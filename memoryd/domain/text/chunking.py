@@ -8,6 +8,8 @@ An edit moves the cuts around it and no others. The rule is that of a treap (Sei
 within a stretch divides it, and both parts are divided alike until they fit. What is best depends on the text at that
 place, never on its distance from the start of the file. Small parts are then joined with a neighbour, the worst cut
 first.
+
+A document of many megabytes is divided in that way from its beginning, where about a megabyte has a best place.
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,8 +26,11 @@ from memoryd.domain.text.markdown import Headings, front_matter_bytes
 from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces, sums
 from memoryd.domain.text.tokens import UNIT, ByteArray
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Part of a chunk's identity: goes up whenever the same text would be cut differently."""
+
+WINDOW_BYTES = 2**20
+"""A longer document is cut window by window, so that what is held of it beside its text is that of one window."""
 
 PIECE_SHARE = 0.4
 """Longest piece that is not cut further, as a share of the smallest budget."""
@@ -82,14 +87,54 @@ def each_chunk(
     that would be larger than a chunk. Headings directly before it are no chunk if its path of headings says all that
     they say.
     """
-    if len(data) == len(PADDING):
-        return
     overlap = min(max(overlap, 0), tokens // 2)
-    document = _Document(data, max(min(tokens - overlap, passage_tokens), 1))
+    finest_budget = max(min(tokens - overlap, passage_tokens), 1)
     sizes = _Sizes(tokens, overlap, max(passage_tokens, 1))
-    first, line = 0, 1
+    front_matter, size = front_matter_bytes(data), len(data) - len(PADDING)
+    start, line, above = 0, 1, b""
+    while start < size:
+        stop = _window_stop(data, start, apart)
+        text = data if not start and stop == size else b"".join([above, data[start:stop], PADDING])
+        document = _Document(text, len(above), 0 if start else front_matter, finest_budget)
+        moved = start - len(above)
+        begun = bisect_left(apart, start, key=lambda one: one.start)
+        inside = [
+            Apart(one.start - moved, one.end - moved, one.is_left_out)
+            for one in apart[begun : bisect_left(apart, stop, key=lambda one: one.start)]
+        ]
+        last = document.size if stop == size else document.best_end(inside)
+        yield from (_moved(cut, moved) for cut in _between(document, last, line, inside, sizes))
+        if stop == size:
+            return
+        line += document.line_ends(0, last)
+        start, above = moved + document.offset(last), document.lines_above(last)
+
+
+def _window_stop(data: bytes, start: int, apart: Sequence[Apart]) -> int:
+    """Return up to where a window is looked at: to the end of a character, and of what stands apart."""
+    size, stop = len(data) - len(PADDING), start + WINDOW_BYTES
+    if stop >= size:
+        return size
+    while data[stop] & 0xC0 == 0x80:
+        stop -= 1
+    at = bisect_left(apart, stop, key=lambda one: one.start) - 1
+    return max(stop, apart[at].end) if at >= 0 else stop
+
+
+def _moved(cut: Chunk, by: int) -> Chunk:
+    if not by:
+        return cut
+    passages = tuple(Span(span.start + by, span.end + by) for span in cut.passages)
+    return replace(cut, start=cut.start + by, end=cut.end + by, own_start=cut.own_start + by, passages=passages)
+
+
+def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart], sizes: "_Sizes") -> Iterator[Chunk]:
+    """Cut the pieces up to `last`, of which some stand apart; the first one begins on this line."""
+    first = 0
     for one in apart:
         start = document.piece(one.start)
+        if start >= last:
+            break
         if one.is_left_out or not document.is_told_by_headings(first, start):
             yield from _chunks(document, first, start, line, sizes)
         line += document.line_ends(first, start)
@@ -97,7 +142,7 @@ def each_chunk(
         if not one.is_left_out:
             yield document.whole(one, start, line, sizes)
         line += document.line_ends(start, first)
-    yield from _chunks(document, first, document.size, line, sizes)
+    yield from _chunks(document, first, last, line, sizes)
 
 
 class _Sizes(Struct, frozen=True):
@@ -109,14 +154,13 @@ class _Sizes(Struct, frozen=True):
 
 
 class _Document:
-    """A text with its structure and its pieces; places in it are numbers of pieces."""
+    """A text with its structure, and its pieces from an offset on; places in it are numbers of pieces."""
 
-    def __init__(self, data: bytes, finest_budget: int) -> None:
+    def __init__(self, data: bytes, begin: int, front_matter: int, finest_budget: int) -> None:
         self._data = data
-        front_matter = front_matter_bytes(data)
         structure = analyse(tabulate(data), front_matter)
         self._headings = Headings(structure, front_matter)
-        self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1))
+        self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1), begin)
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
 
@@ -157,6 +201,17 @@ class _Document:
                 return at
         line = next((at for at in range(first, start) if ranks[at] >= _LINE or ranks[at] == _GLUED), start)
         return line if 2 * self.cost(line, start) >= room else first
+
+    def best_end(self, apart: Sequence[Apart]) -> int:
+        """Find the best place to end a window: not near its ends, nor in what stands apart."""
+        begin = self.piece(self.offset(0) + WINDOW_BYTES // 2)
+        keys = self._pieces.keys[begin : self.piece(self.offset(self.size) - WINDOW_BYTES // 8)]
+        place = self.offset(begin + int(keys.argmax())) if len(keys) else self.offset(self.size)
+        return self.piece(next((one.end for one in apart if one.start < place < one.end), place))
+
+    def lines_above(self, at: int) -> bytes:
+        """Give the lines below which what follows a place means the same."""
+        return self._headings.lines_above(self.offset(at))
 
     def heading(self, at: int) -> str:
         """Give the path of headings at a place."""

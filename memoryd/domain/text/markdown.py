@@ -3,6 +3,8 @@
 Headings count front matter as a part of the text behind it.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import yaml
 from msgspec import Struct
@@ -16,6 +18,9 @@ FRONT_MATTER_CHARS = 16 * 1024
 PATH_CHARS = 240
 TITLE_CHARS = 96
 _SEPARATOR = " > "
+_FENCE_BYTES = 256
+_SOME_LINE = b">\n"
+"""Neither blank nor a title, whatever follows."""
 
 _MAX_DEPTH = 16
 _MAX_BRACKETS = 256
@@ -111,7 +116,8 @@ class Outline:
         self._data = lines.data
         self._titles = lines.text[headings]
         self._starts = lines.starts[headings]
-        self._parents = _parents(structure.levels[headings].tolist())
+        self._levels = structure.levels[headings].tolist()
+        self._parents = _parents(self._levels)
 
     def path(self, offset: int) -> str:
         """Join the titles of the headings that enclose a byte offset with " > ", outermost first.
@@ -120,16 +126,31 @@ class Outline:
         where the path would be longer than 240.
         """
         titles: list[str] = []
-        at = int(np.searchsorted(self._starts, offset, "right")) - 1
         room = PATH_CHARS
-        while at >= 0:
+        for at in self._enclosing(int(np.searchsorted(self._starts, offset, "right")) - 1):
             title = self._title(int(self._titles[at]))
             room -= len(title) + len(_SEPARATOR)
             if room < 0:
                 break
             titles.append(title)
-            at = self._parents[at]
         return _SEPARATOR.join(reversed([title for title in titles if title]))
+
+    def lines_above(self, offset: int) -> bytes:
+        """Return lines that open the headings again under which a byte offset stands, but for one that begins there."""
+        lines = []
+        for at in self._enclosing(int(np.searchsorted(self._starts, offset)) - 1):
+            line = self._line(int(self._titles[at]))
+            lines.append(line if line.startswith(b"#") else b"#" * self._levels[at] + b" " + line)
+        return b"".join(line + b"\n" for line in reversed(lines))
+
+    def _enclosing(self, at: int) -> Iterator[int]:
+        """Yield a heading and those that enclose it, innermost first."""
+        while at >= 0:
+            yield at
+            at = self._parents[at]
+
+    def _line(self, begin: int) -> bytes:
+        return self._data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
 
     def are_within(self, start: int, stop: int, path: str) -> bool:
         """Tell whether a path of headings says all that the headings from one byte offset to another say."""
@@ -139,8 +160,7 @@ class Outline:
         return all(not title or (title in told and len(title) < TITLE_CHARS) for title in titles)
 
     def _title(self, begin: int) -> str:
-        line = self._data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
-        title = line.decode("utf-8", "replace").strip()
+        title = self._line(begin).decode("utf-8", "replace").strip()
         if title.startswith("#"):
             title = title.lstrip("#").strip()
             bare = title.rstrip("#")
@@ -180,6 +200,23 @@ class Headings:
         first, last = np.searchsorted(self._structure.lines.starts, (start, stop)).tolist()
         is_bare = bool(self._structure.levels[first:last].all())
         return is_bare and self._outline.are_within(start, stop, self.path(stop))
+
+    def lines_above(self, offset: int) -> bytes:
+        """Return lines below which the text from a byte offset on means what it means in its place.
+
+        These are its headings, then the line that opened the fence around it, or what tells whether a blank line is
+        before it. The offset is behind the front matter.
+        """
+        table, lines = self._structure, self._structure.lines
+        above = self._outline.lines_above(offset)
+        row = int(np.searchsorted(lines.starts, offset)) - 1
+        if row < 0:
+            return above + b"\n"
+        if table.fences[row] >= 0:
+            opening = int(lines.starts[table.fences[row]])
+            return above + lines.data[opening : opening + _FENCE_BYTES].split(b"\n", 1)[0] + b"\n"
+        is_after_blank = b"\n" in lines.data[int(lines.text[row]) : offset].rstrip(b" \t\r").removesuffix(b"\n")
+        return above + (b"\n" if is_after_blank else _SOME_LINE)
 
 
 def headings_of(data: bytes) -> Headings:

@@ -56,6 +56,8 @@ class Structure(Struct, frozen=True):
     levels: RankArray
     code: Mask
     """The lines of fenced code, fences included, and of the front matter."""
+    fences: IndexArray
+    """Of each line the one that opened the fence that is open behind it, else -1."""
 
     def headings(self) -> IndexArray:
         return np.flatnonzero(self.levels)
@@ -64,7 +66,9 @@ class Structure(Struct, frozen=True):
 def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
     """Rank every line. `front_matter_end` is a byte offset; lines before it are no Markdown."""
     in_front = lines.starts < front_matter_end
-    in_fence, opens_fence = _fences(lines, in_front)
+    fences = _fences(lines, in_front)
+    opens_fence = fences == np.arange(len(fences))
+    in_fence = (np.append(-1, fences[:-1]) >= 0)[: len(fences)]
     hidden = in_front | in_fence
     after_blank = np.diff(lines.numbers, prepend=-2) > 1
     levels = _heading_levels(lines, after_blank, hidden)
@@ -82,19 +86,18 @@ def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
     is_heading = levels > 0
     ranks[is_heading] = Rank.HEADING_1 + 1 - levels[is_heading]
     ranks[1:][_ends_heading(lines, levels)[:-1]] = Rank.GLUED
-    return Structure(lines, ranks, levels, hidden | opens_fence)
+    return Structure(lines, ranks, levels, hidden | opens_fence, fences)
 
 
-def _fences(lines: Lines, ignored: Mask) -> tuple[Mask, Mask]:
-    """Mark the lines inside fenced code (its closing line too), and the opening lines."""
+def _fences(lines: Lines, ignored: Mask) -> IndexArray:
+    """Tell of each line which one opened the fence that is open behind it, -1 if none is."""
     lead = lines.lead()
     candidates = (lead == lines.lead(1)) & (lead == lines.lead(2)) & ~ignored
     candidates &= (lead == ord("`")) | (lead == ord("~"))
-    inside, opens = np.zeros(len(lead), np.bool_), np.zeros(len(lead), np.bool_)
+    fences = np.full(len(lead), -1, np.int64)
     for opening, closing in _fence_pairs(lines, np.flatnonzero(candidates).tolist()):
-        opens[opening] = True
-        inside[opening + 1 : closing + 1] = True
-    return inside, opens
+        fences[opening:closing] = opening
+    return fences
 
 
 def _fence_pairs(lines: Lines, candidates: list[int]) -> Iterator[tuple[int, int]]:
@@ -110,7 +113,7 @@ def _fence_pairs(lines: Lines, candidates: list[int]) -> Iterator[tuple[int, int
             yield opening, index
             opening = -1
     if opening >= 0:
-        yield opening, len(lines.starts) - 1
+        yield opening, len(lines.starts)
 
 
 def _table(members: bytes) -> Mask:
@@ -255,14 +258,18 @@ class Pieces(Struct, frozen=True):
     keys: KeyArray
 
 
-def pieces(structure: Structure, limit: int) -> Pieces:
-    """Cut a non-empty text into pieces that weigh at most `limit` (units of 1/64 token) where that can be had."""
+def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
+    """Cut a text from an offset on into pieces that weigh at most `limit` (units of 1/64 token) where that can be had.
+
+    There is something behind the offset.
+    """
     data = structure.lines.data
     size = len(data) - len(PADDING)
     weights = partial(weigh, data)
-    starts, ranks = structure.lines.starts, structure.ranks
-    if not len(starts) or starts[0] > 0:
-        starts, ranks = np.insert(starts, 0, 0), np.insert(ranks, 0, Rank.LINE)
+    behind = int(np.searchsorted(structure.lines.starts, begin))
+    starts, ranks = structure.lines.starts[behind:], structure.ranks[behind:]
+    if not len(starts) or starts[0] > begin:
+        starts, ranks = np.insert(starts, 0, begin), np.insert(ranks, 0, Rank.LINE)
     for rank, cuts in _LEVELS:
         long = np.flatnonzero(sums(weights, starts, size) > limit)
         if not len(long):

@@ -1,6 +1,10 @@
+import tracemalloc
+
 import pytest
 
-from memoryd.domain.text.chunking import Chunk, chunk
+from memoryd.domain.text.chunking import Chunk, chunk, each_chunk
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.markdown import headings_of
 from memoryd.domain.text.tokens import estimate
 from tests.unit.markdown_texts import HABITS, document
 
@@ -170,3 +174,45 @@ def test_only_a_single_character_exceeds_a_limit() -> None:
     text = "😀 ok!"
     parts = chunk(text, tokens=1, overlap=0, passage_tokens=1)
     assert [own(text, part) for part in parts] == ["😀", " ok", "!"]
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_long_document_is_cut_window_by_window_as_soundly(habit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", 6_000)
+    text = document(habit, 60_000)
+    assert_sound(text, chunk(text))
+    assert_told_as_in_the_whole(text)
+
+
+def assert_told_as_in_the_whole(text: str) -> None:
+    parts, headings = chunk(text), headings_of(padded(text))
+    assert [part.heading for part in parts] == [headings.path(len(text[: part.own_start].encode())) for part in parts]
+
+
+@pytest.mark.parametrize("above", ["", "Log\n===\n\n", "# Log\n\n## Day\n\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_fence_that_is_longer_than_a_window_stays_code(above: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", 6_000)
+    code = "".join(f"# comment {number} of a script\n\n" for number in range(900))
+    text = f"{above}~~~~sh\n{code}~~~\n~~~~\n\n# After\n\nWe took the train.\n".replace("\n", end)
+    assert_told_as_in_the_whole(text)
+    assert not any("comment" in part.heading for part in chunk(text))
+
+
+def test_edit_moves_the_cuts_of_its_window_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", 20_000)
+    text = document("paragraphs without headings", 200_000)
+    before = {text[part.start : part.end] for part in chunk(text)}
+    edited = f"# New\n\nWe took the train.\n\n{text}"
+    assert len(before & {edited[part.start : part.end] for part in chunk(edited)}) > 0.9 * len(before)
+
+
+@pytest.mark.parametrize("line", ["gateway water rises at four ", "- a\n", "gatewaywater"])
+def test_what_is_held_beside_a_text_does_not_grow_with_it(line: str) -> None:
+    data = padded((line * (8 * 2**20))[: 8 * 2**20])
+    tracemalloc.start()
+    try:
+        assert next(each_chunk(data)).start_line == 1
+        assert tracemalloc.get_traced_memory()[1] < 64 * 2**20
+    finally:
+        tracemalloc.stop()
