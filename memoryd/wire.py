@@ -90,6 +90,8 @@ class Exit(IntEnum):
     """Memoryd is not running."""
     STALLED = 70
     """Memoryd ended itself, because a part of it was stuck and no service manager watched over it."""
+    NO_MEMORY = 71
+    """The system gave memoryd no more memory, or no thread."""
     CANNOT_CREATE = 73
     """A file or folder cannot be created."""
     ALREADY_RUNNING = 75

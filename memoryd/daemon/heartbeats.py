@@ -39,6 +39,8 @@ from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
 
+POOL: Final = "memoryd"
+"""How the names of the threads begin that databases, scans and reads share."""
 PROCESSOR_SECONDS: Final = 900.0
 """Work of all processors together, before the system ends the process."""
 TICK_SECONDS: Final = 1.0

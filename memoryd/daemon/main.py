@@ -2,13 +2,17 @@
 
 import asyncio
 import contextlib
+import errno
 import faulthandler
 import os
 import resource
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import click
 import structlog
@@ -18,7 +22,7 @@ from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides
 from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon import heartbeats
-from memoryd.daemon.heartbeats import Notifier
+from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.lock import DaemonLock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.errors import MemorydError
@@ -31,6 +35,10 @@ PERMANENT = frozenset({Exit.CANNOT_CREATE, Exit.ALREADY_RUNNING, Exit.NOT_PERMIT
 """What does not heal by starting again."""
 FILES = 4096
 """Open files at most, as in the unit for systemd."""
+NEEDED_MB = 800
+"""Of address space, most of it the stacks and heaps of threads that are hardly used."""
+REST_SECONDS = 0.5
+"""How long the threads of the pool may take to end by themselves."""
 _early_hang_ups: list[int] = []
 """SIGHUP that came before there was anything to reload; unheard it would end the process."""
 
@@ -65,7 +73,13 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
         _serve(lambda: load(config, overrides))
     except MemorydError as exc:
         _say(exc)
-        sys.exit(_told_exit(exc, os.environ))
+        _leave(_told_exit(exc, os.environ))
+    except Exception as exc:
+        if not _is_of_memory(exc):
+            raise
+        _say(_out_of_memory())
+        _leave(Exit.NO_MEMORY)
+    _leave(Exit.DONE)
 
 
 def _serve(read: Callable[[], Loaded]) -> None:
@@ -117,6 +131,42 @@ def _told_exit(exc: MemorydError, environ: Mapping[str, str]) -> int:
     systemd is told which codes these are: RestartPreventExitStatus of its unit. launchd knows only success.
     """
     return 0 if environ.get("MEMORYD_SUPERVISOR") == "launchd" and exc.exit_code in PERMANENT else exc.exit_code
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process; what a thread of the pool still reads is for nobody, and may take minutes."""
+    until = time.monotonic() + REST_SECONDS
+    pool = [thread for thread in threading.enumerate() if thread.name.startswith(POOL)]
+    for thread in pool:
+        thread.join(max(0.0, until - time.monotonic()))
+    if any(thread.is_alive() for thread in pool):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _is_of_memory(exc: BaseException) -> bool:
+    """Tell whether it all comes from memory or a thread that the system did not give."""
+    if isinstance(exc, BaseExceptionGroup):
+        return any(map(_is_of_memory, exc.exceptions))
+    is_refused = isinstance(exc, OSError) and exc.errno == errno.ENOMEM
+    # there is no class of its own for it
+    is_threadless = isinstance(exc, RuntimeError) and "can't start new thread" in str(exc)
+    if isinstance(exc, MemoryError) or is_refused or is_threadless:
+        return True
+    # what cannot be closed for want of memory fails with other words
+    return exc.__context__ is not None and _is_of_memory(exc.__context__)
+
+
+def _out_of_memory() -> MemorydError:
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limit = "" if soft == resource.RLIM_INFINITY else f", which may have {soft >> 20} MB of address space"
+    return MemorydError(
+        f"the system gives no more memory, or no thread, to this process{limit}",
+        hint=f"give it {NEEDED_MB} MB or no such limit (`ulimit -v unlimited`, LimitAS=infinity); to need less, set "
+        "limits.maxVectorBytes: 0 and a lower limits.maxFileBytes",
+    )
 
 
 def _say(exc: MemorydError) -> None:

@@ -26,7 +26,7 @@ from memoryd.api.daemon_state import ConfigState, ReloadOutcome
 from memoryd.config.loading.load import Loaded
 from memoryd.config.reload_effects import Effect, changed_keys, of_effect
 from memoryd.config.root import Config
-from memoryd.daemon.heartbeats import Notifier
+from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.report import Supervisor
 from memoryd.domain.clock import Jump
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
@@ -184,7 +184,7 @@ class OpenWorkspaces:
     """Workspaces with their loops; models outlive an exchange that leaves their settings as they are."""
 
     def __init__(self, config: Config, *, bus: EventBus, supervisor: Supervisor, outside: ShortfallsOf) -> None:
-        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="memoryd")
+        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix=POOL)
         self._bus = bus
         self._supervisor = supervisor
         self._outside = outside

@@ -189,6 +189,8 @@ def mapped_errors(of: Wording = INDEX) -> Iterator[None]:
     """
     try:
         yield
+    except apsw.NoMemError as exc:
+        raise MemoryError(f"{of.name} cannot be used: {exc}") from exc
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as exc:
         raise DamagedDatabase(f"{of.name} is damaged: {exc}", hint=of.when_damaged) from exc
     except (

@@ -20,6 +20,8 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import MemorydError, NotNow
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.fault.faults import fired, injected
 from tests.fault.stage import QUICK, Stage
 from tests.waiting import eventually
@@ -54,6 +56,29 @@ def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) ->
     stage.eventually_finds("manzanita")
     assert stage.finds("alder")
     stage.converges()
+
+
+@pytest.mark.parametrize("megabytes", [180, 220])
+def test_f135_daemon_that_gets_too_little_address_space_says_so_and_how_much_it_needs(
+    tmp_path: Path, megabytes: int
+) -> None:
+    """Under a limit that no start fits into, the last words are two sentences and not a traceback, with a code."""
+    config = write_config(tmp_path, write_workspace(tmp_path / "ws"), None)
+    narrow = f"import resource as r; r.setrlimit(r.RLIMIT_AS, ({megabytes} << 20, {megabytes} << 20))"
+    program = ("-c", f"{narrow}; import runpy; runpy.run_module('memoryd.daemon.main', run_name='__main__')")
+    daemon = RunningDaemon(tmp_path, config, tmp_path / "ws", program=program)
+    with daemon.spawn() as process:
+        try:
+            assert process.wait(60) == Exit.NO_MEMORY
+        finally:
+            process.kill()
+    said = daemon.log.read_text().splitlines()
+    assert said[-2] == (
+        "memoryd: the system gives no more memory, or no thread, to this process, "
+        f"which may have {megabytes} MB of address space"
+    )
+    assert "limits.maxFileBytes" in said[-1]
+    assert "Traceback" not in "\n".join(line for line in said if not line.startswith("{"))
 
 
 def _is_short(stage: Stage) -> bool:
