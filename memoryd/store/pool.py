@@ -26,6 +26,10 @@ INTERRUPT_SECONDS = 0.05
 """How often a query is interrupted until it ends: one that has not begun yet does not notice."""
 
 
+def _no_interrupt() -> None:
+    pass
+
+
 class Runner:
     """Runs the work of one database, and keeps what its errors say of the file until `forget`."""
 
@@ -42,7 +46,7 @@ class Runner:
         self.damage = self.trouble = None
 
     async def run(
-        self, function: Callable[..., Returned], *arguments: object, interrupt: Callable[[], None] = lambda: None
+        self, function: Callable[..., Returned], *arguments: object, interrupt: Callable[[], None] = _no_interrupt
     ) -> Returned:
         """Run a function and return what it returns; raises StoreUnavailable and DamagedDatabase.
 
@@ -108,12 +112,19 @@ class ConnectionPool:
         """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
         return await self._readers.run(work)
 
-    async def write(self, work: Callable[[apsw.Connection], Returned], *, busy_ms: int | None = None) -> Returned:
+    async def write(
+        self,
+        work: Callable[[apsw.Connection], Returned],
+        *,
+        busy_ms: int | None = None,
+        is_interruptible: bool = False,
+    ) -> Returned:
         """Run `work` in one transaction and return what it returns; any exception rolls back.
 
-        `busy_ms`: how long the lock of another process is waited for, if not as long as always.
+        `busy_ms`: how long the lock of another process is waited for, if not as long as always. When the caller is
+        cancelled, `work` goes on to its end and is waited for, unless it is interruptible: then it is rolled back.
         """
-        return await self._writer.run(work, busy_ms)
+        return await self._writer.run(work, busy_ms, is_interruptible=is_interruptible)
 
     def require_writer(self) -> None:
         """Raise StoreUnavailable if nothing can be written."""
@@ -269,24 +280,26 @@ class Writer:
             raise StoreUnavailable(self._why_none)
         return self._connection
 
-    async def run(self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None = None) -> Returned:
-        """Run `work` in one transaction and return what it returns; any exception rolls back.
-
-        `busy_ms`: how long the lock of another process is waited for, if not as long as always.
-        """
+    async def run(
+        self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None, *, is_interruptible: bool
+    ) -> Returned:
+        """Run `work` in one transaction, as `ConnectionPool.write` says."""
         # with the wait for the lock: it must come free, too
         with self.pulse.work():
-            return await self._run_alone(work, busy_ms)
+            async with self._lock:
+                return await self._run_alone(work, busy_ms, is_interruptible=is_interruptible)
 
-    async def _run_alone(self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None) -> Returned:
-        async with self._lock:
-            # only within the lock: who had it before may have closed the file
-            writer = self.require()
-            try:
-                return await self._runner.run(self._transact, writer, work, busy_ms)
-            finally:
-                # also after a failure: what of it was done, nobody knows
-                self.count += 1
+    async def _run_alone(
+        self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None, *, is_interruptible: bool
+    ) -> Returned:
+        # only within the lock: who had it before may have closed the file
+        writer = self.require()
+        interrupt = writer.interrupt if is_interruptible else _no_interrupt
+        try:
+            return await self._runner.run(self._transact, writer, work, busy_ms, interrupt=interrupt)
+        finally:
+            # also after a failure: what of it was done, nobody knows
+            self.count += 1
 
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing."""

@@ -59,6 +59,29 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
     check.check_inside(index)
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("bank/world.md", "".join(f"- a{number}\n" for number in range(900_000))),
+        ("memory/large.md", "many words of one line " * 600_000),
+    ],
+    ids=["bullets", "one line"],
+)
+def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, text: str) -> None:
+    """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
+    stage.start(QUICK)
+    stage.write(path, text)
+    eventually(lambda: stage.status()["pendingFiles"])
+    time.sleep(1.0)  # the fault itself: in the middle of the note
+    begun = time.monotonic()
+    os.kill(stage.daemon.pid, signal.SIGTERM)
+    assert stage.daemon.reap() == 0
+    assert time.monotonic() - begun < 6
+    stage.write(path, "# Small\n\n- willow\n")
+    stage.daemon.start()
+    stage.converges()
+
+
 def test_f123_hang_up_scans_and_broken_pipe_is_ignored(stage: Stage) -> None:
     """HUP finds a new note without any other scan, PIPE does nothing, USR1 writes the stacks."""
     stage.start({**QUICK, "watch": False, "reconcileSeconds": 3600, "onSearch": False})

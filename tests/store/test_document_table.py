@@ -1,5 +1,6 @@
 """The contract of the documents, and what a series of edits leaves in their tables."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -248,3 +249,16 @@ class TestDocuments:
         assert (held.files, held.chunks, held.vectors) == (1, len(await chunks_in(database)), 0)
         assert held.passages >= held.chunks
         assert held.bytes > 0
+
+
+async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more(database: Database) -> None:
+    await put_note(database, A, note(*(f"topic{number}" for number in range(2500))))
+    removal = asyncio.create_task(database.documents.remove([A]))
+    await asyncio.sleep(0.05)
+    removal.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await removal
+    assert await database.documents.is_indexed(A)
+    # as a whole, and the connection is of use
+    await raw(database).write(check_consistency)
+    assert await database.documents.remove([A]) == 1

@@ -288,7 +288,10 @@ def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
 
 
 class Documents:
-    """Files and the chunks that they are cut into."""
+    """Files and the chunks that they are cut into.
+
+    What is written of a whole file is rolled back when its writer is cancelled, for that may take minutes.
+    """
 
     def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
         self._pool = pool
@@ -328,7 +331,7 @@ class Documents:
 
     async def put(self, files: Sequence[FileContent]) -> list[Indexed]:
         """Make the index hold these files with these chunks, all or none; what is alike costs a third of many puts."""
-        return await self._pool.write(lambda db: [put_file(db, file) for file in files])
+        return await self._pool.write(lambda db: [put_file(db, file) for file in files], is_interruptible=True)
 
     async def touch(self, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
         """Note that the content was found unchanged at this stat."""
@@ -345,11 +348,13 @@ class Documents:
         The words of those are only marked as deleted until `drop_remains`, which is to follow once for many files.
         """
         if not purged:
-            return await self._pool.write(lambda db: remove_files(db, gone))
+            return await self._pool.write(lambda db: remove_files(db, gone), is_interruptible=True)
         with self._purges.counted():
-            return await self._pool.write(lambda db: purge_files(db, purged) + remove_files(db, gone))
+            return await self._pool.write(
+                lambda db: purge_files(db, purged) + remove_files(db, gone), is_interruptible=True
+            )
 
     async def drop_remains(self) -> None:
         """Drop what purged files left: words that are only marked as deleted, and vectors that no passage uses."""
         with self._purges.counted():
-            await self._pool.write(drop_remains)
+            await self._pool.write(drop_remains, is_interruptible=True)
