@@ -6,14 +6,14 @@ much for a start. Only what they are looked up by is held, and a stub.
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import SessionStub
-from memoryd.domain.sessions.names import belongs
+from memoryd.domain.sessions.documents import SessionStub, counted
+from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
     NOTHING_NEAR,
     TURNS,
@@ -160,7 +160,7 @@ class KnownSessions:
             for entry in (*self.of(agent), *archived)
             if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
             and not (is_open and head_of(entry).end.is_over)
-            and (at is None or belongs(_begun(entry), entry.last_activity, at))
+            and (at is None or belongs(_begun(entry), entry.last_activity, at, _rest(entry)))
         )
         return max(own, key=lambda entry: entry.last_activity, default=None)
 
@@ -219,6 +219,11 @@ class KnownSessions:
 
 def _begun(entry: Entry) -> datetime:
     return entry.session.created if isinstance(entry, SessionStub) else entry.begun
+
+
+def _rest(entry: Entry) -> timedelta:
+    # one that is not to be remembered does not grow, and another would be remembered
+    return rest_behind(counted(entry)[0] if head_of(entry).is_remembered else 0)
 
 
 def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:

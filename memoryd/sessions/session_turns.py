@@ -5,6 +5,7 @@ transcript was taken.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -142,11 +143,25 @@ class SessionTurns:
         for _ in range(_TRIES):
             try:
                 name = self.session_for(key, agent, raw.timestamp)
+                if (before := self._sent_before(name, key, agent, repeated)) is not None:
+                    return before
                 return self.append(name, raw, agent=agent, key=key, repeated=repeated, is_followed=is_followed)
             except _TakenError:
                 # another key got the name between the two calls; the next one is free
                 continue
         raise StoreUnavailable(f"no name is free for a session of the key {key!r}")
+
+    def _sent_before(
+        self, name: SessionId, key: str, agent: str, repeated: Callable[[Session], Turn | None]
+    ) -> AddedTurn | None:
+        """Return the last turn of the session before one that is to begin, where what begins it was sent once more."""
+        newest = None if self._sessions.has(name) else self._sessions.known.newest(agent, key, is_open=True)
+        if newest is None or not head_of(newest).is_remembered:
+            return None
+        with suppress(NotFound):
+            same = repeated(self._sessions.read(head_of(newest).id, agent=agent))
+            return None if same is None else AddedTurn(head_of(newest).id, same, None, is_repeated=True)
+        return None
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
         """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""

@@ -104,6 +104,42 @@ def test_session_goes_on_until_it_has_rested_for_six_hours(seven: QaStore) -> No
     assert seven.turns.newest_session(KEY, "other") is None
 
 
+def test_conversation_without_a_rest_is_of_several_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryd.domain.sessions.names.MANY_TURNS", 10)
+    monkeypatch.setattr("memoryd.domain.sessions.names.HALVING_TURNS", 2)
+    store, at = opened(tmp_path), BEGUN
+    said: list[str] = []
+    while len(said) < 100:
+        at += timedelta(seconds=10)
+        said.append(f"does gauge {len(said)} tell the water?")
+        assert store.turns.append_by_key(KEY, RawTurn(said[-1], None, at), agent="main")
+    files = sorted((tmp_path / "memory/sessions").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    sessions = sorted((parse_session(path.read_bytes()) for path in files if path.name[0] != "."), key=_created)
+    assert [turn.question for one in sessions for turn in one.turns] == said
+    assert [len(one.turns) for one in sessions] == [34, 34, 32]
+    assert {one.key for one in sessions} == {KEY}
+
+
+def _created(session: Session) -> datetime:
+    return session.created
+
+
+def test_long_session_is_gone_on_with_for_what_was_sent_twice_and_where_nothing_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryd.domain.sessions.names.MANY_TURNS", 2)
+    monkeypatch.setattr("memoryd.domain.sessions.names.HALVING_TURNS", 1)
+    store, at = opened(tmp_path), BEGUN + timedelta(seconds=19)
+    say(store, "day", *map(str, range(20)))
+    store.turns.append("day", RawTurn("and now?", None, at), agent="main", key=KEY)
+    later = RawTurn("and now?", None, at + timedelta(minutes=1))
+    again = store.turns.append_by_key(KEY, later, agent="main", repeated=lambda session: session.turns[-1])
+    assert again is not None
+    assert (again.session, again.is_repeated) == ("day", True)
+    store.turns.set_remembered(SessionId("day"), False, agent="main")
+    assert store.turns.append_by_key(KEY, later, agent="main") is None
+
+
 def test_turn_that_comes_late_is_told_where_it_was_said(seven: QaStore, tmp_path: Path) -> None:
     at = SEVEN[2].timestamp + timedelta(seconds=1)
     added = seven.turns.append_by_key(KEY, RawTurn("was the umbrella yours?", None, at), agent="main")

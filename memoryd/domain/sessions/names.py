@@ -47,6 +47,9 @@ def is_of(path: str, agent: str) -> bool:
 
 IDLE: Final = timedelta(hours=6)
 """A session ends after so long a rest."""
+MANY_TURNS: Final = 400
+HALVING_TURNS: Final = 50
+"""For each so many beyond MANY_TURNS half the rest is enough for what follows to begin another session."""
 MAX_BYTES: Final = 160
 """Of a name in UTF-8: file systems allow 255, and suffixes and temporary names stand behind it."""
 
@@ -70,6 +73,14 @@ def belongs(begun: datetime, last_activity: datetime, at: datetime, idle: timede
 def is_earlier(at: datetime, begun: datetime, idle: timedelta = IDLE) -> bool:
     """Tell whether what was said at a time was said too long before a session to be of it."""
     return begun - at >= idle
+
+
+def rest_behind(turns: int) -> timedelta:
+    """Return after how long a rest a turn is of another session than the turns before it.
+
+    The file of a session is written whole at each turn, so that a day of talk without a pause is to be of several.
+    """
+    return IDLE * 0.5 ** max(0, (turns - MANY_TURNS) // HALVING_TURNS)
 
 
 def safe_id(name: str) -> SessionId:
