@@ -53,6 +53,8 @@ _SUBJECT: Final = 0.4
 """Of the words of what a memory is about: a sentence that has another value names it more shortly."""
 _CLEARLY: Final = 0.75
 """A second one that weighs more than so much of the first may be meant as well."""
+_FOREIGN: Final = 2
+"""For each word that it shares with a memory a sentence may say so many others, or it speaks of something else."""
 _DISPUTED_MAX: Final = 3
 _LEAST_SIGNS: Final = 3
 _NEGATIVE: Final = expression(
@@ -255,6 +257,9 @@ class _Search:
         if pair is None or self._is_of_other_clause(pair[1], one.words):
             return False
         said = self._rest | self._about
+        other = said - content(pair[1].text) - one.words
+        if len(other) > _FOREIGN * len(said & one.words) and not _HAN.search(self._revision.plain):
+            return False
         subject, fixed = self._subject_in(text), one.words - content(pair[0].text)
         is_about = bool(subject) and self._rarity.share(subject & said, subject) >= _SUBJECT
         return is_about or (bool(fixed) and self._rarity.share(fixed & said, fixed) >= _MOST)

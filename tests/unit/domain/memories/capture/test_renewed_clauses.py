@@ -134,6 +134,7 @@ RENEWED = [
 ]
 """A memory, the message, and what holds then."""
 STANDING = [
+    "W @Dad: Dad takes his co-careldopa at 7, 11, 3 and 7, half an hour before food.",
     "W @Bethan: Bethan is getting married on 14 February in Otley.",
     "W @Tempest: The Tempest opens on 4 December, dress rehearsal on the 2nd.",
     "W: The plumber is Mr Lacey, 0113 555 0190.",
@@ -162,6 +163,7 @@ STANDING = [
     "W: 暖气费是两千一百块。",
 ]
 LOOK_ALIKE = [
+    "Somebody from the church is checking on Dad at noon, tell her how she gets the key.",
     "The meeting slipped into chaos.",
     "I'm free from 5 on.",
     "The two plumbers came at 9:00.",
