@@ -45,6 +45,7 @@ damn dammit fuck fucks fucking fucked shit shitty crap hell bloody bugger wtf ff
 ass arse bullshit screw sucks suck stupid idiot goddamn heck gosh darn
 found sent send know knew think thought guess hope see saw said say try tried wait waiting hold ready start stop
 looks sounds seems feel feels feeling make makes made sense point fair enough true false wrong weird strange odd
+by wish luck lucky sleep asleep
 """
 _IDLE_WORDS: Final = frozenset(_IDLE.split())
 _IDLE_CHINESE: Final = expression(
@@ -77,7 +78,7 @@ _LAST_OUTPUT: Final = (
     r"it|that|this|these|those|them|again|more|less|shorter|longer|simpler|better|again|above|previous|last"
     r"|first|second"
     r"|third|next|one|paragraph|sentence|line|bullet|bullets|table|diff|output|result|text|code|draft|version"
-    r"|tone|same"
+    r"|tone|same|tab|window|typos?|spelling|grammar"
 )
 _COMMAND: Final = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
@@ -97,7 +98,7 @@ _COMMAND_CHINESE: Final = expression(
     r"(?:请|麻烦|帮我|你|那|先|就|给我|能不能|可以|能){0,4}(?:再|重新|换[个一成]|删[掉除]|去掉|改[成为得下一写]"
     r"|翻译|译成|继续|停|重来|缩[短写]|扩写|润色|翻成|弄成|整理成|从头|说人话|总结一?下(?:上|这|刚)"
     r"|[把将](?:上面|下面|这|那|它|前面|刚才|最后|第.|标题|语气|格式|内容|结尾|开头)|(?:用|转成|做成|写成"
-    r"|列成)(?:表格|英文|中文|列表|一句话)|撤[销回]|保存|提交|运行|展开|简短|简单|详细|短|长)"
+    r"|列成)(?:表格|英文|中文|列表|一句话)|(?:检查|改)一?下(?:错别字|语法|拼写|标点|格式)|撤[销回]|保存|提交|运行|展开|简短|简单|详细|短|长)"
     r".{0,200}\Z",
     re.DOTALL,
 )

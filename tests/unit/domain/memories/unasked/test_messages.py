@@ -18,6 +18,8 @@ from memoryd.domain.skips import SkipReason
         "haha you're great",
         "ugh, so tired today",
         "damn it",
+        "fine by me",
+        "wish me luck",
         "谢谢",
         "好的",
         "早",
@@ -45,6 +47,7 @@ def test_signs_alone_have_no_word(text: str) -> None:
         "in bullet points",
         "再简短一点",
         "把上面的内容翻译成英文",
+        "检查一下错别字",
         "翻译成英文：秋天的雨下了一夜",
     ],
 )
