@@ -52,6 +52,7 @@ def test_folder_of_notes_is_taken_whole_and_the_daemon_finds_them(tmp_path: Path
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert run(["config", "check"]) == Exit.DONE
     with RunningDaemon(tmp_path, path, folder) as daemon:
+        daemon.client().sync()
         found = daemon.client().search("where is the honey")["results"]
         assert {hit["path"] for hit in found} == {"bees.md", "garden/apples.md"}
 

@@ -36,6 +36,7 @@ def test_first_answer_with_vectors_knows_the_strangers(tmp_path: Path, workspace
     with running(tmp_path, workspace, starter_model, {}) as daemon:
         client = daemon.client()
         assert client.sync(wait="embedded", timeout_ms=60_000)["complete"]
+        eventually(lambda: kept(daemon))
         (path,) = kept(daemon)
         told = client.search("What did we bake?")
         stranger = client.search("Which airline flies to Oslo?")

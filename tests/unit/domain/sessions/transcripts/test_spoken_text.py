@@ -66,6 +66,12 @@ def test_nothing_harmful_is_left_of_any_text(text: str) -> None:
     assert spoken_text(kept) == kept
 
 
-@given(st.text(st.characters(exclude_categories=("C", "Z"))))
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+"""Marks and letters that nobody sees."""
+SEEN = st.characters(exclude_categories=("C", "Z"), exclude_characters=FILLERS)
+
+
+# what only chooses how another sign is drawn may be no mark alone
+@given(st.text(SEEN.filter(lambda one: "VARIATION SEL" not in unicodedata.name(one, ""))))
 def test_words_without_harm_stay_as_they_are(text: str) -> None:
     assert spoken_text(text) == redacted(text)
