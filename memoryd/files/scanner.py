@@ -29,6 +29,7 @@ from memoryd.domain.documents import (
     printable_name,
 )
 from memoryd.domain.media import MediaRules, modality_of
+from memoryd.domain.memories.sections import LARGEST_PAGE, is_of_memories
 from memoryd.domain.patterns import fixed_part
 from memoryd.domain.skips import SkipReason
 from memoryd.files.ignore import Hold
@@ -77,10 +78,12 @@ class ScanRules(Struct, frozen=True):
         """Tell whether a file of this name is listed."""
         return is_document_name(name) or (self.media is not None and self.media.admits(name))
 
-    def limit(self, name: str) -> tuple[int, str]:
-        """Return how many bytes a file of this name may have, and the key that says so."""
-        if self.media is not None and modality_of(name) and self.media.max_file_bytes < self.max_file_bytes:
+    def limit(self, path: str) -> tuple[int, str]:
+        """Return how many bytes a file at a relative path may have, and what says so."""
+        if self.media is not None and modality_of(path) and self.media.max_file_bytes < self.max_file_bytes:
             return self.media.max_file_bytes, "memorySearch.multimodal.maxFileBytes"
+        if is_of_memories(path) and self.max_file_bytes > LARGEST_PAGE:
+            return LARGEST_PAGE, "the limit of daily logs and pages of the bank"
         return self.max_file_bytes, "limits.maxFileBytes"
 
 
@@ -279,7 +282,7 @@ def take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: 
     """Add a file to what was found, or why it is none of the documents."""
     if not rules.may_be_document(name) or at in found.files:
         return
-    limit, key = rules.limit(name)
+    limit, key = rules.limit(at)
     if not stat_module.S_ISREG(info.st_mode):
         found.skip(at, SkipReason.NOT_REGULAR)
     elif rules.media is not None and modality_of(name) and at.startswith(_OWN_FOLDERS):

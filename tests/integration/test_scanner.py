@@ -155,3 +155,16 @@ def test_followed_link_to_what_a_rule_hides_is_hidden(tmp_path: Path, target: st
     (tmp_path / "memory" / ("link" if target.endswith("private") else "link.md")).symlink_to(tmp_path / target)
     (tmp_path / ".memoryignore").write_text("/notes/private/\n")
     assert followed(tmp_path).files.keys() == {"memory/c.md", "memory/open.md"}
+
+
+def test_pages_that_hold_memories_have_a_limit_of_their_own(tmp_path: Path) -> None:
+    names = ("memory/2026-11-18.md", "bank/world.md", "bank/entities/Peter.md", "memory/server.md")
+    make(tmp_path, *names)
+    for name in names:
+        os.truncate(tmp_path / name, (16 << 20) + 1)
+    seen = look(tmp_path)
+    assert seen.files.keys() == {"memory/server.md"}
+    assert set(reasons(seen)) == set(names[:3])
+    assert set(reasons(seen).values()) == {
+        "larger than the limit of daily logs and pages of the bank (16777216 bytes)"
+    }
