@@ -14,9 +14,15 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import QaDocument, entry_of, parse_document, render_document, render_session
+from memoryd.domain.sessions.documents import (
+    QaDocument,
+    entry_of,
+    parse_document,
+    render_document,
+    render_session,
+    topic_places,
+)
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError, dumps
-from memoryd.domain.sessions.sequences import topic_places
 from memoryd.domain.sessions.turns import Session
 from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_settled
 from memoryd.files.writing import FileChangedError, remove_drafts, remove_file, replace_file

@@ -165,6 +165,4 @@ def test_pages_that_hold_memories_have_a_limit_of_their_own(tmp_path: Path) -> N
     seen = look(tmp_path)
     assert seen.files.keys() == {"memory/server.md"}
     assert set(reasons(seen)) == set(names[:3])
-    assert set(reasons(seen).values()) == {
-        "larger than the limit of daily logs and pages of the bank (16777216 bytes)"
-    }
+    assert set(reasons(seen).values()) == {"larger than the limit of daily logs and pages of the bank (16777216 bytes)"}

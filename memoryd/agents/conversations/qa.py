@@ -16,9 +16,10 @@ from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.sessions.documents import topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.prompt_text import SessionExcerpt, excerpt, recalled
-from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, NearTurns, topic_places
+from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, NearTurns
 from memoryd.domain.sessions.turns import Session, Turn, said_at
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable

@@ -19,6 +19,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
@@ -150,6 +151,18 @@ def marks_of(entry: Session | SessionStub) -> tuple[TurnMark, ...]:
         return entry.marks
     marks = (TurnMark(turn.seq, turn.question_hash, tuple(sorted(set(turn.topics)))) for turn in entry.turns)
     return tuple(mark for mark in marks if mark.question_hash or mark.topics)
+
+
+def topic_places(entries: Iterable[Session | SessionStub]) -> dict[str, list[str]]:
+    """Return for each topic the addresses of its turns, in the order of the sessions; topics stand on one line."""
+    places: dict[str, list[str]] = {}
+    for entry in entries:
+        name = entry.session.id if isinstance(entry, SessionStub) else entry.id
+        for mark in marks_of(entry):
+            for topic in mark.topics:
+                # a tag that somebody wrote by hand may hold anything
+                places.setdefault(" ".join(topic.split()), []).append(turn_address(name, mark.seq))
+    return places
 
 
 def parse_document(data: bytes) -> QaDocument:
@@ -326,11 +339,13 @@ def parse_session(data: bytes) -> Session:
 def render_session(session: Session, before: tuple[Session, str] | None = None) -> str:
     """Return the object of a session, without an end of line.
 
-    `before` is an earlier state with its text: where only a turn was added, the rest of the text is taken from there.
+    `before` is an earlier state with its text: where only its last turn has changed, or turns were added, the rest of
+    the text is taken from there.
     """
-    if before is not None and _is_one_longer(before[0], session):
-        return f"{before[1].removesuffix(_END)},\n{dumps(_told_turn(session.turns[-1]))}{_END}"
-    turns = ",\n".join(dumps(_told_turn(turn)) for turn in session.turns)
+    if before is not None and _goes_on(before[0], session):
+        kept = before[1].removesuffix(f"{_rendered(before[0].turns[-1:])}{_END}")
+        return f"{kept}{_rendered(session.turns[len(before[0].turns) - 1 :])}{_END}"
+    turns = _rendered(session.turns)
     head = dumps({**session_head(session), **session.extra})[:-1]
     return f'{head}, "qa_sequence": [\n{turns}{_END}' if turns else f'{head}, "qa_sequence": []}}'
 
@@ -367,12 +382,16 @@ def session_of(value: Mapping[str, object], where: str) -> Session:
     )
 
 
-def _is_one_longer(before: Session, session: Session) -> bool:
-    """Tell whether a session has a turn more, and nothing else has changed; compares turns by identity."""
-    if not before.turns or len(session.turns) != len(before.turns) + 1:
+def _rendered(turns: Iterable[Turn]) -> str:
+    return ",\n".join(dumps(_told_turn(turn)) for turn in turns)
+
+
+def _goes_on(before: Session, session: Session) -> bool:
+    """Tell whether nothing of a session has changed but its last turn, and what follows it."""
+    same = len(before.turns) - 1
+    if not 0 <= same < len(session.turns) or session.turns[:same] != before.turns[:same]:
         return False
-    is_same = all(one is other for one, other in zip(before.turns, session.turns, strict=False))
-    return is_same and replace(before, turns=()) == replace(session, turns=())
+    return replace(before, turns=()) == replace(session, turns=())
 
 
 def _turn(value: object, where: str) -> Turn:

@@ -27,9 +27,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import SessionStub, marks_of
 from memoryd.domain.sessions.topics import NEAR, Commonness, distance, hash_value, never_common, rarity
 from memoryd.domain.sessions.turns import Extra, Session, Turn
 from memoryd.domain.text.tokens import estimate
@@ -297,13 +295,17 @@ class IndexedTurns:
         return sum(map(len, self._turns.values()))
 
     def put(self, session: Session) -> None:
-        """Take the turns of a session as they are now; what was only added costs what was added."""
+        """Take the turns of a session as they are now; what was only added, or answered last, costs that alone."""
         known, turns = self._turns.get(session.id, ()), session.in_order
-        if turns[: len(known)] != known:
-            self.drop(session.id)
-            self._rebuild()  # the places that it leaves empty would make its words common
-            known = ()
-        for turn in turns[len(known) :]:
+        same = len(known)
+        if turns[:same] != known:
+            if len(turns) >= same and turns[: same - 1] == known[:-1]:
+                self._replace(self._at[session.id][-1], known[-1], turns[same - 1])
+            else:
+                self.drop(session.id)
+                self._rebuild()  # the places that it leaves empty would make its words common
+                same = 0
+        for turn in turns[same:]:
             self._add(session.id, turn)
         self._turns[session.id] = turns
 
@@ -397,12 +399,22 @@ class IndexedTurns:
         at = len(self._places)
         self._places.append(session)
         self._at.setdefault(session, []).append(at)
-        # the hash of another program, or none, is far from all that are likely
-        self._hashes.append(hash_value(turn.question_hash) or 0)
+        self._hashes.append(0)
+        self._learn(at, turn)
+
+    def _learn(self, at: int, turn: Turn) -> None:
+        self._hashes[at] = hash_value(turn.question_hash) or 0  # another program's, or none, is far from all others
         for word in set(turn.tokens):
             self._by_word[word].append(at)
         for part in _parts(turn.topics):
             self._by_topic[part].append(at)
+
+    def _replace(self, at: int, before: Turn, turn: Turn) -> None:
+        for word in set(before.tokens):
+            self._by_word[word].remove(at)
+        for part in _parts(before.topics):
+            self._by_topic[part].remove(at)
+        self._learn(at, turn)
 
     def _rebuild(self) -> None:
         self._places = []
@@ -446,15 +458,3 @@ def _told(
         bits=bits if bits <= NEAR else None,
         nearness=near.get(turn.seq, 0.0),
     )
-
-
-def topic_places(entries: Iterable[Session | SessionStub]) -> dict[str, list[str]]:
-    """Return for each topic the addresses of its turns, in the order of the sessions; topics stand on one line."""
-    places: dict[str, list[str]] = {}
-    for entry in entries:
-        name = entry.session.id if isinstance(entry, SessionStub) else entry.id
-        for mark in marks_of(entry):
-            for topic in mark.topics:
-                # a tag that somebody wrote by hand may hold anything
-                places.setdefault(" ".join(topic.split()), []).append(turn_address(name, mark.seq))
-    return places

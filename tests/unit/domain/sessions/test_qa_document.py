@@ -35,7 +35,9 @@ def test_session_is_parsed_as_it_was_rendered(session: Session) -> None:
 @given(SESSIONS, st.data())
 def test_session_that_grew_is_rendered_as_if_it_were_new(session: Session, data: st.DataObject) -> None:
     other = replace(data.draw(SESSIONS), turns=session.turns[: data.draw(st.integers(0, 4))])
-    before = data.draw(st.sampled_from([other, replace(session, turns=session.turns[:-1])]))
+    turns = session.turns[:-1]
+    answered = (*turns[:-1], replace(turns[-1], answer="said before")) if turns else turns
+    before = data.draw(st.sampled_from([other, *(replace(session, turns=one) for one in (turns, answered))]))
     assert render_session(session, (before, render_session(before))) == render_session(session)
 
 

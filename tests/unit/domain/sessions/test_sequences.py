@@ -82,6 +82,17 @@ def test_words_that_are_common_in_the_language_count_less() -> None:
     assert indexed(*sessions).matches(MessageKeys(("long",)))[0].score > taught.matches(MessageKeys(("long",)))[0].score
 
 
+def test_turn_that_is_answered_takes_the_place_of_the_question_alone() -> None:
+    topics = conversation("trip", "trip to Lisbon in May", "which hotel in Lisbon has parking")
+    last = replace(TRIP.turns[1], answer="Hotel Avenida", tokens=("hotel", "avenida"), topics=("hotel_avenida",))
+    answered = replace(TRIP, turns=(TRIP.turns[0], last, TRIP.turns[2]))
+    grown = indexed(BOILER, topics, ANBAU, replace(answered, turns=answered.turns[:2]), answered)
+    afresh = indexed(BOILER, answered, ANBAU)
+    for keys in (MessageKeys(("hotel", "avenida")), MessageKeys(("parking",)), message_keys("Lisbon in May")):
+        assert grown.matches(keys, run=2) == afresh.matches(keys, run=2)
+    assert indexed(answered, TRIP).matches(message_keys("parking")) == indexed(TRIP).matches(message_keys("parking"))
+
+
 def test_current_session_comes_with_its_last_turns_where_it_matches_a_little() -> None:
     choice = chosen("is there any pressure", BOILER)
     assert (choice.session, choice.last_seq, choice.why) == ("boiler", None, Chosen.CURRENT_MATCHES)
