@@ -220,6 +220,10 @@ _SHAPES: Final = (
     ("name", expression(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
 """What is said of another: a sister has one name and one place, and is allergic to many things."""
+_UNNAMED: Final = expression(
+    r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
+)
+"""A place or employer that is described: `a small flat` takes the place of no town, and no town that of a flat."""
 _OF_AUTHOR: Final = expression(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
 """Stands in all that has one of the forms."""
 _DESCRIBES: Final = expression(r"的[。.!！\s]*\Z")
@@ -256,9 +260,11 @@ def _first(forms: Sequence[StatementForm], text: str, start: int) -> tuple[State
 def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str] | None:
     told, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
-        is_filled = form.holds(head, value) and not leaves_room(told.get("place") or value)
-        is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(told.get("place") or value))
-        return (form.name, "") if is_filled else None
+        place = told.get("place") or value
+        is_filled = form.holds(head, value) and not leaves_room(place)
+        is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(place))
+        kind = "unnamed" if _UNNAMED.match(place) else ""
+        return (form.name, kind) if is_filled else None
     noun = (told.get("noun") or told.get("kin") or "").casefold()
     if form.name not in _OWN or not is_of_type(noun, value):
         return None

@@ -9,6 +9,8 @@ SAME = [
     ("My name is Ann Berger.", "my full name is Zoe Clark"),
     ("Call me Bob", "Please call me Rob."),
     ("I live in Graz", "I live in the north of Linz"),
+    ("I live in Graz", "i live in linz"),
+    ("I live in a small flat", "I live in the old house"),
     ("My favourite colour is blue.", "My favourite colour is green."),
     ("My phone number is 0660 1.", "My phone number is 0660 2."),
     ("My dog is called Rex.", "My dog is called Bello."),
@@ -21,6 +23,11 @@ APART = [
     ("My dog is called Rex.", "My cat is called Rex."),
     ("My work phone is 0660 1.", "My private phone is 0660 2."),
     ("I live in Graz.", "I work at Graz University."),
+    ("I live in Graz.", "I live in a shared flat now."),
+    ("I work at Siemens.", "I work at a snail's pace."),
+    ("I work at Siemens.", "I work for the money."),
+    ("我住在维也纳。", "我住在十楼。"),
+    ("我住在维也纳。", "我住在幻想里。"),
 ]
 MANY = [
     "I like tea.",
