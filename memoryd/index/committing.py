@@ -196,10 +196,12 @@ class Purger:
             # if it cannot be written, it does so until it can be
             self._withdrawn.add(indexed)
             await self._erase(indexed, hidden)
+        self._table.forget(paths)
+        if indexed:
             self._withdrawn.release(indexed)
+            # last: who hears of it looks at what is known
             self._reporter.note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
-        self._table.forget(paths)
 
     async def withdraw(self, todo: SyncPlan, reader: Reader) -> None:
         """Let nobody be told of what is private now, though the index cannot be written."""

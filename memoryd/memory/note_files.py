@@ -5,7 +5,7 @@ A line's record time is a day: by the name of its file, the ledger, or when the 
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Set
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -31,6 +31,7 @@ log = structlog.get_logger(__name__)
 OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
 READ_ONLY_FILES: Final = ("SOUL.md",)
+_MOST_FILES: Final = 100_000
 _LINKED = (errno.ELOOP, errno.EXDEV)
 LineDays = Callable[[FileVersion, MemoryId], date]
 """The day on which a file states a memory first."""
@@ -93,6 +94,27 @@ class NoteFiles:
             return bool(why_private(utf8_of(octets)[0]))
         except (OSError, NotReadableError, TornReadError):
             return False
+
+    def out_of_sight(self, gone: Iterable[RelativePath]) -> frozenset[RelativePath]:
+        """Return those of some notes that are gone from their places, and lie hidden or private under the same name."""
+        missing = {path for path in gone if not os.path.lexists(self.workspace / path)}
+        names = {path.rpartition("/")[2] for path in missing}
+        seen = {path.name.lstrip(".") for path in self._files_named(names) if self._is_out_of_sight(path)}
+        return frozenset(path for path in missing if path.rpartition("/")[2] in seen)
+
+    def _files_named(self, names: Set[str]) -> Iterator[Path]:
+        """Yield the files of these names, also behind a dot, among the first `_MOST_FILES` of the workspace."""
+        left = _MOST_FILES if names else 0
+        for folder, folders, files in os.walk(self.workspace):
+            if left <= 0:
+                return
+            left -= len(files)
+            folders[:] = [name for name in folders if name != ".git"]
+            yield from (Path(folder, name) for name in files if name.lstrip(".") in names)
+
+    def _is_out_of_sight(self, path: Path) -> bool:
+        at = path.relative_to(self.workspace)
+        return any(map(is_hidden, at.parts)) or self.is_private(RelativePath(str(at)))
 
     def write(self, before: StoredNote, data: bytes) -> None:
         """Put bytes in the place of what was read, durably.

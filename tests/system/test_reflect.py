@@ -313,6 +313,25 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
     assert "private" in refused.value.hint
 
 
+@pytest.mark.parametrize("folder", ["memory/.away", "letters"])
+def test_f158_what_was_made_of_a_note_that_was_moved_out_of_sight_goes_with_it(
+    daemon: RunningDaemon, folder: str
+) -> None:
+    """Moved into a hidden or an ignored folder it is private as well; what is only gone stays in the pages."""
+    notes, client = with_secret(daemon), daemon.client()
+    (daemon.workspace / ".memoryignore").write_text("letters/\n")
+    client.sync()
+    gone = daemon.workspace / "memory/2026-10-03.md"
+    gone.unlink()
+    (daemon.workspace / folder).mkdir()
+    for path in notes:
+        path.rename(daemon.workspace / folder / path.name)
+    client.sync()
+    moved = {path.name for path in notes}
+    eventually(lambda: set(told_of(daemon, SECRET)) == moved, seconds=30)
+    assert "Another torn cable" in (daemon.workspace / "bank/entities/wren.md").read_text()
+
+
 def test_f158_what_cannot_be_rewritten_is_withheld(tmp_path: Path) -> None:
     """With memory.readOnly no page is rewritten, and none that tells of a private note is told."""
     with begun(tmp_path) as daemon:

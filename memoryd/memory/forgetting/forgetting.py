@@ -84,12 +84,15 @@ class PrivateTraces:
         # before this start a kill may have come in between
         self._has_news.set()
         self._withheld: frozenset[RelativePath] = frozenset()
+        self._count = 0
+        """How many notes were known."""
         self.trouble = ""
         """Why something of that is still in place; empty if nothing is."""
 
     def note_change(self) -> None:
-        """Take the news that notes changed: what is withheld may be told again, or rewritten."""
-        if self._withheld:
+        """Take the news that notes changed: what is withheld may be told again, and what went may have been hidden."""
+        before, self._count = self._count, len(self._parts.known())
+        if self._withheld or self._count < before:
             self._has_news.set()
 
     def demand(self) -> None:
@@ -114,7 +117,9 @@ class PrivateTraces:
         journal, known = self._parts.journal, self._parts.known()
         cited = {path: await self._cited(path) for path in self._parts.indexes.generated_pages()}
         unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
-        private = await asyncio.to_thread(lambda: frozenset(filter(journal.files.is_private, unknown)))
+        private = await asyncio.to_thread(
+            lambda: journal.files.out_of_sight(unknown).union(filter(journal.files.is_private, unknown))
+        )
         self._withhold({path for path, files in cited.items() if not files.isdisjoint(private)})
         if late:
             raise StoreUnavailable(late)
