@@ -330,9 +330,10 @@ async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> 
             await eventually_async(lambda: scene.provider() == "openai")
             await scene.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer first-key"
+            # before the failure: a try that has read the key already may be under way for some time
+            (tmp_path / "key").write_text("second-key")
             endpoint.kill()
             await scene.asked_until("spare")
-            (tmp_path / "key").write_text("second-key")
             endpoint.start()
             await eventually_async(lambda: scene.provider() == "openai")
             await scene.ask()
