@@ -37,8 +37,6 @@ FILES = 4096
 """Open files at most, as in the unit for systemd."""
 NEEDED_MB = 800
 """Of address space, most of it the stacks and heaps of threads that are hardly used."""
-LEAST_MB = 512
-"""With less it would fail anywhere in its start, where not everything can say why."""
 REST_SECONDS = 0.5
 """How long the threads of the pool may take to end by themselves."""
 _early_hang_ups: list[int] = []
@@ -85,7 +83,7 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
 
 
 def _serve(read: Callable[[], Loaded]) -> None:
-    if resource.RLIM_INFINITY != resource.getrlimit(resource.RLIMIT_AS)[0] < LEAST_MB << 20:
+    if resource.RLIM_INFINITY != resource.getrlimit(resource.RLIMIT_AS)[0] < NEEDED_MB << 20:
         raise MemoryError
     loaded = read()
     log.configure(loaded.config.log.level)

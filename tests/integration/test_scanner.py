@@ -161,8 +161,8 @@ def test_pages_that_hold_memories_have_a_limit_of_their_own(tmp_path: Path) -> N
     names = ("memory/2026-11-18.md", "bank/world.md", "bank/entities/Peter.md", "memory/server.md")
     make(tmp_path, *names)
     for name in names:
-        os.truncate(tmp_path / name, (16 << 20) + 1)
+        os.truncate(tmp_path / name, (8 << 20) + 1)
     seen = look(tmp_path)
     assert seen.files.keys() == {"memory/server.md"}
     assert set(reasons(seen)) == set(names[:3])
-    assert set(reasons(seen).values()) == {"larger than the limit of daily logs and pages of the bank (16777216 bytes)"}
+    assert set(reasons(seen).values()) == {"larger than the limit of daily logs and pages of the bank (8388608 bytes)"}

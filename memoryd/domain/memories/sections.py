@@ -206,7 +206,7 @@ PAGES: Final[Mapping[str, Kind]] = {
     "bank/opinions.md": Kind.OPINION,
 }
 """Pages whose bullets are memories, and the kind of those that name none."""
-LARGEST_PAGE: Final = 16 * 2**20
+LARGEST_PAGE: Final = 8 * 2**20
 """So many bytes may a document have that may hold memories: each is read as a whole, and its lines are values."""
 RETAIN: Final = b"retain"
 _LONGEST_TITLE: Final = 80
