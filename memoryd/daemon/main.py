@@ -35,7 +35,7 @@ PERMANENT = frozenset({Exit.CANNOT_CREATE, Exit.ALREADY_RUNNING, Exit.NOT_PERMIT
 """What does not heal by starting again."""
 FILES = 4096
 """Open files at most, as in the unit for systemd."""
-NEEDED_MB = 800
+NEEDED_MB = 1200
 """Of address space, most of it the stacks and heaps of threads that are hardly used."""
 REST_SECONDS = 0.5
 """How long the threads of the pool may take to end by themselves."""

@@ -58,7 +58,7 @@ def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) ->
     stage.converges()
 
 
-@pytest.mark.parametrize("megabytes", [150, 400, 700])
+@pytest.mark.parametrize("megabytes", [150, 400, 1_000])
 def test_f135_daemon_that_gets_too_little_address_space_says_so_and_how_much_it_needs(
     tmp_path: Path, megabytes: int
 ) -> None:

@@ -25,8 +25,10 @@ TYPING_SLIP: Final = 0.8
 SILENT: Final = frozenset({"$schema"})
 MISPLACED: Final[Mapping[KeyPath, str]] = {
     ("memorySearch",): "belongs under agents.defaults.memorySearch",
-    ("memory", "search"): "belongs under agents.defaults.memorySearch",
+    ("memory", "search"): "agents.defaults.memorySearch says the same: leave one of them out",
+    ("agents", "entries"): "agents.list says the same: leave one of them out",
 }
+"""Of the last two OpenClaw's newer layout is read, where it stands alone."""
 
 EMBEDDER: Final[tuple[tuple[KeyPath, type[Section]], ...]] = (
     (("memory",), AgentMemorySection),
@@ -69,6 +71,7 @@ class Sorted(Struct):
 def set_foreign_aside(raw: Raw) -> Sorted:
     """Take the keys that are not ours out of the sections that memoryd shares with others; `raw` is changed."""
     result = Sorted(ours=raw)
+    _read_newer_layout(raw)
     for location, wrong_place in MISPLACED.items():
         holder = value_at(raw, location[:-1])
         if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
@@ -78,6 +81,26 @@ def set_foreign_aside(raw: Raw) -> Sorted:
     for location, holder, section in list(_shared_places(raw)):
         _sort(location, holder, section, result)
     return result
+
+
+def _read_newer_layout(raw: Raw) -> None:
+    """Put `memory.search` and `agents.entries`, by id, where they stood before; what is there already stays."""
+    agents, memory = raw.get("agents"), raw.get("memory")
+    if isinstance(memory, dict) and isinstance(memory.get("search"), dict):
+        agents = raw.setdefault("agents", {}) if agents is None else agents
+        defaults = agents.setdefault("defaults", {}) if isinstance(agents, dict) else None
+        _move_search(memory, defaults)
+    entries = agents.get("entries") if isinstance(agents, dict) else None
+    if isinstance(agents, dict) and isinstance(entries, dict) and "list" not in agents:
+        agents["list"] = [{"id": name, **entry} for name, entry in entries.items() if isinstance(entry, dict)]
+        del agents["entries"]
+        for entry in agents["list"]:
+            _move_search(entry.get("memory"), entry)
+
+
+def _move_search(memory: object, holder: object) -> None:
+    if isinstance(memory, dict) and isinstance(holder, dict) and "memorySearch" not in holder and "search" in memory:
+        holder["memorySearch"] = memory.pop("search")
 
 
 def _read_as_ours(raw: Raw, result: Sorted) -> None:

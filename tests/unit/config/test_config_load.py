@@ -272,7 +272,10 @@ def test_number_that_would_send_or_delete_is_never_guessed(write: Write, search:
         ("{ agents: { list: [7] } }", "agents.list[0]: must be an object { … }, not 7"),
         ("{ limit: {} }", "limit: unknown key (did you mean `limits`?)"),
         ("{ agents: { defaults: { memorysearch: {} } } }", "agents.defaults.memorysearch: unknown key"),
-        ("{ memory: { search: {} } }", "memory.search: belongs under agents.defaults.memorySearch"),
+        (
+            "{ memory: { search: {} }, agents: { defaults: { memorySearch: {} } } }",
+            "memory.search: agents.defaults.memorySearch says the same",
+        ),
         (
             "{ agents: { defaults: { memorySearch: { store: { path: '{agent}.db' } } } } }",
             "memorySearch.store.path: only {agentId} can stand for something here, not {agent}",

@@ -117,3 +117,23 @@ def test_newer_keys_are_read_or_told(loaded: Load) -> None:
     (notice,) = found.notices
     assert notice.startswith("agents.defaults.memorySearch.rememberAcrossConversations has no effect")
     assert loaded({"rememberAcrossConversations": False}).notices == []
+
+
+def test_newest_layout_is_read_as_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / "openclaw.json"
+    search = {"provider": "ollama", "query": {"maxResults": 9}}
+    own = {"name": "Work", "workspace": "~/work", "memory": {"search": {"provider": "none"}}, "tts": {}}
+    file = {"memory": {"citations": "on", "search": search}, "agents": {"entries": {"main": {}, "work": own}}}
+    path.write_text(json.dumps(file))
+    path.chmod(0o600)
+    found = load(path)
+    main, work = found.config.resolved_agents()
+    assert (main.id, main.memory_search.provider, main.memory_search.query.max_results) == ("main", "ollama", 9)
+    assert (work.id, work.memory_search.provider, work.memory_search.query.max_results) == ("work", "none", 9)
+    assert found.notices == ["ignored, not memoryd's: agents.list[1].tts"]
+    file["agents"] = {"defaults": {"memorySearch": {}}, "list": [], "entries": {}}
+    path.write_text(json.dumps(file))
+    with pytest.raises(ConfigError, match="agents.list says the same") as refused:
+        load(path)
+    assert "memory.search: agents.defaults.memorySearch says the same" in str(refused.value)
