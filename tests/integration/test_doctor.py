@@ -197,12 +197,14 @@ def test_notes_that_changed_meanwhile_are_named_without_their_text(
     (notes / "MEMORY.md").write_text("# Memory\n\nThe passphrase is ultramarine.\n")
     (notes / "memory" / "2026-10-06.md").unlink()
     (notes / "memory" / "new.md").write_text("A note that nobody has read.\n")
+    (notes / "memory" / "own.md").write_text("---\nmemory: false\n---\nA note that nobody may read.\n")
     code, told = doctor(capsys, "--section", "index", "--deep")
     message = said(told, "index.disk")
     assert (code, states(told, "index.disk")) == (Exit.DONE, ["look"])
     assert "changed since: MEMORY.md" in message
     assert "gone from disk: memory/2026-10-06.md" in message
     assert "not indexed: memory/new.md" in message
+    assert "own.md" not in message
     assert "ultramarine" not in json.dumps(told)
 
 

@@ -21,7 +21,8 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
 from memoryd.domain.documents import RelativePath, printable_name
 from memoryd.errors import ForeignDatabase, NotNow, StoreError
-from memoryd.files.roots import roots_and_rules
+from memoryd.files.ignore import is_private_file
+from memoryd.files.roots import base_of, roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
@@ -86,9 +87,10 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
     both = sorted(path for path in held if path in seen)
     chosen = both if examination.extent.is_deep else chance.sample(both, min(SAMPLED, len(both)))
     workspace = Path(rules.workspace)
+    absent = [path for path in sorted(seen) if path not in held]
     return Differences(
         len(chosen),
-        missing=tuple(sorted(path for path in seen if path not in held and os.access(workspace / path, os.R_OK))),
+        missing=tuple(path for path in absent if _may_be_indexed(*base_of(path, workspace, roots))),
         gone=tuple(sorted(path for path in held if path not in seen and not (workspace / path).exists())),
         changed=tuple(path for path in chosen if _digest(workspace / path) not in (held[path], None)),
     )
@@ -195,6 +197,14 @@ def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
         and Path(one["database"]["path"]) == agent.index_path
         and all(root["path"] in known for root in one["roots"])
     )
+
+
+def _may_be_indexed(base: Path, relative: str) -> bool:
+    """Tell whether a note can be read, and does not say that it is private."""
+    try:
+        return not is_private_file(base, relative, follow_symlinks=True)
+    except OSError:
+        return False
 
 
 def _digest(path: Path) -> bytes | None:

@@ -134,6 +134,6 @@ def test_newest_layout_is_read_as_the_one_before(tmp_path: Path, monkeypatch: py
     assert found.notices == ["ignored, not memoryd's: agents.list[1].tts"]
     file["agents"] = {"defaults": {"memorySearch": {}}, "list": [], "entries": {}}
     path.write_text(json.dumps(file))
-    with pytest.raises(ConfigError, match="agents.list says the same") as refused:
+    with pytest.raises(ConfigError, match=r"agents\.list says the same") as refused:
         load(path)
     assert "memory.search: agents.defaults.memorySearch says the same" in str(refused.value)
