@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import conversation_cited, parse
+from memoryd.domain.citations import conversation_cited, is_conversation, parse
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book, book_of
@@ -171,6 +171,10 @@ class AgentVerifying:
             citation = parse(text)
         except ValueError as exc:
             raise InvalidRequest(str(exc)) from exc
+        if is_conversation(citation.path) or citation.path.startswith(QMD_PREFIX):
+            opens = "sessions show" if is_conversation(citation.path) else "get"
+            hint = f"memoryctl {opens} {shlex.quote(text)} shows what is there now"
+            raise InvalidRequest(f"{text} is of no note of the workspace, and only those are verified", hint=hint)
         if citation.start_line is None:
             raise InvalidRequest(f"{text} names no lines", hint="give a citation such as memory/2026-11-20.md#L12")
         # what was saved a moment ago counts: the citation is held against the disk

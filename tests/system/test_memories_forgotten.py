@@ -365,6 +365,10 @@ def test_a_citation_is_verified_later(launch: Launch) -> None:
     eventually(lambda: client.verify(marked)["state"] == "gone", seconds=20)
     with pytest.raises(InvalidRequest):
         client.verify("memory/2025-11-27.md")
+    for cited, opens in (("session:boiler#Q1", "sessions show"), ("qmd/all/other/x.md#L1", "memoryctl get")):
+        with pytest.raises(InvalidRequest, match="of no note") as refused:
+            client.verify(cited)
+        assert opens in refused.value.hint
 
 
 def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
