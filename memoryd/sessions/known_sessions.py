@@ -22,10 +22,9 @@ from memoryd.domain.sessions.sequences import (
     NearTurns,
     SequenceChoice,
     choose,
-    without_text,
 )
 from memoryd.domain.sessions.topics import Commonness, never_common
-from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.domain.sessions.turns import Session, Turn, without_text
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 

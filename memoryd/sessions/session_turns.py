@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, is_answered, joined_answer, made_turn
+from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, joined_answer, made_turn
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (
     FoundTurn,
@@ -270,7 +270,7 @@ class Answering:
         whole = self._sessions.read(head_of(newest).id, agent=agent)
         last = whole.turns[-1] if whole.turns else None
         has_ended = whole.end.is_over or is_over(whole.last_activity, at)
-        if last is None or is_earlier(at, whole.begun) or (is_answered(last) and has_ended):
+        if last is None or is_earlier(at, whole.begun) or (last.is_answered and has_ended):
             return None
         return whole.id, last
 

@@ -8,7 +8,8 @@ import pytest
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import SessionStub
 from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.sequences import Chosen, without_text
+from memoryd.domain.sessions.sequences import Chosen
+from memoryd.domain.sessions.turns import without_text
 from memoryd.errors import NotFound
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore

@@ -19,7 +19,7 @@ from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.sessions.commands import CommandName
-from memoryd.domain.sessions.making_turns import RawTurn, is_answered, repeated_turn
+from memoryd.domain.sessions.making_turns import RawTurn, repeated_turn
 from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
 from memoryd.domain.sessions.turns import MessageEvent, MessageRole, Turn
@@ -209,7 +209,7 @@ class TurnLog(Struct, frozen=True):
         return None
 
     async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AnsweredTurn | None:
-        held = "" if last.answer is not None or not is_answered(last) else await self._held(session, last.seq)
+        held = "" if last.answer is not None or not last.is_answered else await self._held(session, last.seq)
         return await shared.write(
             lambda store: store.answering.answer(session, last.seq, text, agent=self.agent, held=held)
         )

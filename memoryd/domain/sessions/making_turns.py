@@ -168,14 +168,9 @@ def repeated_turn(session: Session, question: str, at: datetime, *, is_timed: bo
         if is_timed and turn.question == question and abs(turn.timestamp - at) < timedelta(seconds=1):
             return turn
     last = session.turns[-1] if session.turns else None
-    if is_timed or last is None or last.question != question or is_answered(last):
+    if is_timed or last is None or last.question != question or last.is_answered:
         return None
     return last if abs(at - last.timestamp) < RETRY else None
-
-
-def is_answered(turn: Turn) -> bool:
-    """Tell whether somebody answered, also where the answer is not kept."""
-    return turn.answer is not None or turn.significance > 0
 
 
 def joined_answer(before: str, more: str) -> str | None:

@@ -14,7 +14,6 @@ A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language
 """
 
 import math
-import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.topics import NEAR, Commonness, distance, hash_value, never_common, rarity
-from memoryd.domain.sessions.turns import Extra, Session, Turn
+from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.tokens import estimate
 
 TURNS: Final = 5
@@ -242,6 +241,7 @@ def best_run(
 
 
 _WORDS, _NEARNESS, _TOPICS, _MEANING = 0.5, 0.3, 0.2, 0.4
+_UNANSWERED: Final = 0.6
 MAX_MATCHES: Final = 10
 _FEWEST_WORDS: Final = 2
 """So many rare words a message is taken to have: what is vague has little in common with anything."""
@@ -249,7 +249,6 @@ _INDEXED_TURNS_MAX: Final = 400
 _SESSIONS: Final = 40
 """Of so many sessions, those with the best turns, all runs are looked at."""
 NOTHING_NEAR: Final[NearTurns] = {}
-_NOTHING: Final[Extra] = {}
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -260,22 +259,6 @@ class _Scores(Struct, frozen=True):
 
     rest: FloatArray
     alone: FloatArray
-
-
-def without_text(session: Session) -> Session:
-    """Return a session with what its turns are looked up by, and nothing of what was said but keywords."""
-    turns = (
-        replace(
-            turn,
-            question="",
-            answer=None,
-            tokens=tuple(map(sys.intern, turn.tokens)),
-            topics=tuple(map(sys.intern, turn.topics)),
-            extra=_NOTHING,
-        )
-        for turn in session.turns
-    )
-    return replace(session, turns=tuple(turns), extra=_NOTHING)
 
 
 class IndexedTurns:
@@ -329,8 +312,8 @@ class IndexedTurns:
     ) -> list[TurnMatch]:
         """Return the best turn of each session that has anything in common with a message, the best `limit` first.
 
-        `run` is how many turns stand together. Of equal ones the turn that was said last comes first. That of the
-        session `always` is never left out.
+        `run` is how many turns stand together; one of which nothing was answered comes behind those that match nearly
+        as well. Of equal ones the turn that was said last comes first. That of the session `always` is never left out.
         """
         if keys.is_empty or not self._places:
             return []
@@ -340,9 +323,15 @@ class IndexedTurns:
         if always in self._at and always not in names and scores.alone[self._at[always]].any():
             names.append(always)
         runs = [(name, self._run(name, worth, scores, run)) for name in names]
-        runs.sort(key=lambda one: (one[1].score, self._turns[one[0]][one[1].at].timestamp), reverse=True)
+        runs.sort(key=self._order, reverse=True)
         wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
         return [_told(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
+
+    def _order(self, one: tuple[SessionId, BestRun]) -> tuple[float, datetime]:
+        name, best = one
+        turns = self._turns[name]
+        is_answered = any(turn.is_answered for turn in turns[best.first : best.last + 1])
+        return best.score * (1 if is_answered else _UNANSWERED), turns[best.at].timestamp
 
     def _likely(self, alone: FloatArray) -> list[SessionId]:
         """Return the sessions with the best turns, of equal ones those that were taken in last."""

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
-from memoryd.domain.sessions.making_turns import is_answered
 from memoryd.domain.sessions.significance import (
     answer_signs,
     context_density,
@@ -163,7 +162,7 @@ def _sentences_of(
     turn: Turn, is_last: bool, is_left_out: Callable[[str], bool], *, is_short: bool = False
 ) -> Iterator[SummarySentence]:
     """Yield the sentences of a turn that may be told, questions of few words only where it is to be short."""
-    is_open = is_last and not is_answered(turn)
+    is_open = is_last and not turn.is_answered
     questions, answers = told_of(turn, is_left_out)
     asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in questions]
     for place, (sentence, said) in enumerate((*asked, *((one, Said.ANSWERED) for one in answers))):

@@ -3,6 +3,7 @@
 A message event is one message of a conversation as its host reports it, with the time as a caller states it.
 """
 
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -10,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
 
@@ -36,6 +38,11 @@ class Turn(Struct, frozen=True):
     is_marked: bool = False
     """Somebody marked the answer to be kept."""
     extra: Extra = field(default_factory=dict)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether somebody answered, also where the answer is not kept."""
+        return self.answer is not None or self.significance > 0
 
 
 class SessionEnd(StrEnum):
@@ -101,6 +108,25 @@ class Session(Struct, frozen=True):
     def answers(self) -> int:
         """How many answers are kept."""
         return sum(turn.answer is not None for turn in self.turns)
+
+
+_NOTHING: Final[Extra] = {}
+
+
+def without_text(session: Session) -> Session:
+    """Return a session with what its turns are looked up by, and nothing of what was said but keywords."""
+    turns = (
+        replace(
+            turn,
+            question="",
+            answer=None,
+            tokens=tuple(map(sys.intern, turn.tokens)),
+            topics=tuple(map(sys.intern, turn.topics)),
+            extra=_NOTHING,
+        )
+        for turn in session.turns
+    )
+    return replace(session, turns=tuple(turns), extra=_NOTHING)
 
 
 class MessageRole(StrEnum):

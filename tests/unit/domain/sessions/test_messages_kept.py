@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import RETRY, is_answered, joined_answer, repeated_turn
+from memoryd.domain.sessions.making_turns import RETRY, joined_answer, repeated_turn
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.wire import ANSWER_CHARS_MAX
 
@@ -19,7 +19,7 @@ def test_same_words_again_are_the_same_message_while_nobody_answered() -> None:
     assert repeated_turn(SESSION, "Which host?", NOW, is_timed=False) is None
     assert repeated_turn(SESSION, "Which port?", NOW + RETRY, is_timed=False) is None
     answered = replace(SESSION, turns=(replace(TURN, significance=0.2),))
-    assert is_answered(answered.turns[0])
+    assert answered.turns[0].is_answered
     assert repeated_turn(answered, "Which port?", NOW, is_timed=False) is None
 
 

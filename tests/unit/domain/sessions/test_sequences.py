@@ -73,6 +73,14 @@ def test_vague_message_has_little_in_common_with_anything() -> None:
     assert vague.score < clear.score
 
 
+def test_conversation_that_answers_comes_before_one_that_only_asks() -> None:
+    asked = conversation("asked", "when do we sail to Korfu")
+    answered = conversation("answered", "when does our ship sail to Korfu")
+    answered = replace(answered, turns=(replace(answered.turns[0], answer="On the 3rd of May."),))
+    found = indexed(answered, asked).matches(message_keys("when do we sail to Korfu"))
+    assert [one.session for one in found] == ["answered", "asked"]
+
+
 def test_words_that_are_common_in_the_language_count_less() -> None:
     sessions = conversation("common", "a long story"), conversation("rare", "a mooring")
     taught = IndexedTurns(lambda word: 0.2 if word == "long" else 0.0)
