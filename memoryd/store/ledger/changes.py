@@ -3,6 +3,7 @@
 A row is written before the file, as intended, so that what a kill left is known; then it is settled.
 """
 
+import contextlib
 import json
 from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
@@ -283,9 +284,12 @@ def _text_of(hunks: tuple[Hunk, ...] | None) -> str | None:
 
 
 def _hunks(text: SqlValue) -> tuple[Hunk, ...] | None:
+    """Return the lines of a change; None where they are not kept, or stand there in no form of ours."""
     if text is None:
         return None
-    return tuple(
-        Hunk(line, tuple(removed), tuple(added), tuple(above), tuple(below), is_unique)
-        for line, removed, added, above, below, is_unique in json.loads(str(text))
-    )
+    with contextlib.suppress(ValueError, TypeError, RecursionError):
+        return tuple(
+            Hunk(line, tuple(removed), tuple(added), tuple(above), tuple(below), is_unique)
+            for line, removed, added, above, below, is_unique in json.loads(str(text))
+        )
+    return None
