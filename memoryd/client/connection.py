@@ -34,6 +34,9 @@ START_SECONDS = 3.0
 PROC = Path("/proc")
 """Where the kernel tells of itself."""
 _NOTE_BYTES = 512
+_PLACES = ("MEMORYD_SOCKET", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME")
+_BEGAN = 19
+"""The field of `/proc/<pid>/stat` behind the name that says when it began, in ticks since the system did."""
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -164,9 +167,25 @@ def _open(connection: _UnixConnection, path: Path) -> None:
 
 
 def _is_coming(socket: Path) -> bool:
-    """Tell whether a daemon of this user has the lock, and means to listen on this socket."""
+    """Tell whether a daemon of this user has the lock and means to listen on this socket, or has only just begun."""
     lock = lock_file()
-    return lock_note(lock)[1] == str(socket) and lock_holder(lock) is not None
+    if lock_holder(lock) is not None:
+        return lock_note(lock)[1] == str(socket)
+    return socket == socket_path() and any(map(_has_just_begun, PROC.glob("[0-9]*")))
+
+
+def _has_just_begun(process: Path) -> bool:
+    """Tell whether a process is a memoryd with our environment that is too young to have the lock for sure."""
+    with contextlib.suppress(OSError, ValueError):
+        program = [one.rpartition(b"/")[2] for one in (process / "cmdline").read_bytes().split(b"\0")[:2]]
+        if b"memoryd" in program and process.stat().st_uid == os.getuid():
+            environment = (process / "environ").read_bytes().split(b"\0")
+            is_ours = all(
+                f"{name}={os.environ[name]}".encode() in environment for name in _PLACES if name in os.environ
+            )
+            began = int((process / "stat").read_text().rpartition(")")[2].split()[_BEGAN]) / os.sysconf("SC_CLK_TCK")
+            return is_ours and time.clock_gettime(time.CLOCK_BOOTTIME) - began < START_SECONDS
+    return False
 
 
 def lock_holder(path: Path, proc: Path = PROC) -> int | None:

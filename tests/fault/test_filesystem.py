@@ -443,6 +443,48 @@ def test_f019_f021_only_a_difference_of_times_counts(stage: Stage, stamp: str) -
     stage.converges()
 
 
+def mount_disk(stage: Stage, *options: str) -> None:
+    """Have the workspace lie on an ext4 of its own, or skip the test."""
+    image = stage.home / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(16 * 2**20)
+    commands = (
+        ["mkfs.ext4", "-q", *options, str(image)],
+        ["mount", "-o", "loop", str(image), str(stage.workspace)],
+    )
+    for command in commands:
+        if shutil.which(command[0]) is None or subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(f"{command[0]} cannot make such a disk here")
+
+
+@pytest.mark.root
+def test_f020_second_write_within_the_second_that_a_disk_counts_in_is_found(stage: Stage) -> None:
+    """On a disk of small inodes both writes have the same times, and the second one is found all the same."""
+    mount_disk(stage, "-I", "128")
+    try:
+        path, same = stage.write("memory/tick.md", "w0000"), 0
+        stage.start(SCAN_ONLY)
+        for number in range(1, 100):
+            path.write_text(f"w{number:04d}")
+            stage.sync()
+            before = path.stat()
+            path.write_text(f"v{number:04d}")
+            after = path.stat()
+            stage.sync()
+            assert stage.finds(f"v{number:04d}")
+            same += (before.st_ino, before.st_size, before.st_ctime_ns) == (
+                after.st_ino,
+                after.st_size,
+                after.st_ctime_ns,
+            )
+            if same == 5:
+                break
+        assert same == 5
+        stage.end()
+    finally:
+        unmount(stage.workspace)
+
+
 @pytest.mark.sweep
 def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
     """Of two writes in quick succession, the second is found after each of many syncs."""
@@ -726,16 +768,7 @@ def test_f030_overlay_file_system_converges(stage: Stage) -> None:
 @pytest.mark.root
 def test_f031_disk_without_case_holds_each_note_once(stage: Stage) -> None:
     """Where case is folded, each note is indexed once, and a rename by case is followed."""
-    image = stage.home / "disk.img"
-    with image.open("wb") as file:
-        file.truncate(16 * 2**20)
-    commands = (
-        ["mkfs.ext4", "-q", "-O", "casefold", str(image)],
-        ["mount", "-o", "loop", str(image), str(stage.workspace)],
-    )
-    for command in commands:
-        if shutil.which(command[0]) is None or subprocess.run(command, capture_output=True, check=False).returncode:
-            pytest.skip(f"{command[0]} cannot make such a disk here")
+    mount_disk(stage, "-O", "casefold")
     try:
         if subprocess.run(["chattr", "+F", str(stage.workspace)], capture_output=True, check=False).returncode:
             shutil.rmtree(stage.workspace / "lost+found")

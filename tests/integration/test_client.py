@@ -206,6 +206,23 @@ def test_daemon_that_has_its_lock_and_does_not_listen_is_not_to_be_started_again
         client.health()
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="its kernel does not tell who runs")
+def test_daemon_that_has_only_just_begun_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "memoryd.sock"
+    monkeypatch.setenv("MEMORYD_SOCKET", str(path))
+    with ExitStack() as starting, Client(timeout=5) as client:
+        begun = subprocess.Popen(["memoryd", "30"], executable="/bin/sleep")
+        starting.callback(begun.wait)
+        starting.callback(begun.kill)
+        listening = threading.Timer(0.3, lambda: starting.enter_context(serving(path)))
+        listening.start()
+        starting.callback(listening.join)
+        assert client.health()["ok"]
+        listening.join()
+    with Client() as client, pytest.raises(errors.DaemonNotRunning, match="not running"):
+        client.health()
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="launchd there")
 def test_hint_names_the_unit_if_one_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = tmp_path / "config/systemd/user/memoryd.service"
