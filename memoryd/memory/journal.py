@@ -81,6 +81,8 @@ class Journal:
         """Who can say that a note was there a moment ago."""
         self.one_at_a_time = asyncio.Lock()
         """For who looks up what stands before writing over it, of whichever agent of the workspace."""
+        self.planned = asyncio.Lock()
+        """For who plans from all memories and then writes for long: reflect would write what is forgotten meanwhile."""
         self._executor = executor
         self._is_read_only = is_read_only
         self._clock = clock

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -311,6 +312,20 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
     with pytest.raises(InvalidRequest, match="not kept") as refused:
         client.undo(retained["id"])
     assert "private" in refused.value.hint
+
+
+def test_f158_what_is_forgotten_while_reflect_runs_is_in_none_of_its_pages(daemon: RunningDaemon) -> None:
+    """A forgetting that comes beside a run of reflect leaves nothing, in pages and kept changes neither."""
+    client = daemon.client()
+    for round_ in range(4):
+        word = f"tangohill{round_}"
+        kept = client.retain(f"- W @Pia: Pia hides the key of {word} below the stone.")
+        client.sync()
+        with ThreadPoolExecutor() as threads:
+            run = threads.submit(daemon.client().reflect, SINCE)
+            assert client.forget(kept["id"])["forgotten"]
+            run.result()
+        assert told_of(daemon, word) == []
 
 
 @pytest.mark.parametrize("folder", ["memory/.away", "letters"])

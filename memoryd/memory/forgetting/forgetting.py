@@ -193,7 +193,6 @@ class MemoryForgetting:
         self._parts = parts
         self._planner = planner
         self._clock = clock
-        self._one_at_a_time = asyncio.Lock()
         self._trouble = ""
 
     @property
@@ -212,12 +211,12 @@ class MemoryForgetting:
         return ForgottenReceipt(plan=plan, stays=await self._planner.stays(plan))
 
     async def forget(self, name: str, *, is_undoable: bool = False) -> ForgottenReceipt:
-        """Forget what is named; raises NotFound, Denied, StoreError, NotNow.
+        """Forget what is named, when a run of reflect has ended; raises NotFound, Denied, StoreError, NotNow.
 
         With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
         """
         self._parts.journal.check_writable()
-        async with self._one_at_a_time:
+        async with self._parts.journal.planned:
             plan = await self._planner.plan(name)
             hashes = await self._parts.tombstones.begin((one.id, one.line.text) for one in plan.memories)
             try:
@@ -241,7 +240,7 @@ class MemoryForgetting:
         pending = await self._parts.tombstones.pending()
         if not pending:
             return
-        async with self._one_at_a_time:
+        async with self._parts.journal.planned:
             await self._parts.indexes.follow()
             owed = Tombstones((await self._parts.tombstones.all()).key, pending)
             book = await self._parts.book.now()

@@ -151,7 +151,6 @@ class Reflecting:
 
     def __init__(self, parts: ReflectParts, *, wait_seconds: float = WAIT_SECONDS) -> None:
         self._parts = parts
-        self._turn = asyncio.Lock()
         self._wait_seconds = wait_seconds
         self._refusals: tuple[str, ...] = ()
 
@@ -170,13 +169,13 @@ class Reflecting:
             self._parts.journal.check_writable()
         try:
             async with asyncio.timeout(self._wait_seconds):
-                await self._turn.acquire()
+                await self._parts.journal.planned.acquire()
         except TimeoutError as exc:
             raise NotNow("another run of reflect goes on", hint="try again when it has ended") from exc
         try:
             return await self._run(options)
         finally:
-            self._turn.release()
+            self._parts.journal.planned.release()
 
     async def _run(self, options: ReflectOptions) -> ReflectOutcome:
         parts, run, began = self._parts, uuid4().hex[:12], time.monotonic()
