@@ -11,6 +11,7 @@ import pytest
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
@@ -72,6 +73,17 @@ def test_what_an_agent_says_otherwise_is_listed_and_comes_behind(daemon: Running
     assert daemon.client().reflect("2026-11-01", dry_run=True)["disagreements"] == 1
     earlier = str(daemon.client().recall("who does the cleaning", format="bundle")["bundle"])
     assert "earlier" in earlier
+
+
+def test_what_leads_in_a_disagreement_is_told_beside_a_message_that_only_the_other_answers(tmp_path: Path) -> None:
+    with begun(tmp_path) as daemon:
+        client = daemon.client()
+        for text in ("I live in Graz and I have two cats.", "We moved to Linz at the weekend, finally!"):
+            client.turn(text, session_key="agent:main:main")
+            client.turn("Nice!", role="assistant", session_key="agent:main:main")
+        eventually(lambda: pairs(daemon))
+        bundle = str(client.turn("Where do I live?", session_key="agent:main:main")["bundle"])
+        assert bundle.index("Linz") < bundle.index("Graz")
 
 
 def test_newer_is_kept_and_undone_and_survives_a_restart(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def earned(
         may_tell = asking.is_bare and reading.message.aim is not Aim.GENERAL
         told = [one for one in near.ordered if may_tell and one.placed.verdict is Verdict.ANSWERABLE]
         return told, [one for one in near.ordered if one not in told]
-    memories, passages, parts = _weighed(evidence, near, eligible.versions.newer)
+    memories, passages, parts = _weighed(evidence, near, eligible.versions.above)
     # days count as evidence here, and make no order of their own
     ordered = order(memories, passages, eligible, replace(asking, span=None))
     told = [one for one in ordered if not one.placed.is_noise]
@@ -144,18 +144,18 @@ def _names_of(slug: EntitySlug, book: Book) -> Iterable[str]:
 
 
 def _weighed(
-    evidence: MessageEvidence, near: CameNear, newer: Mapping[MemoryId, Sequence[MemoryId]]
+    evidence: MessageEvidence, near: CameNear, leading: Mapping[MemoryId, Sequence[MemoryId]]
 ) -> tuple[dict[MemoryId, MemoryCandidate], list[RecalledPassage], dict[str, int]]:
     """Return what came near with its place by what speaks for it, and which part of the message each answers.
 
-    What holds now is worth no less than what it supersedes (`newer`).
+    What holds now, or leads in a disagreement, is worth no less than what it is `leading`.
     """
     memories, passages = near.memories, near.passages
     found = evidence.of([*map(_memory_item, memories.values()), *map(_passage_item, passages)])
     of_memories = dict(zip(memories, found, strict=False))
     of_passages = found[len(memories) :]
     for key, standing in list(of_memories.items()):
-        for above in current_first([key], newer):
+        for above in current_first([key], leading):
             if above in of_memories and standing.is_told and of_memories[above].score < standing.score:
                 of_memories[above] = standing
     parts = {str(key): standing.part for key, standing in of_memories.items()}
