@@ -78,12 +78,13 @@ def test_what_an_agent_says_otherwise_is_listed_and_comes_behind(daemon: Running
 def test_what_leads_in_a_disagreement_is_told_beside_a_message_that_only_the_other_answers(tmp_path: Path) -> None:
     with begun(tmp_path) as daemon:
         client = daemon.client()
-        for text in ("I live in Graz and I have two cats.", "We moved to Linz at the weekend, finally!"):
+        said = ("I live in Graz and I have two cats, Miso and Tofu.", "We moved to Linz at the weekend, finally!")
+        for text in (*said, "No, wait. I said Linz but I meant Wels."):
             client.turn(text, session_key="agent:main:main")
             client.turn("Nice!", role="assistant", session_key="agent:main:main")
-        eventually(lambda: pairs(daemon))
+        eventually(lambda: len(pairs(daemon)) == 2)
         bundle = str(client.turn("Where do I live?", session_key="agent:main:main")["bundle"])
-        assert bundle.index("Linz") < bundle.index("Graz")
+        assert bundle.index("Wels") < bundle.index("Graz")
 
 
 def test_newer_is_kept_and_undone_and_survives_a_restart(tmp_path: Path) -> None:
