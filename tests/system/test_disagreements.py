@@ -82,7 +82,7 @@ def test_what_leads_in_a_disagreement_is_told_beside_a_message_that_only_the_oth
         for text in (*said, "No, wait. I said Linz but I meant Wels."):
             client.turn(text, session_key="agent:main:main")
             client.turn("Nice!", role="assistant", session_key="agent:main:main")
-        eventually(lambda: client.sync() and client.disagreements()["total"] == 2)
+        eventually(lambda: client.sync() and client.disagreements()["total"] == 3)
         bundle = str(client.turn("Where do I live?", session_key="agent:main:main")["bundle"])
         assert bundle.index("Wels") < bundle.index("Graz")
 
