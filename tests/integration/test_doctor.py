@@ -208,6 +208,24 @@ def test_notes_that_changed_meanwhile_are_named_without_their_text(
     assert "ultramarine" not in json.dumps(told)
 
 
+def test_lines_of_the_ignore_file_that_hide_nothing_are_named(notes: Path, capsys: Captured) -> None:
+    (notes / "memory" / "letters").mkdir()
+    lines = [
+        "# mine",
+        "memory/letters/",
+        "memory/2026-10-06.md",
+        "*.draft.md",
+        "- memory/2026-10-06.md",
+        "../memory/x.md",
+    ]
+    (notes / ".memoryignore").write_text("\n".join(lines))
+    _, told = doctor(capsys, "--section", "notes")
+    assert states(told, "notes.ignored") == ["look", "look"]
+    message = said(told, "notes.ignored")
+    assert "line 5" in message
+    assert "line 6" in message
+
+
 def test_newer_ledger_is_refused_and_untouched(ledger: Path, capsys: Captured) -> None:
     with sqlite3.connect(ledger) as database:
         (version,) = database.execute("PRAGMA user_version").fetchone()

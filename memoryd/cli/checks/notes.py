@@ -1,5 +1,6 @@
 """What doctor checks of a workspace: whether its notes are indexed, and which lines look like memories and are none."""
 
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,8 @@ from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
 from memoryd.domain.memories.sections import PlacedMiss, is_of_memories, memory_sections
 from memoryd.domain.memories.strays import strays_in
-from memoryd.files.ignore import why_private
+from memoryd.domain.patterns import is_glob
+from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
@@ -49,6 +51,37 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
     return Finding(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
 
 
+@check(
+    "notes.ignored",
+    "ignored",
+    looks_at="whether each path that `.memoryignore` names is there to be hidden",
+    advice="write a path as it stands below the workspace, without marks of lists around it: `memory/letters/`",
+)
+def ignored(examination: Examination) -> Iterator[Finding]:
+    """Look for each line that is a plain path: one that hides nothing was meant for something else."""
+    for workspace in {agent.workspace: None for agent in examination.config.resolved_agents()}:
+        try:
+            text = (workspace / IGNORE_FILE).read_text("utf-8")
+        except (OSError, ValueError):
+            # what cannot be read holds everything up, and the part about the daemon says so
+            continue
+        paths = list(islice(_below(workspace), MOST_PATHS))
+        for number, line in enumerate(text.splitlines(), 1):
+            is_path = line.strip() and not line.startswith(("#", "!")) and not is_glob(line)
+            if is_path and not any(map(patterns_of(workspace, [line]).hides, paths)):
+                shown = printable_name(RelativePath(line.strip()))
+                yield Finding("ignored", "look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
+
+
+def _below(workspace: Path) -> Iterator[str]:
+    """Yield the paths of what is in a workspace, those of folders with a `/` behind."""
+    for folder, folders, files in os.walk(workspace):
+        at = Path(folder).relative_to(workspace)
+        yield from (f"{at / name}/" for name in folders)
+        yield from (str(at / name) for name in files)
+
+
+MOST_PATHS: Final = 20_000
 MOST_SHOWN: Final = 10
 """Of one agent: who mends these asks again."""
 _HINT: Final = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
