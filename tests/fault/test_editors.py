@@ -425,7 +425,9 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     assert not stage.finds("hemlock")
     removal = stage.status().get("massRemoval")
     assert removal is not None
-    assert (removal["files"], removal["left"]) == (600, 502)
+    # while git deletes them a look may find some gone, and they go earlier by as much
+    assert removal["files"] > 502
+    assert removal["files"] + removal["left"] == 1102
     stage.converges()
 
 

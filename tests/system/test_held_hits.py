@@ -10,6 +10,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.fault.stage import NEITHER, Stage
+from tests.waiting import eventually
 
 MAPLE = "# Trees\n\nThe maple stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\n"
 
@@ -127,9 +128,8 @@ def test_other_encodings_and_control_bytes_move_like_any_text(stage: Stage, enco
 def test_touched_file_is_told_as_it_was(stage: Stage) -> None:
     os.utime(stage.memory / "trees.md")
     stage.write("memory/trees.md", MAPLE)
-    reply = ask(stage)
-    assert [hit["path"] for hit in reply["results"]] == ["memory/trees.md"]
-    assert reply["health"]["complete"] is True
+    assert [hit["path"] for hit in ask(stage)["results"]] == ["memory/trees.md"]
+    eventually(lambda: ask(stage)["health"]["complete"] is True)
 
 
 def test_deleted_note_is_not_told_by_the_very_next_answer(stage: Stage) -> None:

@@ -303,6 +303,9 @@ def name_what_there_is(case: Case[Any]) -> None:
     for part in (case.path_parameters, case.query, case.body):
         if isinstance(part, dict):
             part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
+            if case.path == "/v1/verify":
+                # no other call takes the citation of a note
+                part["citation"] = KNOWN["target"]
             if "id" in part:
                 # what is to be taken back is named in one way
                 part.pop("run", None)
