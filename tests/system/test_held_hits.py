@@ -199,7 +199,7 @@ def test_emptied_note_is_owed(stage: Stage) -> None:
 
 def test_renamed_note_is_not_told_by_its_old_name(stage: Stage) -> None:
     (stage.memory / "trees.md").rename(stage.memory / "plants.md")
-    assert told(stage) == []
+    assert told(stage) in ([], ["memory/plants.md"])
     stage.sync()
     assert told(stage) == ["memory/plants.md"]
 
@@ -209,8 +209,8 @@ def test_swapped_notes_are_told_by_the_right_names(stage: Stage) -> None:
     one.rename(aside)
     two.rename(one)
     aside.rename(two)
-    assert told(stage) == []
-    # the question above may have had them read anew
+    # a question has them read anew, and may have time to tell what it finds
+    assert told(stage) in ([], ["memory/first.md"])
     assert told(stage, "lease birch") in ([], ["memory/trees.md"])
     stage.sync()
     assert told(stage) == ["memory/first.md"]
