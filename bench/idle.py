@@ -9,7 +9,7 @@ from bench.corpus import write_notes
 from bench.measurement import Aim, Bench, Row
 from bench.stage import MIB, agent, cpu_seconds, resident, running, settle
 from bench.timing import Stopwatch, poll
-from memoryd.replies.status import WorkerReply
+from memoryd.replies.models import WorkerReply
 from tests.daemon import RunningDaemon
 
 CPU_AIM = Aim(0.5)

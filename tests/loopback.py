@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from memoryd.config.limits import USUAL_PORT
-from memoryd.replies.status import PortReply
+from memoryd.replies.daemon import PortReply
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 

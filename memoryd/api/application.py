@@ -1,13 +1,14 @@
 """The app that serves the table of calls, and nothing beside it, behind the gate."""
 
+import functools
 import re
 from collections.abc import Sequence
 
+import msgspec
 from fastapi import Depends, FastAPI, Request
-from fastapi.datastructures import Default
 from fastapi.routing import APIRoute
 from starlette.convertors import Convertor, register_url_convertor
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from memoryd import __version__
 from memoryd.api import openapi, problems
@@ -15,7 +16,7 @@ from memoryd.api.access import AllServices, Services
 from memoryd.api.http.body import DecodedRoute
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.sockets import PORT
-from memoryd.api.routes import TABLE, Row, Served
+from memoryd.api.routes import TABLE, Handler, Row, Served
 from memoryd.errors import Denied, NotFound
 
 
@@ -53,18 +54,31 @@ def install(app: FastAPI, table: Sequence[Row]) -> None:
         app.add_api_route(
             # a name that holds a slash is a name all the same, and of nothing that there is
             re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path),
-            row.handler,
+            _answering(row.handler, row.status),
             methods=[row.method],
             summary=row.summary,
             status_code=row.status,
-            # said only where it must be: FastAPI writes models as JSON by a shorter way where nobody chose a class
-            response_class=row.replies or Default(JSONResponse),
+            response_model=None,
+            response_class=row.replies or JSONResponse,
             include_in_schema=row.is_described,
         )
     for route in app.routes:
         calls = {(it, route.path_format) for it in route.methods or ()} if isinstance(route, APIRoute) else None
         if calls is None or not calls <= rows.keys():
             raise ValueError(f"the app answers what does not stand in the table: {route}")
+
+
+def _answering(handler: Handler, status: int) -> Handler:
+    """Have the reply of a handler, a TypedDict, written as JSON: it is what its type says, and nobody looks again."""
+
+    @functools.wraps(handler)
+    async def answer(**given: object) -> Response:
+        reply = await handler(**given)
+        if isinstance(reply, Response):
+            return reply
+        return Response(msgspec.json.encode(reply), status, media_type="application/json")
+
+    return answer
 
 
 def _check_served(served: Served, *, is_port: bool) -> None:

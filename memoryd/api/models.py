@@ -1,16 +1,19 @@
-"""Shapes of requests and replies: camelCase JSON, unknown keys refused in requests.
+"""Shapes of requests, which refuse unknown keys, and what several replies have in common; `replies` declares these.
 
 The docstring of a field is its description in OpenAPI and on the reference page.
 """
 
-from datetime import datetime
-from typing import Annotated
+from collections.abc import Iterable, Set
+from typing import Annotated, TypedDict, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from memoryd.domain.clock import rfc3339
+from memoryd.domain.memories.abstracts import NearCopies
 from memoryd.domain.memories.bundle import Encoding
-from memoryd.domain.text.sanitizing import Flag
+from memoryd.replies.knowledge import NearCopiesReply
+from memoryd.replies.search import FallbackReply
 from memoryd.search.protocol import Fallback
 from memoryd.wire import ErrorCode, SyncGoal
 
@@ -35,13 +38,7 @@ class Request(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
 
 
-class Reply(BaseModel):
-    """A reply body; fields may be added in later versions."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
-
-
-class ErrorBody(Reply):
+class ErrorBody(TypedDict):
     """What went wrong, and one sentence on what to do."""
 
     code: ErrorCode
@@ -52,68 +49,32 @@ class ErrorBody(Reply):
     """What to do about it; may be empty."""
 
 
-class ErrorReply(Reply):
+class ErrorReply(TypedDict):
     """Every failure."""
 
     error: ErrorBody
     """What went wrong."""
 
 
-class HealthReply(Reply):
-    """`ready` says that the first scan of every workspace is done."""
-
-    ok: bool
-    """Always true: what answers, is up."""
-    ready: bool
-    """Whether the first scan of every workspace is done."""
+Told = TypeVar("Told")
 
 
-class FallbackReply(Reply):
-    """Which engine was left, why and since when."""
+def present(kind: type[Told], /, **values: object) -> Told:
+    """Return a reply of a kind, a TypedDict, without the keys that may be left out and have no value."""
+    required: Set[str] = kind.__required_keys__  # type: ignore[attr-defined]  # what a TypedDict has
+    return cast("Told", {key: value for key, value in values.items() if value is not None or key in required})
 
-    from_: Annotated[str, Field(alias="from")]
-    """The engine or provider that should have answered."""
-    reason: str
-    """Why it does not."""
-    since: datetime
-    """When it was left, ISO 8601."""
+
+def near_copies_replies(found: Iterable[NearCopies]) -> list[NearCopiesReply]:
+    """Return how memories that say nearly the same are told."""
+    return [NearCopiesReply(newer=one.newer, older=one.older) for one in found]
 
 
 def fallback_reply(fallback: Fallback | None) -> FallbackReply | None:
     """Return how a stand-in is told."""
     if fallback is None:
         return None
-    return FallbackReply(from_=fallback.left, reason=fallback.reason, since=fallback.since)
-
-
-class FileReply(Reply):
-    """Lines of a document; `nextFrom` continues it behind them.
-
-    A line too long for one reply is cut: `nextColumn` is where the rest of line `from` begins.
-    """
-
-    path: str
-    """The document as search names it: relative to the workspace, or `qmd/<collection>/<path>`."""
-    text: str
-    """The lines with their ends, 12,000 characters at most."""
-    from_: Annotated[int, Field(alias="from")]
-    """The number of the first line of `text`, from 1."""
-    lines: int
-    """How many lines `text` touches; 0 beyond the end of the document."""
-    column: int
-    """The number of the first character of `text` in line `from`, from 1."""
-    total_lines: int
-    """How many lines the whole document has."""
-    sha256: str
-    """SHA-256 of all bytes of the document, 64 hexadecimal digits."""
-    truncated: bool
-    """Whether the document goes on behind `text`."""
-    next_from: int | None
-    """The number of the line that goes on behind `text`; null if there is none."""
-    next_column: int | None
-    """The number of the character where the rest of line `from` begins; null unless the line was cut."""
-    flags: list[Flag]
-    """What a reader of `text` cannot see, or could take for ours."""
+    return FallbackReply({"from": fallback.left, "reason": fallback.reason, "since": rfc3339(fallback.since)})
 
 
 class SyncRequest(Request):
@@ -126,21 +87,6 @@ class SyncRequest(Request):
     """How long to wait at most, in milliseconds; null: 30 seconds."""
 
 
-class SyncReply(Reply):
-    """`complete` is false when the time ran out before the wait was over, or when, for a `reason`, it never will be."""
-
-    pending_files: int
-    """How many files are still to be read, renamed or removed."""
-    pending_embeddings: int
-    """How many passages are still to get a vector."""
-    generation: int
-    """How many changes were committed to the index since the start of the daemon."""
-    complete: bool
-    """Whether what was waited for is so; true if nothing was."""
-    reason: str | None = None
-    """Why it will not be as things are; null if it is, or is merely not done yet."""
-
-
 class ReindexRequest(Request):
     """`force` reads and cuts every file anew, `embeddings` makes every vector anew."""
 
@@ -149,14 +95,3 @@ class ReindexRequest(Request):
     """Read and cut every file anew, also those that have not changed."""
     embeddings: bool = False
     """Make every vector anew."""
-
-
-class ReindexReply(Reply):
-    """The work goes on in the background; follow it in status or events."""
-
-    pending_files: int
-    """How many files are still to be read, renamed or removed."""
-    pending_embeddings: int
-    """How many passages are still to get a vector."""
-    generation: int
-    """How many changes were committed to the index since the start of the daemon."""

@@ -8,18 +8,20 @@ import ast
 import contextlib
 import copy
 import inspect
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, get_type_hints, is_typeddict
 
+import msgspec
 from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 from starlette.responses import JSONResponse
 
-from memoryd.api.models import ErrorReply, Reply
+from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
 
 _ALWAYS: Final = {
@@ -36,7 +38,8 @@ _ALWAYS: Final = {
 }
 _BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
 
-_SHAPE_AT: Final = "#/components/schemas/{model}"
+_SHAPE_AT: Final = "#/components/schemas/{name}"
+_REPLIES: Final = "memoryd.replies."
 
 
 def install(app: FastAPI) -> None:
@@ -45,8 +48,8 @@ def install(app: FastAPI) -> None:
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
             schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
-            schema = _with_our_errors(schema)
-            describe_fields(schema)
+            _add_replies(schema, [route for route in app.routes if isinstance(route, APIRoute)])
+            _describe_requests(schema["components"]["schemas"])
             app.openapi_schema = schema
         return app.openapi_schema
 
@@ -59,37 +62,76 @@ async def describe(request: Request) -> JSONResponse:
     return JSONResponse(app.openapi())
 
 
-def _with_our_errors(schema: dict[str, Any]) -> dict[str, Any]:
-    """Put ours in the place of the framework's.
-
-    They are written here, and not told to the framework, which would make a validator of each for each route at the
-    start, for replies that it never sends.
-    """
-    replies = {str(status): _error_reply(text) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
-    for path in schema["paths"].values():
-        for operation in path.values():
-            operation["responses"].pop("422", None)
-            operation["responses"].update(copy.deepcopy(replies))
+def _add_replies(schema: dict[str, Any], routes: Iterable[APIRoute]) -> None:
+    """Put in the shape of each reply, and the errors, which are ours: the framework never sends its own."""
+    errors = {str(status): _content(text, ErrorReply) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
+    kinds: list[type] = [ErrorReply]
+    for route in routes:
+        operation = schema["paths"].get(route.path_format, {}).get(min(route.methods or ("",)).lower())
+        if operation is None:
+            continue
+        kind: Any = get_type_hints(inspect.unwrap(route.endpoint)).get("return")
+        if is_typeddict(kind):
+            operation["responses"][str(route.status_code)] = _content("Successful Response", kind)
+            kinds.append(kind)
+        operation["responses"].pop("422", None)
+        operation["responses"].update(copy.deepcopy(errors))
     shapes = schema["components"]["schemas"]
     for name in ("HTTPValidationError", "ValidationError"):
         shapes.pop(name, None)
-    _, ours = models_json_schema([(ErrorReply, "serialization")], ref_template=_SHAPE_AT)
-    schema["components"]["schemas"] = dict(sorted({**shapes, **ours["$defs"]}.items()))
-    return schema
+    _, ours = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
+    told = _told_of(kinds)
+    for name, shape in ours.items():
+        # in the order in which they are declared
+        said, properties = told.get(name, {}), shape.get("properties", {})
+        shape["description"] = inspect.cleandoc(shape.get("description", ""))
+        for key in [*said, *(properties.keys() - said.keys())]:
+            properties[key] = {**properties.pop(key), "description": said.get(key, "")}
+    schema["components"]["schemas"] = dict(sorted({**shapes, **ours}.items()))
 
 
-def _error_reply(text: str) -> dict[str, Any]:
-    shape = {"$ref": _SHAPE_AT.format(model=ErrorReply.__name__)}
+def _content(text: str, kind: type) -> dict[str, Any]:
+    shape = {"$ref": _SHAPE_AT.format(name=kind.__name__)}
     return {"description": text, "content": {"application/json": {"schema": shape}}}
 
 
-def describe_fields(schema: dict[str, Any]) -> None:
-    """Give each property of the shapes of an OpenAPI schema its meaning.
+def _told_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
+    """Return the keys of replies, by the names of these, with their docstrings; none where the source is gone."""
+    declared: dict[str, tuple[list[str], dict[str, str]]] = {}
+    for module in {kind.__module__ for kind in kinds} | {name for name in sys.modules if name.startswith(_REPLIES)}:
+        with contextlib.suppress(OSError, SyntaxError):
+            declared |= _declared_in(ast.parse(inspect.getsource(sys.modules[module])))
+
+    def all_of(name: str) -> dict[str, str]:
+        above, own = declared.get(name, ([], {}))
+        return {key: text for base in above for key, text in all_of(base).items()} | own
+
+    return {name: all_of(name) for name in declared}
+
+
+def _declared_in(tree: ast.Module) -> Iterator[tuple[str, tuple[list[str], dict[str, str]]]]:
+    """Yield each class with what stands above it and what its docstrings say; of a key that is a keyword, its dict."""
+    for node, below in pairwise([*tree.body, ast.Pass()]):
+        if isinstance(node, ast.ClassDef):
+            yield node.name, ([ast.unparse(base) for base in node.bases], dict(_said(node.body)))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(below, ast.Expr):
+            keys = [ast.literal_eval(key) for one in node.value.args[1:] for key in getattr(one, "keys", ())]
+            yield ast.unparse(node.targets[0]), ([], dict.fromkeys(keys, ast.literal_eval(below.value)))
+
+
+def _said(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a class with their docstrings."""
+    for field, below in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+            yield ast.unparse(field.target), inspect.cleandoc(ast.literal_eval(below.value))
+
+
+def _describe_requests(shapes: dict[str, Any]) -> None:
+    """Give each property of a request its meaning.
 
     Where the program was replaced while it runs, its source is gone, and what cannot be read is left out.
     """
-    shapes = schema["components"]["schemas"]
-    for model in _models(RequestModel, Reply):
+    for model in _models(RequestModel):
         if model.__name__ not in shapes:
             # what others have in common is no shape by itself
             continue
@@ -99,20 +141,17 @@ def describe_fields(schema: dict[str, Any]) -> None:
             properties[field.alias or name]["description"] = text
 
 
-def _models(*bases: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for base in bases:
-        yield base
-        yield from _models(*base.__subclasses__())
+def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    yield base
+    for below in base.__subclasses__():
+        yield from _models(below)
 
 
 def _docstrings(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a model and of those above it, the uppermost first, with their docstrings."""
     for kind in reversed(model.__mro__):
-        if issubclass(kind, RequestModel | Reply):
-            body = _body_of(kind)
-            for field, below in pairwise(body):
-                if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-                    yield ast.unparse(field.target), inspect.cleandoc(ast.literal_eval(below.value))
+        if issubclass(kind, RequestModel):
+            yield from _said(_body_of(kind))
 
 
 def _body_of(kind: type[BaseModel]) -> list[ast.stmt]:

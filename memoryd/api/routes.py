@@ -15,7 +15,6 @@ from memoryd.api import metrics, openapi
 from memoryd.api.calls import (
     changes,
     core,
-    disagreements,
     entities,
     forget,
     index,
@@ -186,8 +185,8 @@ TABLE: Final = (
     Row(
         "POST", f"{API}/reflect", Who.OWNER, reflect.reflect, "Bring pages and opinions up to date", deadline=REFLECTING
     ),
-    Row("GET", f"{API}/disagreements", Who.OWNER, disagreements.disagreements, "List what may contradict what"),
-    Row("POST", f"{API}/disagreements/{{disagreement}}", Who.OWNER, disagreements.settle, "Say which of two holds"),
+    Row("GET", f"{API}/disagreements", Who.OWNER, memories.disagreements, "List what may contradict what"),
+    Row("POST", f"{API}/disagreements/{{disagreement}}", Who.OWNER, memories.settle, "Say which of two holds"),
     Row("GET", f"{API}/proposals", Who.OWNER, reflect.proposals, "List changes that wait for the owner"),
     Row("GET", f"{API}/proposals/{{proposal}}", Who.OWNER, reflect.proposal, "Show a proposal"),
     Row("POST", f"{API}/proposals/{{proposal}}/accept", Who.OWNER, reflect.accept, "Write what a proposal says"),

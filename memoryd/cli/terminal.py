@@ -10,7 +10,7 @@ from typing import TextIO
 import click
 
 from memoryd.domain.expressions import expression
-from memoryd.replies.status import OutstandingReply
+from memoryd.replies.models import OutstandingReply
 
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
 _ESCAPES = expression(

@@ -20,7 +20,7 @@ from memoryd.replies.conversations import (
     SessionSyncReply,
     TurnReply,
 )
-from memoryd.replies.search import Encode
+from memoryd.replies.recall import Encode
 
 FORGET_MS = 120_000
 """How long a forgetting may take: the words of a large index are written anew."""

@@ -10,12 +10,10 @@ from urllib.parse import quote
 
 from memoryd.client.connection import DaemonConnection, target
 from memoryd.client.conversation_calls import FORGET_MS
+from memoryd.replies.changes import CoreEditReply, CoreReply, ForgetReply, VerifyReply
 from memoryd.replies.conversations import CaptureReply
 from memoryd.replies.memories import (
-    CoreEditReply,
-    CoreReply,
     ExportReply,
-    ForgetReply,
     ImportReply,
     MemoryAddReply,
     MemoryDecayReply,
@@ -28,7 +26,6 @@ from memoryd.replies.memories import (
     MemoryStatsReply,
     MemoryWhyReply,
     RetainReply,
-    VerifyReply,
 )
 
 

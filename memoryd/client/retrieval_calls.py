@@ -9,6 +9,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from memoryd.client.connection import DaemonConnection, target
+from memoryd.replies.changes import ChangesReply, UndoReply
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
     DisagreementsReply,
@@ -23,12 +24,10 @@ from memoryd.replies.knowledge import (
     ReflectReply,
     SettledReply,
 )
-from memoryd.replies.memories import ChangesReply, UndoReply
+from memoryd.replies.recall import Encode, RecallReply
 from memoryd.replies.search import (
-    Encode,
     FileReply,
     HealthReply,
-    RecallReply,
     ReindexReply,
     ReloadReply,
     SearchReply,

@@ -1,9 +1,21 @@
 """Clocks: whether the machine slept, the process was stopped or the time was set; and debouncing a stream of events."""
 
+from datetime import datetime
+from typing import overload
+
 from msgspec import Struct
 
 TOLERANCE = 1.0
 """Seconds: a busy machine is late too, and a file's times are trusted only if it was read two seconds after."""
+
+
+@overload
+def rfc3339(moment: datetime) -> str: ...
+@overload
+def rfc3339(moment: datetime | None) -> str | None: ...
+def rfc3339(moment: datetime | None) -> str | None:
+    """Write an instant as RFC 3339 does, such as `2026-01-30T18:16:00Z`; None stays None."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
 class Clocks(Struct, frozen=True):

@@ -287,10 +287,10 @@ def without_titles(schema: Any) -> Any:
     return {key: without_titles(value) for key, value in schema.items() if key != "title" or isinstance(value, dict)}
 
 
-def shown(text: str, flags: list[str] | None = None) -> tuple[str, list[str] | None]:
+def shown(text: str, flags: Sequence[str] = ()) -> tuple[str, list[str] | None]:
     """Return a text without signs that nobody sees, and its flags, to which these belong; None for none."""
     clean = visible_text(text)
-    found = [*(flags or []), *(str(flag) for flag in text_flags(text))]
+    found = [*flags, *(str(flag) for flag in text_flags(text))]
     if clean != text.replace("\r\n", "\n").replace("\r", "\n"):
         found.append(str(Flag.INVISIBLE))
     return clean, list(dict.fromkeys(found)) or None

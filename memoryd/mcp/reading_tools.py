@@ -24,7 +24,8 @@ from memoryd.mcp.caller import ToolCaller
 from memoryd.replies.conversations import SessionLinesReply
 from memoryd.replies.knowledge import ProposalReply
 from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply
-from memoryd.replies.search import HitReply, RecallItemReply, RecallReply, SearchHealth, SearchReply
+from memoryd.replies.recall import RecallItemReply, RecallReply
+from memoryd.replies.search import HitReply, SearchHealth, SearchReply
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
 PROPOSALS_SHOWN = 20
@@ -400,5 +401,5 @@ def _within(answer: ReadText, limit: int, column: int) -> ReadText:
 
 
 def _shown(answer: ReadText) -> ReadText:
-    text, flags = shown(answer.text, answer.flags)
+    text, flags = shown(answer.text, answer.flags or ())
     return answer.model_copy(update={"text": text, "flags": flags})

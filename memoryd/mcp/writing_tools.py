@@ -5,7 +5,8 @@ from memoryd.errors import InvalidRequest
 from memoryd.mcp.answers import WrittenAnswer
 from memoryd.mcp.arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments, ReplaceArguments
 from memoryd.mcp.caller import ToolCaller
-from memoryd.replies.memories import CoreEditReply, MemoryDocumentReply
+from memoryd.replies.changes import CoreEditReply
+from memoryd.replies.memories import MemoryDocumentReply
 
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
 """What an edit needs beside its text."""

@@ -1,5 +1,5 @@
-"""Shapes of the daemon's replies as decoded: plain dicts with camelCase keys; a later daemon may add keys.
+"""The replies of the API, declared once: the daemon fills them, OpenAPI describes them, clients read them.
 
-Each is the twin of the API's model of the same name, so that a client needs neither pydantic nor the daemon's code; a
-test compares the two. Times are ISO 8601.
+They are plain dicts with camelCase keys; a later daemon may add keys. Times are RFC 3339. The docstring below a key is
+its description in OpenAPI and on the reference page.
 """

@@ -1,5 +1,6 @@
 """One gate before every route that returns memory text: who is let in, and that nobody passes beside it."""
 
+import inspect
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -392,7 +393,7 @@ def test_route_that_is_not_in_the_table_is_not_served() -> None:
 def test_app_is_made_of_the_table_without_a_daemon() -> None:
     app = application()
     served = [route for route in app.routes if isinstance(route, APIRoute)]
-    assert [(route.path_format, route.endpoint) for route in served] == [
+    assert [(route.path_format, inspect.unwrap(route.endpoint)) for route in served] == [
         (row.path, row.handler) for row in routes.TABLE
     ]
     assert "/v1/search" in app.openapi()["paths"]

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from memoryd.client import Client
+from memoryd.replies.models import EmbedderReply
 from memoryd.replies.search import SearchReply
-from memoryd.replies.status import EmbedderReply
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies.status import HeartbeatReply
+from memoryd.replies.daemon import HeartbeatReply
 from memoryd.wire import Exit
 from tests.fault.faults import spawn_program
 from tests.fault.stage import EVENTS_ONLY, Stage

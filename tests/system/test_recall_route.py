@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from memoryd.errors import Disabled, InvalidRequest
-from memoryd.replies.search import RecallItemReply, RecallReply
+from memoryd.replies.recall import RecallItemReply, RecallReply
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.replies.status import TextModelReply
+from memoryd.replies.models import TextModelReply
 from tests.contract.chat_server import ChatServer
 from tests.contract.embedding_server import Asked, Reply
 from tests.contract.served_chat import served

@@ -14,8 +14,9 @@ import psutil
 import pytest
 
 from memoryd.client import Client
+from memoryd.replies.models import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
-from memoryd.replies.status import AgentStatus, RerankerReply, WorkerReply
+from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually

@@ -26,7 +26,7 @@ from memoryd.api.routes import TABLE, Served
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.errors import NotFound
-from memoryd.replies.status import PortReply
+from memoryd.replies.daemon import PortReply
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
 from tests.loopback import free_port

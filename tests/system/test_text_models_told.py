@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies.status import AgentStatus, TextModelReply
+from memoryd.replies.models import TextModelReply
+from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_chat import write_chat_model
 from tests.waiting import eventually

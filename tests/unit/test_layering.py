@@ -10,12 +10,26 @@ from graphlib import CycleError, TopologicalSorter
 from memoryd.cli.main import COMMANDS
 from tests.package_trees import TREES
 
-ORDER = ["errors", "log", "wire", "domain", "retry", "config", "files", "store", "moving", "sidecar", "models", "embed"]
+ORDER = [
+    "errors",
+    "log",
+    "wire",
+    "replies",
+    "domain",
+    "retry",
+    "config",
+    "files",
+    "store",
+    "moving",
+    "sidecar",
+    "models",
+    "embed",
+]
 ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
 WINGS = ("", "text", "ranking", "memories", "sessions")
 """The parts of the domain, in their order; the first is the files beside its folders."""
-OTHER_SIDE = {"client", "replies", "mcp", "hooks", "service", "cli"}
-ABOVE_OTHER_SIDE = {"errors", "wire", "config", "domain"}
+OTHER_SIDE = {"client", "mcp", "hooks", "service", "cli"}
+ABOVE_OTHER_SIDE = {"errors", "wire", "replies", "config", "domain"}
 ALLOWED = {("errors", "wire")}
 """An exception carries its wire code."""
 IN_REACH_OF_COMMANDS = {"files", "log"}

@@ -9,81 +9,20 @@ from pydantic import Field
 
 from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.models import AgentId, Reply, Request, Whole
+from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.citations import holds_turns
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.replies.changes import (
+    ChangedLinesReply,
+    ChangeReply,
+    ChangesReply,
+    UndoneReply,
+    UndoReply,
+    WrittenSessionReply,
+)
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 from memoryd.wire import CHANGES_MAX, POSITION_MAX
-
-
-class ChangedLinesReply(Reply):
-    """Lines that were put in the place of others."""
-
-    line: int
-    """Where, from 1, in the file as it was after the change."""
-    removed: list[str]
-    """The lines that went."""
-    added: list[str]
-    """The lines that came."""
-
-
-class ChangeReply(Reply):
-    """A change of one file."""
-
-    id: int
-    """Its number."""
-    at: datetime
-    """When it was made."""
-    by: str
-    """What made it: `retain`, `core`, `reflect`, `proposal`, `forget`, `entities`, `memories`, `capture`, `tiers`,
-    `import` or `undo`."""
-    agent: str | None
-    """The agent that asked for it; null: the owner, or a schedule."""
-    why: str
-    """Why, in one sentence."""
-    path: str
-    """The file; empty: none, but the touches and tiers that the ledger keeps."""
-    run: str | None
-    """What names all changes of one act; null: it was the only one."""
-    state: str
-    """`done`, `undone`, or `unknown`: a kill came in between, and the file was edited since."""
-    undoes: int | None
-    """The change that it took back; null: none."""
-    undoable: bool
-    """Whether its lines are kept, so that it can be taken back where they still stand."""
-    hash_before: str | None
-    """The SHA-256 of the file before; null: there was none, empty: something of it is forgotten."""
-    hash_after: str | None
-    """The SHA-256 of the file after; null: there is none, empty: something of it is forgotten."""
-    standing: bool | None
-    """Whether the file has these bytes now: if not, and no later change is listed, somebody else wrote it; null:
-    nobody looked."""
-    lines: list[ChangedLinesReply]
-    """What differs; empty where it is not kept or not asked for, and of what was forgotten."""
-
-
-class WrittenSessionReply(Reply):
-    """A session of questions and answers that was written."""
-
-    session: str
-    """What names it: `session:ID`."""
-    at: datetime
-    """When something was said in it last."""
-    turns: int
-    """How many turns it holds."""
-    undo: str
-    """The command of `memoryctl` that takes it out of everything."""
-
-
-class ChangesReply(Reply):
-    """Changes, the newest first."""
-
-    changes: list[ChangeReply]
-    """The changes."""
-    sessions: list[WrittenSessionReply]
-    """With `by=qa` the sessions of questions and answers, else none."""
-    trouble: list[str]
-    """What should be looked at, one sentence each."""
 
 
 class UndoRequest(Request):
@@ -98,24 +37,6 @@ class UndoRequest(Request):
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks; null: no session."""
     agent: AgentId = None
-
-
-class UndoneReply(Reply):
-    """A change that was taken back, or would be."""
-
-    change: ChangeReply
-    """The change as it was."""
-    undone_by: int | None
-    """The change that took it back; null on a dry run, or where the ledger cannot be used."""
-
-
-class UndoReply(Reply):
-    """What was taken back, the newest first."""
-
-    undone: list[UndoneReply]
-    """The changes."""
-    dry_run: bool
-    """Whether nothing was written."""
 
 
 QA = "qa"
@@ -158,16 +79,18 @@ async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> Undo
     admitted = caller.admit(request.agent, request.session_key)
     undone = await memories.retained(admitted).changes.undo(request.id, request.run, is_dry_run=request.dry_run)
     rows = [
-        UndoneReply(change=_encoded(one.row), undone_by=(one.by.id or None) if one.by is not None else None)
+        UndoneReply(change=_encoded(one.row), undoneBy=(one.by.id or None) if one.by is not None else None)
         for one in undone
     ]
-    return UndoReply(undone=rows, dry_run=request.dry_run)
+    return UndoReply(undone=rows, dryRun=request.dry_run)
 
 
 async def _sessions(room: KeptConversations, since: float, path: str) -> list[WrittenSessionReply]:
     """Return the sessions of questions and answers, that which was written last first."""
     return [
-        WrittenSessionReply(session=one.path, at=one.ended, turns=one.turns or 0, undo=f"sessions forget {one.path}")
+        WrittenSessionReply(
+            session=one.path, at=rfc3339(one.ended), turns=one.turns or 0, undo=f"sessions forget {one.path}"
+        )
         for one in await room.all()
         if holds_turns(one.path) and one.ended is not None and one.ended.timestamp() >= since
         if path in ("", one.path)
@@ -180,7 +103,7 @@ def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, b
     lines = [ChangedLinesReply(line=hunk.line, removed=list(hunk.removed), added=list(hunk.added)) for hunk in shown]
     return ChangeReply(
         id=row.id,
-        at=datetime.fromtimestamp(row.at, UTC),
+        at=rfc3339(datetime.fromtimestamp(row.at, UTC)),
         by=row.writer,
         agent=row.agent or None,
         why=row.why,
@@ -189,8 +112,8 @@ def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, b
         state=row.state,
         undoes=row.undoes or None,
         undoable=row.hunks is not None,
-        hash_before=_told_hash(row.hash_before),
-        hash_after=_told_hash(row.hash_after),
+        hashBefore=_told_hash(row.hash_before),
+        hashAfter=_told_hash(row.hash_after),
         standing=None if standing is None else standing.get(row.id),
         lines=lines,
     )

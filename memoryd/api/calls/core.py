@@ -6,28 +6,12 @@ from pydantic import Field
 
 from memoryd.agents.retained.core import AgentCore, EditedCore
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.models import AgentId, Reply, Request
+from memoryd.api.models import AgentId, Request
+from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.wire import CORE_CHARS_MAX
 
 CoreText = Annotated[str, Field(max_length=CORE_CHARS_MAX)]
 SeenHash = Annotated[str, Field(max_length=64)]
-
-
-class CoreReply(Reply):
-    """The core file as it stands."""
-
-    path: str
-    """The file: `MEMORY.md`, or `memory.md` where only that is there."""
-    text: str
-    """What stands in it; empty where there is no such file yet."""
-    sha256: str
-    """The hash of its bytes, in hex, which edits take as `expected`; empty where there is no such file yet."""
-    chars: int
-    """How many characters it has."""
-    max_chars: int
-    """How many characters an edit may leave in it: `memory.core.maxChars`."""
-    soul: str
-    """What stands in `SOUL.md`, which is never edited; empty where there is none."""
 
 
 class CoreRequest(Request):
@@ -65,25 +49,6 @@ class CoreInsertRequest(CoreRequest):
     """The line below which they go, such as a heading; it stands there once."""
 
 
-class CoreEditReply(Reply):
-    """What came of an edit."""
-
-    path: str
-    """The file."""
-    sha256: str
-    """The hash of its bytes now, in hex."""
-    chars: int
-    """How many characters it has now."""
-    max_chars: int
-    """How many it may have."""
-    changed: bool
-    """Whether anything was written; false: it read so already."""
-    change: int | None
-    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
-    notes: list[str]
-    """What is to be known of it."""
-
-
 async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
     """Show the core file, and `SOUL.md` beside it."""
     found = await memories.retained(admitted).core.show()
@@ -92,7 +57,7 @@ async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
         text=found.core.text,
         sha256=found.core.sha256,
         chars=len(found.core.text),
-        max_chars=found.max_chars,
+        maxChars=found.max_chars,
         soul=found.persona,
     )
 
@@ -127,7 +92,7 @@ def _edited(found: EditedCore) -> CoreEditReply:
         path=found.change.path,
         sha256=found.change.sha256,
         chars=len(found.change.text),
-        max_chars=found.max_chars,
+        maxChars=found.max_chars,
         changed=found.change.is_written,
         change=found.change.id or None,
         notes=list(found.notes),

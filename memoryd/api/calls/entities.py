@@ -7,70 +7,16 @@ from pydantic import Field
 
 from memoryd.agents.retained.entities import KnownEntity
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.calls.opinions import OpinionReply, opinion_reply
-from memoryd.api.models import AgentId, Reply, Request
+from memoryd.api.calls.opinions import opinion_reply
+from memoryd.api.models import AgentId, Request
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import MAX_NAME
 from memoryd.memory.entities import AliasChange
+from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
 from memoryd.wire import LISTED_MAX
 
 EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
-
-
-class EntityReply(Reply):
-    """An entity, as far as the caller may know it."""
-
-    name: str
-    """Its name: the heading of its page, else as most lines write it."""
-    slug: str
-    """By which names compare; its page is `bank/entities/<slug>.md`."""
-    aliases: list[str]
-    """Other names of it, that lines write or its page gives."""
-    page: str | None
-    """The path of its page; null if there is none."""
-    memory_count: int
-    """How many memories are about it."""
-    opinion_count: int
-    """How many of them are opinions."""
-    first_seen: str | None
-    """The day on which it was first named; null if it never was."""
-    last_seen: str | None
-    """The day on which it was named last."""
-
-
-class EntitiesReply(Reply):
-    """The entities that reach the caller, those with most memories first."""
-
-    entities: list[EntityReply]
-    """The first of them."""
-    total: int
-    """How many there are."""
-
-
-class EntityMemoryReply(Reply):
-    """A memory about an entity."""
-
-    id: str
-    """Its id; lines name it by the first eight signs."""
-    kind: Kind
-    """What it says it is."""
-    content: str
-    """What it says."""
-    day: str
-    """The day of its newest line."""
-    source: str
-    """Its newest line, such as `memory/2025-11-27.md#L12`."""
-
-
-class EntityShowReply(EntityReply):
-    """An entity with what is known of it."""
-
-    memories: list[EntityMemoryReply]
-    """The newest first, as many as were asked for; opinions too."""
-    opinions: list[OpinionReply]
-    """The firmest first, as many as were asked for."""
 
 
 class EntityMergeRequest(Request):
@@ -95,25 +41,6 @@ class EntitySplitRequest(Request):
     agent: AgentId = None
 
 
-class EntityChangeReply(Reply):
-    """What was, or would be, written into the page of an entity."""
-
-    alias: str
-    """The name that is, or was, an alias."""
-    entity: str
-    """The entity that it is another name of."""
-    path: str
-    """The page."""
-    diff: str
-    """The change of the page as a unified diff; empty where nothing was to be done."""
-    written: bool
-    """Whether it was written."""
-    change: int | None
-    """The number by which it can be undone; null if there is none."""
-    note: str
-    """Why it cannot be undone; may be empty."""
-
-
 AskedEntity = Annotated[str, Path(max_length=512, description="name of the entity, or an alias, percent-encoded")]
 EntityLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
 
@@ -130,7 +57,7 @@ async def show(
     """Tell what is known of an entity: its memories, the newest first, opinions, page and aliases."""
     known, held = await memories.retained(admitted).entities.one(admitted, entity)
     return EntityShowReply(
-        **_entity(known).model_dump(),
+        **_entity(known),
         memories=[_memory(one) for one in known.memories[:limit]],
         opinions=[opinion_reply(one) for one in held[:limit]],
     )
@@ -156,10 +83,10 @@ def _entity(known: KnownEntity) -> EntityReply:
         slug=known.slug,
         aliases=list(known.others),
         page=known.page.path if known.page else None,
-        memory_count=len(known.memories),
-        opinion_count=len(known.opinions),
-        first_seen=days[0].isoformat() if days else None,
-        last_seen=days[1].isoformat() if days else None,
+        memoryCount=len(known.memories),
+        opinionCount=len(known.opinions),
+        firstSeen=days[0].isoformat() if days else None,
+        lastSeen=days[1].isoformat() if days else None,
     )
 
 
@@ -167,7 +94,7 @@ def _memory(memory: Memory) -> EntityMemoryReply:
     newest = memory.sources[0]
     return EntityMemoryReply(
         id=memory.id,
-        kind=memory.kind,
+        kind=memory.kind.value,
         content=memory.line.text,
         day=newest.day.isoformat(),
         source=str(Citation(newest.path, newest.start_line, newest.end_line)),

@@ -1,14 +1,15 @@
 """`/v1/forget` and `/v1/verify`: take a memory out of everything, and check a citation."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Query
 from pydantic import Field
 
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.models import AgentId, Reply, Request
+from memoryd.api.models import AgentId, Request
 from memoryd.domain.memories.book import Memory
 from memoryd.memory.forgetting.planning import NOWHERE, ForgottenReceipt
+from memoryd.replies.changes import ForgetReply, ForgottenMemoryReply, VerifyReply
 
 
 class ForgetRequest(Request):
@@ -21,67 +22,6 @@ class ForgetRequest(Request):
     """Say only what would go."""
     undoable: bool = False
     """Hold the lines in the ledger for 24 hours, out of every answer, so that `undo` brings them back."""
-
-
-class ForgottenMemoryReply(Reply):
-    """One memory that goes."""
-
-    id: str
-    """Its id."""
-    content: str | None
-    """What it says; null once it is forgotten."""
-    scope: str | None
-    """Whom it is for, such as `agent:other`; null: every agent on the workspace."""
-    citations: list[str]
-    """The lines that state it."""
-
-
-class ForgetReply(Reply):
-    """What was forgotten, or would be: counts, and what nobody here can reach."""
-
-    forgotten: bool
-    """Whether it was; false with `dryRun`, and while anything is `unfinished`."""
-    memories: list[ForgottenMemoryReply]
-    """The memories that went, or would."""
-    lines: list[str]
-    """All lines of notes that went, or would, as citations."""
-    turns: list[str]
-    """Turns of conversations in which the words were, or would be, replaced by `[forgotten]`."""
-    files: int
-    """Notes that were written."""
-    changes: list[int]
-    """Changes that `undo` takes back within 24 hours; empty unless `undoable`."""
-    purged_changes: int
-    """Earlier changes that told it, and cannot be undone any more; of others only its lines went from the ledger."""
-    purged_proposals: int
-    """Proposals that went, for their text had it."""
-    purged_answers: int
-    """Answers that were held for a week and went, for their text had it."""
-    purged_steps: int
-    """Rows about it that went from the ledger, such as steps of opinions."""
-    unfinished: list[str]
-    """What could not go yet and why, in sentences; it goes as soon as it can."""
-    stays: list[str]
-    """What is out of reach, in sentences."""
-
-
-class VerifyReply(Reply):
-    """What became of a citation."""
-
-    citation: str
-    """What was asked for."""
-    state: Literal["verified", "moved", "edited", "gone"]
-    """Whether the lines say what they said, stand elsewhere, say something else, or are no more."""
-    now: str | None
-    """Where the memory stands, or what stands on the lines now, with its mark; null if nothing is known."""
-    id: str | None
-    """The id of that memory; null if there is none."""
-    content: str | None
-    """What it says; null if there is none."""
-    superseded_by: list[str]
-    """Ids of newer versions of the memory."""
-    note: str | None
-    """What the answer cannot know, in a sentence; null if there is nothing to say."""
 
 
 VerifiedCitation = Annotated[
@@ -107,7 +47,7 @@ async def verify(citation: VerifiedCitation, admitted: AdmittedByQuery, memories
         now=None if found.now is None else str(found.now),
         id=None if memory is None else memory.id,
         content=None if memory is None else memory.line.text,
-        superseded_by=list(done.superseded_by),
+        supersededBy=list(done.superseded_by),
         note=found.note or None,
     )
 
@@ -121,10 +61,10 @@ def _receipt(receipt: ForgottenReceipt) -> ForgetReply:
         turns=list(receipt.turns or plan.elsewhere.turns),
         files=receipt.files,
         changes=list(receipt.changes),
-        purged_changes=purged.changes,
-        purged_proposals=purged.proposals,
-        purged_answers=purged.held_answers,
-        purged_steps=purged.steps,
+        purgedChanges=purged.changes,
+        purgedProposals=purged.proposals,
+        purgedAnswers=purged.held_answers,
+        purgedSteps=purged.steps,
         unfinished=list(receipt.unfinished),
         stays=list(receipt.stays),
     )

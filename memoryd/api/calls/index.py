@@ -7,17 +7,17 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Path, Query
-from msgspec.structs import asdict
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memoryd.agents.events import Happening, Subscription
 from memoryd.agents.read import NoteExcerpt
-from memoryd.agents.sync import DEFAULT_WAIT
+from memoryd.agents.sync import DEFAULT_WAIT, OwedWork
 from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited
-from memoryd.api.models import FileReply, ReindexReply, ReindexRequest, Reply, SyncReply, SyncRequest
+from memoryd.api.models import ReindexRequest, SyncRequest
 from memoryd.errors import NotNow
 from memoryd.files.excerpts import DEFAULT_LINES, LineRange
+from memoryd.replies.search import FileReply, ReindexReply, ReloadReply, SyncReply
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
 
@@ -90,34 +90,20 @@ def file_reply(found: NoteExcerpt) -> FileReply:
     """Return the reply, which says where the document goes on."""
     asked, lines = found.asked, found.excerpt.lines
     return FileReply(
-        path=found.path,
-        text=lines.text,
-        from_=asked.first,
-        lines=lines.count,
-        column=asked.column,
-        total_lines=lines.total,
-        sha256=found.excerpt.sha256,
-        truncated=lines.next_first is not None or lines.next_column is not None,
-        next_from=lines.next_first,
-        next_column=lines.next_column,
-        flags=list(found.excerpt.flags),
+        {
+            "path": found.path,
+            "text": lines.text,
+            "from": asked.first,
+            "lines": lines.count,
+            "column": asked.column,
+            "totalLines": lines.total,
+            "sha256": found.excerpt.sha256,
+            "truncated": lines.next_first is not None or lines.next_column is not None,
+            "nextFrom": lines.next_first,
+            "nextColumn": lines.next_column,
+            "flags": [one.value for one in found.excerpt.flags],
+        }
     )
-
-
-class ReloadReply(Reply):
-    """What came of a reload; a file that cannot be taken is no failure of the call, and leaves all as it was."""
-
-    reloaded: bool
-    """Whether the file, the environment and the flags are what holds now; false leaves the configuration of before, as
-    with `dryRun`."""
-    changed: list[str]
-    """The keys that differ from before, such as `memory.citations` or `agents.list[work].workspace`."""
-    needs_restart: list[str]
-    """The keys that differ from those at the start of the daemon, and take effect when it is started again."""
-    problems: list[str]
-    """Why the configuration was not taken, one sentence each; `status` has them until a reload succeeds."""
-    notices: list[str]
-    """What to know of the configuration that holds, one sentence each."""
 
 
 IsDry = Annotated[bool, Query(alias="dryRun", description="`true`: only say what a reload would do")]
@@ -135,7 +121,7 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
     return ReloadReply(
         reloaded=done.is_reloaded,
         changed=list(done.changed),
-        needs_restart=list(done.needs_restart),
+        needsRestart=list(done.needs_restart),
         problems=list(done.problems),
         notices=list(done.notices),
     )
@@ -150,10 +136,16 @@ async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited:
     limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
     agent, is_asking = caller.agent_of(request.agent), caller.binding.is_owners
     done = await memories.sync(agent, request.wait, max(timedelta(), limit - waited), is_asking=is_asking)
-    return SyncReply(complete=done.reached.is_complete, reason=done.reached.reason or None, **asdict(done.owed))
+    return SyncReply(complete=done.reached.is_complete, reason=done.reached.reason or None, **_owed(done.owed))
 
 
 async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -> ReindexReply:
     """Look at every file again, or make every vector again, in the background."""
     agent = caller.agent_of(request.agent)
-    return ReindexReply(**asdict(await memories.reindex(agent, force=request.force, embeddings=request.embeddings)))
+    return _owed(await memories.reindex(agent, force=request.force, embeddings=request.embeddings))
+
+
+def _owed(work: OwedWork) -> ReindexReply:
+    return ReindexReply(
+        pendingFiles=work.pending_files, pendingEmbeddings=work.pending_embeddings, generation=work.generation
+    )

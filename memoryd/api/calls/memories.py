@@ -3,39 +3,116 @@
 from typing import Annotated
 
 from fastapi import Path, Query
-from msgspec.structs import asdict
+from pydantic import ConfigDict, Field
 
+from memoryd.agents.retained.disagreements import DisagreeingPair
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import RecallOptions, asked_kinds
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.calls.memory_models import (
-    DecayedMemoryReply,
-    MemoryAddReply,
-    MemoryAddRequest,
-    MemoryDecayReply,
-    MemoryDeleteReply,
-    MemoryDocumentReply,
-    MemoryEditReply,
-    MemoryEditRequest,
-    MemoryImportanceRequest,
-    MemoryListReply,
-    MemoryReplaceReply,
-    MemoryReplaceRequest,
-    MemoryReply,
-    MemorySearchReply,
-    MemorySearchRequest,
-    MemoryStatsReply,
-    MemoryWhyReply,
-    RelevanceTermsReply,
-)
 from memoryd.api.calls.recall import health_reply
-from memoryd.api.calls.reflect import NearCopiesReply
 from memoryd.api.calls.retain import kind_of
+from memoryd.api.models import AgentId, Request, Whole, near_copies_replies
+from memoryd.domain.citations import cited
+from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.disagreements import Keep
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
 from memoryd.domain.memories.edits import StatedText
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
-from memoryd.wire import LISTED_MAX, POSITION_MAX
+from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
+from memoryd.replies.memories import (
+    DecayedMemoryReply,
+    MemoryAddReply,
+    MemoryDecayReply,
+    MemoryDeleteReply,
+    MemoryDocumentReply,
+    MemoryEditReply,
+    MemoryListReply,
+    MemoryReplaceReply,
+    MemoryReply,
+    MemorySearchReply,
+    MemoryStatsReply,
+    MemoryWhyReply,
+    RelevanceTermsReply,
+)
+from memoryd.wire import LISTED_MAX, MEMORY_CHARS_MAX, POSITION_MAX, RESULTS_MAX, TAGS_MAX
+
+SNAKE = ConfigDict(alias_generator=None)
+SessionKeyOfMemory = Annotated[
+    Annotated[str, Field(max_length=512)] | None, Field(description="the session that asks; null: no session")
+]
+
+
+class MemorySearchRequest(Request):
+    """A question to memories alone."""
+
+    model_config = SNAKE
+
+    query: Annotated[str, Field(min_length=1)]
+    """The question."""
+    scope: Annotated[str, Field(max_length=200)] | None = None
+    """Only memories of this scope: `workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
+    kind: Annotated[str, Field(max_length=20)] | None = None
+    """Only memories of this network or kind."""
+    top_k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    """How many at most; null: as `memory.recall.k` has it."""
+    agent: AgentId = None
+    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+
+
+class MemoryAddRequest(Request):
+    """A memory that is to be stated."""
+
+    model_config = SNAKE
+
+    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    """What it says: plain text, or a bullet such as `W @Peter: …`."""
+    kind: Annotated[str, Field(max_length=20)] | None = None
+    """The kind of plain text, a letter or a word; null: `note`."""
+    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """How important it is, 0 to 1; null: as the kind has it."""
+    scope: Annotated[str, Field(max_length=200)] | None = None
+    """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, of a session that
+    shares the workspace its own agent."""
+    tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(max_length=TAGS_MAX)] = None
+    """Labels, one word each."""
+    pinned: bool = False
+    """Whether it is to be pinned."""
+    by_agent: bool = Field(default=False, alias="byAgent")
+    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
+    that agent at most."""
+    agent: AgentId = None
+    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+
+
+class MemoryEditRequest(Request):
+    """Who asks for an edit."""
+
+    model_config = SNAKE
+
+    agent: AgentId = None
+    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+
+
+class MemoryImportanceRequest(MemoryEditRequest):
+    """Another importance."""
+
+    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    """How important the memory is, 0 to 1."""
+
+
+class MemoryReplaceRequest(MemoryEditRequest):
+    """What a memory is replaced by."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    """What holds now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
+    are those of the memory."""
+    in_place: bool = Field(default=False, alias="inPlace")
+    """Whether its lines say it where they stand; else a new line in today's log says it, and the older ones are marked
+    as superseded."""
+    by_agent: bool = Field(default=False, alias="byAgent")
+    """Whether a model says it and not the owner, whoever's socket it asks by: what its owner said stays."""
+
 
 DIGITS = 4
 MemoryName = Annotated[str, Path(max_length=64, description="id of the memory, or its first eight signs")]
@@ -124,8 +201,8 @@ async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsRep
         by_kind=dict(found.by_kind),
         by_scope=dict(found.by_scope),
         pinned=found.pinned,
-        near_copies=[NearCopiesReply(**asdict(one)) for one in found.near_copies],
-        across_scopes=[NearCopiesReply(**asdict(one)) for one in found.across_scopes],
+        near_copies=near_copies_replies(found.near_copies),
+        across_scopes=near_copies_replies(found.across_scopes),
     )
 
 
@@ -276,4 +353,47 @@ def _edited(done: EditedDocument) -> MemoryEditReply:
         changed=done.is_changed,
         changes=list(done.changes),
         searchable=done.is_searchable,
+    )
+
+
+class SettleRequest(Request):
+    """What is to hold of two memories that disagree."""
+
+    keep: Annotated[Keep, Field(strict=False)]
+    """`newer` or `older`: that one supersedes the other; `both`: they stand beside each other."""
+    agent: AgentId = None
+
+
+PairName = Annotated[str, Path(max_length=64, description="the disagreement, by its id or that of one of its memories")]
+
+
+async def disagreements(admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100) -> DisagreementsReply:
+    """List memories that may contradict each other."""
+    found = await memories.retained(admitted).disagreements.all(admitted)
+    return DisagreementsReply(disagreements=[_reply(one) for one in found[:limit]], total=len(found))
+
+
+async def settle(disagreement: PairName, request: SettleRequest, caller: Asking, memories: Memories) -> SettledReply:
+    """Write which of two memories holds, or that both do."""
+    admitted = caller.admit(request.agent, None)
+    done = await memories.retained(admitted).disagreements.settle(disagreement, request.keep, admitted)
+    changes = [one.id for one in done.written.changes if one.id]
+    return SettledReply(**_reply(done.pair), keep=done.keep.value, changes=changes)
+
+
+def _reply(pair: DisagreeingPair) -> DisagreementReply:
+    return DisagreementReply(
+        id=pair.name, doubt=pair.doubt.value, leads=pair.leads.id, newer=_memory(pair.newer), older=_memory(pair.older)
+    )
+
+
+def _memory(memory: Memory) -> DisagreeingMemoryReply:
+    source, said = memory.sources[0], memory.line.attributes
+    return DisagreeingMemoryReply(
+        id=memory.id,
+        text=memory.line.text,
+        saidBy=None if said.provenance is None else said.provenance.value,
+        pinned=said.is_pinned,
+        recorded=memory.recorded.isoformat(),
+        source=str(cited(source.path, source.start_line, source.end_line)),
     )

@@ -1,7 +1,6 @@
 """`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again."""
 
 import time
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -10,13 +9,25 @@ from pydantic import Field
 from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, TakenTurn
 from memoryd.agents.status.figures import QaFigures
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.models import AgentId, Reply, Request, Whole
+from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs, turn_address
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import counted
 from memoryd.domain.sessions.sequences import BUDGET
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import InvalidRequest
+from memoryd.replies.conversations import (
+    QaAddReply,
+    QaContextReply,
+    QaSessionReply,
+    QaSessionsReply,
+    QaSessionTurnsReply,
+    QaStatsReply,
+    QaTopicReply,
+    QaTopicsReply,
+    QaTurnReply,
+)
 from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.wire import (
     ANSWER_CHARS_MAX,
@@ -56,85 +67,6 @@ class QaAddRequest(Request):
     agent: AgentId = None
 
 
-class QaAddReply(Reply):
-    """Where a turn went; nothing of it is stored where the session is marked "do not remember"."""
-
-    session: str | None
-    """The name of the session; null if nothing is known of it."""
-    seq: int | None = None
-    """The number of the turn in its session, from 1; null if nothing was stored."""
-    significance: float | None = None
-    """How significant the answer is, 0 to 1; null if nothing was stored."""
-    kept: bool = False
-    """Whether the answer is kept."""
-    remembered: bool = False
-    """Whether the turn was stored."""
-    topics: list[str]
-    """What the turn is about."""
-    citation: str | None = None
-    """The address of the turn, such as `session:main-20261018#Q17`; null if nothing was stored."""
-
-
-class QaTurnReply(Reply):
-    """A turn."""
-
-    session: str
-    """The name of its session."""
-    seq: int
-    """Its number in the session, from 1."""
-    q: str
-    """The question."""
-    a: str | None
-    """The answer; null if it is not kept, or does not fit into the budget."""
-    significance: float
-    """How significant the answer is, 0 to 1, also if it is not kept."""
-    timestamp: datetime
-    """When it was said, ISO 8601."""
-    topics: list[str]
-    """What it is about."""
-    citation: str
-    """Its address, such as `session:main-20261018#Q17`."""
-
-
-class QaSessionReply(Reply):
-    """A session in a list."""
-
-    session: str
-    """Its name."""
-    key: str | None
-    """The session key that it was opened with; null without one."""
-    created: datetime
-    """When it began, ISO 8601."""
-    last_activity: datetime
-    """When something was last said in it, ISO 8601."""
-    turns: int
-    """How many turns it has."""
-    answers: int
-    """How many answers are kept."""
-    remembered: bool
-    """Whether turns are stored; false where it is marked "do not remember"."""
-
-
-class QaSessionsReply(Reply):
-    """Sessions that are not in the archive, the newest first."""
-
-    sessions: list[QaSessionReply]
-    """The newest of them, `limit` at most."""
-    total: int
-    """How many there are."""
-
-
-class QaSessionTurnsReply(QaSessionReply):
-    """Turns of a session, 100 and 400,000 characters at most."""
-
-    matched: int
-    """How many turns there are of those that were asked for."""
-    sequence: list[QaTurnReply]
-    """The first of them, in order."""
-    next_seq: int | None
-    """The number of the turn that goes on behind these; null if there is none."""
-
-
 class QaContextRequest(Request):
     """What a sequence of turns is wanted for."""
 
@@ -149,19 +81,6 @@ class QaContextRequest(Request):
     budget: Annotated[Whole, Field(ge=1, le=SEQUENCE_TOKENS_MAX)] = BUDGET
     """How many tokens (estimated) it may cost: answers give way first, then the oldest turns."""
     agent: AgentId = None
-
-
-class QaContextReply(Reply):
-    """The sequence to put before an agent, and why it was chosen."""
-
-    session: str | None
-    """The session it was taken from; null if there is none."""
-    sequence: list[QaTurnReply]
-    """The turns, in order."""
-    why: str
-    """Why these, in words."""
-    took_ms: float
-    """How long it took, in milliseconds."""
 
 
 class QaMarkRequest(Request):
@@ -180,53 +99,6 @@ class QaMarkRequest(Request):
     session_key: SessionKeyText | None = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
-
-
-class QaTopicReply(Reply):
-    """A topic."""
-
-    topic: str
-    """The tag."""
-    turns: int
-    """How many turns are about it."""
-    citations: list[str]
-    """The addresses of the last of them, 20 at most."""
-
-
-class QaTopicsReply(Reply):
-    """What was talked about, in sessions that are not in the archive."""
-
-    topics: list[QaTopicReply]
-    """The topics with the most turns, `limit` at most."""
-    total: int
-    """How many topics there are."""
-
-
-class QaStatsReply(Reply):
-    """How much there is of questions and answers; what is on disk is that of the workspace, with all its agents."""
-
-    sessions: int
-    """How many sessions there are that are not in the archive."""
-    turns: int
-    """How many turns these have."""
-    answers: int
-    """How many answers are kept of these."""
-    ratio: float
-    """The share of turns whose answer is kept, 0 to 1, to two digits."""
-    archived: int
-    """How many sessions the archive has."""
-    bytes: int
-    """The size of the files but for the archive, in bytes."""
-    archive_bytes: int
-    """The size of the archive, in bytes."""
-    max_bytes: int
-    """How large all files together may be: `memory.qa.maxBytes`."""
-    full: bool
-    """Whether they are larger, so that of what is said the question alone is kept."""
-    pruned: int
-    """How many answers in the archive gave way to that bound since the start."""
-    problems: list[str]
-    """Files that are not ours or damaged, and stay as they are, each with the reason."""
 
 
 CITATIONS_SHOWN = 20
@@ -269,10 +141,10 @@ async def session(
         raise InvalidRequest(f"seq: {exc}") from exc
     found = await memories.qa(admitted).session(session, seqs=seqs, word=grep)
     return QaSessionTurnsReply(
-        **_head(found.session).model_dump(),
+        **_head(found.session),
         matched=found.matched,
         sequence=[turn_reply(found.session.id, turn) for turn in found.turns],
-        next_seq=found.next_seq,
+        nextSeq=found.next_seq,
     )
 
 
@@ -293,7 +165,7 @@ async def context(request: QaContextRequest, caller: Asking, memories: Memories)
         session=chosen,
         sequence=[turn_reply(chosen, turn) for turn in found.turns] if chosen else [],
         why=found.choice.sentence,
-        took_ms=round((time.monotonic() - began) * 1000, 2),
+        tookMs=round((time.monotonic() - began) * 1000, 2),
     )
 
 
@@ -331,7 +203,9 @@ async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -
 def _add_reply(taken: TakenTurn) -> QaAddReply:
     turn = taken.turn
     if turn is None or taken.session is None:
-        return QaAddReply(session=taken.session, topics=[])
+        return QaAddReply(
+            session=taken.session, seq=None, significance=None, kept=False, remembered=False, topics=[], citation=None
+        )
     return QaAddReply(
         session=taken.session,
         seq=turn.seq,
@@ -348,8 +222,8 @@ def _head(entry: Entry) -> QaSessionReply:
     return QaSessionReply(
         session=session.id,
         key=session.key or None,
-        created=session.created,
-        last_activity=entry.last_activity,
+        created=rfc3339(session.created),
+        lastActivity=rfc3339(entry.last_activity),
         turns=turns,
         answers=answers,
         remembered=session.is_remembered,
@@ -380,7 +254,7 @@ def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
         q=turn.question,
         a=turn.answer,
         significance=turn.significance,
-        timestamp=turn.timestamp,
+        timestamp=rfc3339(turn.timestamp),
         topics=list(turn.topics),
         citation=turn_address(name, turn.seq),
     )
@@ -395,8 +269,8 @@ def stats_reply(figures: QaFigures) -> QaStatsReply:
         ratio=figures.totals.ratio,
         archived=figures.footprint.archived,
         bytes=figures.footprint.bytes,
-        archive_bytes=figures.footprint.archive_bytes,
-        max_bytes=figures.usage.max_bytes,
+        archiveBytes=figures.footprint.archive_bytes,
+        maxBytes=figures.usage.max_bytes,
         full=figures.usage.is_full,
         pruned=figures.usage.pruned,
         problems=figures.problems.sentences,

@@ -2,23 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
 from memoryd.api.access import Asking, Memories
-from memoryd.api.calls.recall_models import (
-    EventTimeReply,
-    EvidenceReply,
-    MemorySourceReply,
-    OpinionEvidenceReply,
-    RecallExplanation,
-    RecallItemExplanation,
-    RecallItemReply,
-    RecallReply,
-    RecallRequest,
-    ReceiptReply,
-)
-from memoryd.api.calls.search import ArmReply, SearchHealth, floors_explanation, lines_reply
-from memoryd.api.models import fallback_reply
+from memoryd.api.calls.search import floors_explanation, lines_reply
+from memoryd.api.models import AgentId, Encode, Request, Whole, fallback_reply, present
 from memoryd.domain.citations import cited
 from memoryd.domain.memories import bundle as bundle_encodings
 from memoryd.domain.memories.book import MemorySource
@@ -37,6 +28,63 @@ from memoryd.memory.recall.query import (
     RecalledMemory,
     RecalledPassage,
 )
+from memoryd.replies.recall import (
+    BundleReply,
+    EventTimeReply,
+    EvidenceReply,
+    MemorySourceReply,
+    OpinionEvidenceReply,
+    RecallExplanation,
+    RecallItemExplanation,
+    RecallItemReply,
+    RecallReply,
+    ReceiptReply,
+)
+from memoryd.replies.search import ArmReply, SearchHealth
+from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
+
+Day = Annotated[str, Field(max_length=64)]
+
+
+class RecallRequest(Request):
+    """A question; what is absent comes from the configuration."""
+
+    query: Annotated[str, Field(min_length=1)]
+    """The question; `limits.maxQueryBytes` at most."""
+    agent: AgentId = None
+    k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    """How many memories and passages at most; null: as configured (`memory.recall.k`)."""
+    since: Day | None = None
+    """Only what happened on this day or later, by event time, else record time: `30d`, `2026-10-01` or ISO 8601."""
+    until: Day | None = None
+    """Only what happened on this day or earlier, likewise."""
+    as_of: Day | None = None
+    """What was true on this day, by record and event time; versions are told as they were then."""
+    known_by: Day | None = None
+    """What was known on this day, by record time."""
+    entity: Annotated[str, Field(max_length=200)] | None = None
+    """Only memories about this entity, by any of its names."""
+    kind: Annotated[str, Field(max_length=32)] | None = None
+    """Only memories of this network or exact kind: `opinion`, `preference`, …; passages have none."""
+    scope: Annotated[str, Field(max_length=200)] | None = None
+    """Only memories of this scope: `workspace`, `global`, `agent:<id>`, …"""
+    budget: Annotated[Whole, Field(ge=0, le=100_000)] | None = None
+    """Tokens of a bundle at most, estimated; null: as configured (`memory.recall.budget`)."""
+    format: Literal["items", "bundle"] = "items"
+    """`bundle`: also as text for a prompt."""
+    encode: Encode = Encoding.TEXT
+    """How a bundle is written: as delimited text, or in the message shape of an API, for its request."""
+    if_none_match: Annotated[str, Field(max_length=200)] | None = None
+    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
+    deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
+    """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
+    touch: bool = True
+    """Count what is told as used, which keeps it near at hand; false: only look."""
+    explain: bool = False
+    """Tell why each item was chosen, and what was cut and why."""
+    session_key: Annotated[str, Field(max_length=512)] | None = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
+
 
 DIGITS = 4
 
@@ -75,12 +123,13 @@ def _wanted(request: RecallRequest) -> BundleOptions | None:
 def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> RecallReply:
     """Return the reply; scores are rounded."""
     found = outcome.recalled
-    reply = RecallReply(
+    reply = present(
+        RecallReply,
         results=[
             *(page_reply(page) for page in found.entities),
             *(item_reply(item, outcome, item.because) for item in found.items),
         ],
-        left_out=[item_reply(one.item, outcome, one.because) for one in found.left_out]
+        leftOut=[item_reply(one.item, outcome, one.because) for one in found.left_out]
         if outcome.is_explained
         else None,
         verdict=found.verdict.value,
@@ -89,10 +138,10 @@ def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> Recal
         backend=found.engine.name,
         fallback=fallback_reply(found.fallback),
         health=health_reply(found),
-        took_ms=round(found.took_ms, 2),
+        tookMs=round(found.took_ms, 2),
         explain=_explanation(outcome) if outcome.is_explained else None,
     )
-    return reply if outcome.bundle is None else reply.model_copy(update=bundled(outcome.bundle, encoding))
+    return reply if outcome.bundle is None else {**reply, **bundled(outcome.bundle, encoding)}
 
 
 def health_reply(found: Recalled) -> SearchHealth:
@@ -100,17 +149,17 @@ def health_reply(found: Recalled) -> SearchHealth:
     return SearchHealth(
         complete=found.is_complete,
         arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
-        pending_files=found.freshness.pending_files,
-        pending_embeddings=found.freshness.pending_embeddings,
+        pendingFiles=found.freshness.pending_files,
+        pendingEmbeddings=found.freshness.pending_embeddings,
     )
 
 
-def bundled(made: Bundle, encoding: Encoding) -> dict[str, object]:
+def bundled(made: Bundle, encoding: Encoding) -> BundleReply:
     """Return the fields of a reply that a bundle fills."""
     return {
         "bundle": bundle_encodings.encoded(made, encoding),
         "etag": made.stable.etag,
-        "not_modified": made.is_unchanged,
+        "notModified": made.is_unchanged,
         "receipt": [
             ReceiptReply(name=line.name, tokens=line.tokens, told=line.is_told, cut=line.cut or None)
             for line in made.receipt
@@ -130,62 +179,70 @@ def _explanation(outcome: RecallOutcome) -> RecallExplanation:
 def page_reply(page: RecalledEntity) -> RecallItemReply:
     """Return how the page of an entity is told."""
     return RecallItemReply(
-        is_="entity", name=page.name, path=page.path, content=page.summary, memories=list(page.memories)
+        {"is": "entity", "name": page.name, "path": page.path, "content": page.summary, "memories": list(page.memories)}
     )
 
 
 def item_reply(item: RecalledItem, outcome: RecallOutcome, because: str) -> RecallItemReply:
     """Return how a memory or a passage is told, with `because` where it is explained."""
     reply = _memory(item, outcome) if isinstance(item, RecalledMemory) else _passage(item)
-    return reply.model_copy(update={"explain": _explained(item, because)}) if outcome.is_explained else reply
+    return {**reply, "explain": _explained(item, because)} if outcome.is_explained else reply
 
 
 def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
     lead, line = item.lead, item.lead.source.line
     held = outcome.opinions.get(item.memory.id)
-    return RecallItemReply(
-        is_="memory",
-        id=item.memory.id,
-        kind=line.network.value,
-        type=line.kind.value,
-        timestamp=_day(lead.source),
-        event_time=_span(lead.source.event),
-        entities=list(line.entities),
-        content=line.text,
-        source=_citation(lead.source),
-        citation=str(cite(lead.source)),
-        sources=[_source(one) for one in item.sources],
-        scope=line.attributes.scope or None,
-        confidence=_confidence(item, held),
-        evidence=_evidence(held, outcome.stated.get(item.memory.id, ())) if is_belief(item.memory.kind) else None,
-        supersedes=list(item.supersedes) or None,
-        superseded_by=list(item.superseded_by) or None,
-        doubted_by=list(item.doubted_by) or None,
-        copies=list(item.copies) or None,
-        tier=item.tier.value,
-        score=round(item.placed.score, DIGITS),
-        verdict=item.placed.verdict.value,
-        arms=list(item.arms),
-        state=lead.state.value,
+    return present(
+        RecallItemReply,
+        **{
+            "is": "memory",
+            "id": item.memory.id,
+            "kind": line.network.value,
+            "type": line.kind.value,
+            "timestamp": _day(lead.source),
+            "eventTime": _span(lead.source.event),
+            "entities": list(line.entities),
+            "content": line.text,
+            "source": _citation(lead.source),
+            "citation": str(cite(lead.source)),
+            "sources": [_source(one) for one in item.sources],
+            "scope": line.attributes.scope or None,
+            "confidence": _confidence(item, held),
+            "evidence": _evidence(held, outcome.stated.get(item.memory.id, ()))
+            if is_belief(item.memory.kind)
+            else None,
+            "supersedes": list(item.supersedes) or None,
+            "supersededBy": list(item.superseded_by) or None,
+            "doubtedBy": list(item.doubted_by) or None,
+            "copies": list(item.copies) or None,
+            "tier": item.tier.value,
+            "score": round(item.placed.score, DIGITS),
+            "verdict": item.placed.verdict.value,
+            "arms": list(item.arms),
+            "state": lead.state.value,
+        },
     )
 
 
 def _passage(item: RecalledPassage) -> RecallItemReply:
     hit = item.hit
-    return RecallItemReply(
-        is_="passage",
-        path=hit.chunk.path,
-        start_line=hit.chunk.start_line,
-        end_line=hit.chunk.end_line,
-        focus=None if hit.snippet.focus is None else lines_reply(hit.snippet.focus.lines),
-        heading=hit.chunk.heading,
-        content=hit.snippet.text,
-        source=str(hit.citation),
-        citation=str(hit.citation),
-        score=round(item.placed.score, DIGITS),
-        verdict=item.placed.verdict.value,
-        arms=_arms(item),
-        state="verified",
+    return present(
+        RecallItemReply,
+        **{
+            "is": "passage",
+            "path": hit.chunk.path,
+            "startLine": hit.chunk.start_line,
+            "endLine": hit.chunk.end_line,
+            "focus": None if hit.snippet.focus is None else lines_reply(hit.snippet.focus.lines),
+            "heading": hit.chunk.heading,
+            "content": hit.snippet.text,
+            "source": str(hit.citation),
+            "citation": str(hit.citation),
+            "score": round(item.placed.score, DIGITS),
+            "verdict": item.placed.verdict.value,
+            "arms": _arms(item),
+            "state": "verified",
+        },
     )
 
 
@@ -207,8 +264,10 @@ def _evidence(held: HeldOpinion | None, stated: Sequence[StatedEvidence]) -> Opi
     proofs = [(one.label, _opinion_evidence(one)) for one in counted]
     proofs += [(one.label, _stated_evidence(one)) for one in stated if one.memory.id not in known]
     return OpinionEvidenceReply(
-        supporting=[proof for label, proof in proofs if label is Label.REINFORCE],
-        against=[proof for label, proof in proofs if label is not Label.REINFORCE],
+        {
+            "for": [proof for label, proof in proofs if label is Label.REINFORCE],
+            "against": [proof for label, proof in proofs if label is not Label.REINFORCE],
+        }
     )
 
 
@@ -226,7 +285,7 @@ def _source(one: CheckedSource) -> MemorySourceReply:
     return MemorySourceReply(
         source=_citation(one.source),
         timestamp=_day(one.source),
-        event_time=_span(one.source.event),
+        eventTime=_span(one.source.event),
         state=one.state.value,
     )
 
@@ -258,11 +317,11 @@ def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
     cosine = item.evidence.cosine if isinstance(item, RecalledMemory) else item.hit.cosine
     terms = item.evidence.terms if isinstance(item, RecalledMemory) else item.hit.terms
     return RecallItemExplanation(
-        base_score=round(item.placed.base_score, DIGITS),
+        baseScore=round(item.placed.base_score, DIGITS),
         lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
         relevance=round(item.placed.relevance, DIGITS),
-        words_rank=words,
-        vector_rank=vector,
+        wordsRank=words,
+        vectorRank=vector,
         cosine=None if cosine is None else round(cosine, DIGITS),
         terms=list(terms),
         because=because,

@@ -1,18 +1,26 @@
 """`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
 
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Annotated
 
 from fastapi import Path, Query
-from msgspec.structs import asdict
 from pydantic import Field
 
 from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.models import AgentId, Reply, Request
-from memoryd.domain.memories.reflect.proposals import Proposal, ProposalKind, ProposalState
+from memoryd.api.models import AgentId, Request, near_copies_replies
+from memoryd.domain.clock import rfc3339
+from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
 from memoryd.memory.reflect.pages import ReflectOutcome
 from memoryd.memory.reflect.proposals import DecidedProposal
+from memoryd.replies.knowledge import (
+    DecidedProposalReply,
+    PageRefusalReply,
+    ProposalReply,
+    ProposalsReply,
+    ProposalSummaryReply,
+    ReflectReply,
+)
 from memoryd.wire import PROPOSALS_MAX
 
 
@@ -28,107 +36,10 @@ class ReflectRequest(Request):
     agent: AgentId = None
 
 
-class PageRefusalReply(Reply):
-    """A page that was left as it is."""
-
-    path: str
-    """Its path in the workspace."""
-    why: str
-    """What is in the way, and what to do."""
-
-
-class ProposalSummaryReply(Reply):
-    """A proposal, without its diff."""
-
-    id: str
-    """Its id; the first four signs or more name it, too."""
-    kind: ProposalKind
-    """What it is for."""
-    path: str
-    """The one file that it changes."""
-    why: str
-    """Why, in one sentence."""
-
-
-class NearCopiesReply(Reply):
-    """Two memories that say nearly the same; nothing is folded."""
-
-    newer: str
-    """The id of the one that was recorded last."""
-    older: str
-    """The id of the other."""
-
-
-class ReflectReply(Reply):
-    """What a run did, or would do."""
-
-    run: str
-    """The id of the run, which its changes have."""
-    since: str
-    """The first day that it looked at, as `2026-01-31`."""
-    dry_run: bool
-    """Whether nothing was written."""
-    memories: int
-    """How many memories the workspace has."""
-    steps: int
-    """How many pieces of evidence were counted for or against opinions."""
-    pages: list[str]
-    """The pages that were written, or would be."""
-    unchanged: int
-    """How many pages said it all already."""
-    refusals: list[PageRefusalReply]
-    """The pages that were left as they are, and why."""
-    proposals: list[ProposalSummaryReply]
-    """What was put into the queue, or would be."""
-    copies: list[NearCopiesReply]
-    """Memories that say nearly the same, 50 pairs at most."""
-    across_scopes: list[NearCopiesReply]
-    """Memories that say the same in several scopes, 50 pairs at most."""
-    disagreements: int
-    """How many pairs of memories may contradict each other: `/v1/disagreements` lists them."""
-    core_left_out: int
-    """How many durable facts were not proposed, since the core file has no room for them."""
-    took_ms: float
-    """How long it took, in milliseconds."""
-
-
-class ProposalReply(ProposalSummaryReply):
-    """A proposal with its diff."""
-
-    diff: str
-    """What it changes, as a unified diff."""
-    memories: list[str]
-    """The ids of the memories that it rests on."""
-    state: ProposalState
-    """`open`, or what became of it."""
-    made_at: datetime
-    """When it was made, ISO 8601, by the owner's clock."""
-    decided_at: datetime | None
-    """When it was decided, ISO 8601, by the owner's clock; null while it is open."""
-
-
-class ProposalsReply(Reply):
-    """Proposals, the oldest first."""
-
-    proposals: list[ProposalReply]
-    """Those in the state that was asked for."""
-    total: int
-    """How many there are in that state."""
-
-
 class ProposalDecision(Request):
     """A decision about a proposal."""
 
     agent: AgentId = None
-
-
-class DecidedProposalReply(ProposalReply):
-    """A proposal after it was decided."""
-
-    change: int
-    """The number by which `memoryctl undo` takes it back; 0: there is none."""
-    note: str
-    """Why it cannot be undone; empty if it can, or nothing was written."""
 
 
 ProposalName = Annotated[str, Path(max_length=64, description="the proposal, by its id or the beginning of it")]
@@ -182,18 +93,21 @@ def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
     return ReflectReply(
         run=outcome.run,
         since=outcome.since.isoformat(),
-        dry_run=outcome.is_dry,
+        dryRun=outcome.is_dry,
         memories=outcome.memories,
         steps=outcome.steps,
         pages=list(outcome.pages),
         unchanged=outcome.unchanged,
         refusals=[PageRefusalReply(path=one.path, why=one.why) for one in outcome.refusals],
-        proposals=[ProposalSummaryReply(**asdict(one)) for one in outcome.proposals],
-        copies=[NearCopiesReply(**asdict(one)) for one in outcome.copies],
-        across_scopes=[NearCopiesReply(**asdict(one)) for one in outcome.across_scopes],
+        proposals=[
+            ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why)
+            for one in outcome.proposals
+        ],
+        copies=near_copies_replies(outcome.copies),
+        acrossScopes=near_copies_replies(outcome.across_scopes),
         disagreements=outcome.disagreements,
-        core_left_out=outcome.core_left_out,
-        took_ms=round(outcome.seconds * 1000, 2),
+        coreLeftOut=outcome.core_left_out,
+        tookMs=round(outcome.seconds * 1000, 2),
     )
 
 
@@ -201,17 +115,17 @@ def _proposal_reply(one: Proposal, zone: tzinfo | None) -> ProposalReply:
     change = one.change
     return ProposalReply(
         id=one.id,
-        kind=change.kind,
+        kind=change.kind.value,
         path=change.path,
         why=change.why,
         diff=change.diff,
         memories=list(change.memories),
-        state=one.state,
-        made_at=one.made_at.astimezone(zone),
-        decided_at=one.decided_at and one.decided_at.astimezone(zone),
+        state=one.state.value,
+        madeAt=rfc3339(one.made_at.astimezone(zone)),
+        decidedAt=rfc3339(one.decided_at and one.decided_at.astimezone(zone)),
     )
 
 
 def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProposalReply:
-    told = _proposal_reply(decided.proposal, zone).model_dump()
-    return DecidedProposalReply(**told, change=decided.change, note=decided.note)
+    proposal = _proposal_reply(decided.proposal, zone)
+    return DecidedProposalReply(**proposal, change=decided.change, note=decided.note)

@@ -6,12 +6,14 @@ from pydantic import Field
 
 from memoryd.agents.retained.retaining import RetainOutcome
 from memoryd.api.access import Asking, Memories
-from memoryd.api.models import AgentId, Reply, Request
+from memoryd.api.models import AgentId, Request
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
 from memoryd.domain.memories.kinds import Kind, kind_named, short_id
 from memoryd.errors import InvalidRequest
 from memoryd.memory.capture.queue import CaptureOutcome
+from memoryd.replies.conversations import CapturedReply, CaptureReply, DroppedReply
+from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import ANSWER_CHARS_MAX, ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_CHARS_MAX, QUESTION_CHARS_MAX
 
 
@@ -25,57 +27,6 @@ class CaptureRequest(Request):
     dry_run: bool = False
     """Whether nothing is written, and it is said only what would be kept."""
     agent: AgentId = None
-
-
-class CapturedReply(Reply):
-    """A memory that the message gives."""
-
-    kind: str
-    """Its kind."""
-    text: str
-    """What it says: a sentence of the message, or what a text model made of it."""
-    form: str
-    """The form that the sentence has."""
-    pinned: bool
-    """Whether it stands in the core of every session."""
-    importance: float
-    """0 to 1."""
-    supersedes: list[str]
-    """The first eight signs of the ids of the memories that it takes the place of."""
-    contradicts: list[str]
-    """Those of memories that it may speak against, where nobody knows which one is meant, or a person stated them."""
-    note: str
-    """What is to be known of it, for a person; empty: nothing."""
-
-
-class DroppedReply(Reply):
-    """What is not kept."""
-
-    text: str
-    """The sentence, or the beginning of the message."""
-    reason: str
-    """Why not."""
-    form: str
-    """The form that it has; empty if none."""
-
-
-class CaptureReply(Reply):
-    """What is kept of a message, and what is not."""
-
-    dry_run: bool
-    """Whether nothing was written."""
-    gate: str
-    """The marker for which the message was looked at; empty: it has none."""
-    decided_by: str
-    """`rules`, or the text model that chose."""
-    kept: list[CapturedReply]
-    """What is kept, six at most."""
-    dropped: list[DroppedReply]
-    """What looked like a memory and is none."""
-    citations: list[str]
-    """Where the memories stand; empty if nothing was written."""
-    change: int | None
-    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
 
 
 async def capture(request: CaptureRequest, caller: Asking, memories: Memories) -> CaptureReply:
@@ -104,9 +55,9 @@ def _capture_reply(outcome: CaptureOutcome, *, is_dry: bool) -> CaptureReply:
     placed = [] if retention is None else retention.placed
     path = "" if retention is None else retention.path
     return CaptureReply(
-        dry_run=is_dry,
+        dryRun=is_dry,
         gate=verdict.gate,
-        decided_by=verdict.decided_by,
+        decidedBy=verdict.decided_by,
         kept=kept,
         dropped=[DroppedReply(text=one.text, reason=one.reason, form=one.form) for one in verdict.dropped],
         citations=[str(Citation(path, one.start_line, one.end_line, short_id(one.line.id))) for one in placed],
@@ -142,40 +93,6 @@ class RetainRequest(Request):
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
-
-
-class RetainedReply(Reply):
-    """A memory and where it stands."""
-
-    id: str
-    """The id of the memory."""
-    citation: str
-    """Where it stands, with its mark, by which it can be verified later: `memory/2026-11-18.md#L12@1a2b3c4d`."""
-    created: bool
-    """Whether it was written; false: today's log stated it already."""
-    path: str
-    """The log."""
-    line: int
-    """Its first line, from 1."""
-
-
-class RetainReply(RetainedReply):
-    """What was retained; of several memories the first one, and all of them in `memories`."""
-
-    memories: list[RetainedReply]
-    """All of them, in order."""
-    change: int | None
-    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
-    changes: list[int]
-    """All changes; with `replaces` there is one for each note."""
-    run: str | None
-    """What takes back several changes at once; null where there is one."""
-    replaced: str | None
-    """The id of the memory whose place it took; null: none was to be replaced."""
-    searchable: bool
-    """Whether it is found by its words already."""
-    notes: list[str]
-    """What is to be known of it, such as that a secret was masked."""
 
 
 async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> RetainReply:
@@ -225,7 +142,7 @@ def _retain_reply(outcome: RetainOutcome) -> RetainReply:
         for one, created in zip(found.placed, found.added, strict=True)
     ]
     return RetainReply(
-        **rows[0].model_dump(),
+        **rows[0],
         memories=rows,
         change=found.change.id or None,
         changes=list(outcome.written.numbers) or [found.change.id] * bool(found.change.id),

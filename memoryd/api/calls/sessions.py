@@ -1,7 +1,7 @@
 """`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered."""
 
-from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from datetime import timedelta
+from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import Field
@@ -11,82 +11,25 @@ from memoryd.agents.conversations.listing import ListedConversation
 from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import AdmittedByQuery, Asking, Caller, Memories, Waited
-from memoryd.api.calls.qa import Limit, QaTurnReply, turn_reply
-from memoryd.api.models import AgentId, Encode, Reply, Request, Whole
+from memoryd.api.calls.qa import Limit, turn_reply
+from memoryd.api.models import AgentId, Encode, Request, Whole
 from memoryd.domain.citations import holds_turns
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.bundle import Encoding, encoded
 from memoryd.errors import Denied, InvalidRequest
+from memoryd.replies.conversations import (
+    SessionEntryReply,
+    SessionForgetReply,
+    SessionLineReply,
+    SessionLinesReply,
+    SessionRememberReply,
+    SessionsReply,
+    SessionStartReply,
+    SessionSyncReply,
+)
 from memoryd.wire import NEIGHBOURS_MAX
 
 Named = Annotated[str, Field(min_length=1, max_length=1024)]
-
-
-class SessionEntryReply(Reply):
-    """A conversation: a session of questions and answers, or a transcript of another program."""
-
-    id: str
-    """What other calls name it by: `session:<id>`, or `sessions/<agent>/<file>`."""
-    kind: Literal["qa", "transcript"]
-    """`qa`: kept by memoryd in the workspace; `transcript`: a file of another program, which is only read."""
-    key: str | None
-    """The session key that it was opened with; null if nobody knows."""
-    turns: int | None
-    """How many turns there are; null for a transcript."""
-    answers: int | None
-    """How many of them have their answer kept; null for a transcript."""
-    lines: int | None
-    """How many lines of a transcript were read; null for what has turns, or if none was read."""
-    bytes: int | None
-    """The size of a transcript; null for what has turns, or if its file is gone."""
-    first_activity: datetime | None
-    """When it began, ISO 8601; null if nobody knows."""
-    last_activity: datetime | None
-    """When something was said last, ISO 8601; null if nobody knows."""
-    archived: bool
-    """Whether nobody has said anything for so long that it lies in the archive."""
-    indexed: bool
-    """Whether it can be searched."""
-    reason: str | None
-    """Why it cannot; null if it can."""
-    remembered: bool
-    """False: it is marked "do not remember", or was forgotten."""
-
-
-class SessionsReply(Reply):
-    """The conversations of an agent, that in which something was said last first."""
-
-    sessions: list[SessionEntryReply]
-    """The first of them."""
-    total: int
-    """How many there are."""
-    withheld_keys: int
-    """How many session keys are marked "do not remember"; they stand nowhere in plain text."""
-    agents_marks: list[datetime]
-    """When the agent itself, and not its owner, marked session keys, the newest first; told to the owner alone."""
-
-
-class SessionLineReply(Reply):
-    """A line of a conversation."""
-
-    line: int
-    """Its number: in the file of a transcript; of a session 2n - 1 for the question of turn n, 2n for its answer."""
-    text: str
-    """What was said, by whom, without secrets."""
-    cited: bool
-    """Whether the citation means it; false for a neighbour."""
-
-
-class SessionLinesReply(Reply):
-    """Lines of a conversation; those that say nothing are left out."""
-
-    id: str
-    """The conversation."""
-    citation: str
-    """What was asked for, as it is cited."""
-    lines: list[SessionLineReply]
-    """The lines, in order."""
-    next_line: int | None
-    """Where to go on if there was no room for all; null if there was."""
 
 
 class SessionSyncRequest(Request):
@@ -99,19 +42,6 @@ class SessionSyncRequest(Request):
     """How long to wait at most, in milliseconds; null: 30 seconds."""
 
 
-class SessionSyncReply(Reply):
-    """How far the conversations are read."""
-
-    conversations: int
-    """How many there are that may be read."""
-    indexed: int
-    """How many of them can be searched, as they are now."""
-    complete: bool
-    """Whether what was waited for is so; true if nothing was."""
-    reason: str | None
-    """Why it will not be as things are; null if it is, or is merely not done yet."""
-
-
 class SessionForgetRequest(Request):
     """A conversation to be taken out of everything."""
 
@@ -122,37 +52,6 @@ class SessionForgetRequest(Request):
     agent: AgentId = None
     dry_run: bool = False
     """Say only what would go."""
-
-
-class SessionForgetReply(Reply):
-    """What was forgotten, or would be: counts, and what nobody here can reach."""
-
-    id: str
-    """The conversation."""
-    kind: Literal["qa", "transcript"]
-    """As in the list."""
-    conversations: list[str]
-    """All that went or would: of a transcript its copies, and the sessions that turns were taken into."""
-    forgotten: bool
-    """Whether it was; false with `dryRun`, and while anything is `unfinished`."""
-    files: int
-    """Files of ours in the workspace that held it, copies and remains of writing among them."""
-    turns: int
-    """Turns in them."""
-    answers: int
-    """Kept answers in them."""
-    rows: int
-    """Parts of it in the index, each with its words and vectors."""
-    held_answers: int
-    """Answers that were held for a while in the ledger."""
-    exports: int
-    """Files that were made of it for qmd."""
-    remarks: list[str]
-    """What is to be said of what went, such as that a file was damaged, in sentences."""
-    unfinished: list[str]
-    """What could not go yet and why, in sentences; it goes as soon as it can, and nobody is told it until then."""
-    stays: list[str]
-    """What is out of reach, in sentences."""
 
 
 class SessionRememberRequest(Request):
@@ -169,19 +68,6 @@ class SessionRememberRequest(Request):
     agent: AgentId = None
 
 
-class SessionRememberReply(Reply):
-    """What holds from now on."""
-
-    id: str | None
-    """The conversation; null if only a session key was named, and has none."""
-    remembered: bool
-    """Whether it is remembered."""
-    rows: int
-    """Parts of it that left the index."""
-    marks: int = 0
-    """How many marks of session keys were taken back with `agentsMarks`."""
-
-
 class SessionStartRequest(Request):
     """A session that begins; its key decides who may see what."""
 
@@ -193,20 +79,6 @@ class SessionStartRequest(Request):
     encode: Encode = Encoding.TEXT
     """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
     agent: AgentId = None
-
-
-class SessionStartReply(Reply):
-    """What is known at the beginning; `context` and `sequence` are empty where nothing was said with this key."""
-
-    bundle: str | dict[str, Any] | None = None
-    """The core file, the persona and what is pinned, as text for a prompt or, by `encode`, an object for a
-    request; null where there is none of it."""
-    context: str
-    """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
-    sequence: list[QaTurnReply]
-    """The last turns of the newest session with this key, in order."""
-    is_sync_scheduled: Annotated[bool, Field(alias="syncScheduled")]
-    """Whether the index looks at the disk now, in the background."""
 
 
 CitationParameter = Annotated[
@@ -231,7 +103,7 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
         await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     bundle = await memories.retained(admitted).recall.beginning(admitted)
     told = encoded(bundle, request.encode) if bundle.text else None
-    return SessionStartReply(bundle=told, context=before.text, sequence=sequence, is_sync_scheduled=is_scheduled)
+    return SessionStartReply(bundle=told, context=before.text, sequence=sequence, syncScheduled=is_scheduled)
 
 
 async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:
@@ -240,7 +112,9 @@ async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories,
     found = await room.all()
     shown = [_entry_reply(one) for one in found[:limit]]
     marks = await room.marked_by_agent() if caller.binding.is_owners else []
-    return SessionsReply(sessions=shown, total=len(found), withheld_keys=await room.withheld_keys(), agents_marks=marks)
+    return SessionsReply(
+        sessions=shown, total=len(found), withheldKeys=await room.withheld_keys(), agentsMarks=[*map(rfc3339, marks)]
+    )
 
 
 async def lines(
@@ -249,9 +123,7 @@ async def lines(
     """Read lines of a conversation, without secrets; what it no longer says is not found."""
     found = await memories.conversations(admitted).show(citation, around=context)
     told = [SessionLineReply(line=one.number, text=one.text, cited=one.is_cited) for one in found.lines]
-    return SessionLinesReply(
-        id=found.citation.path, citation=str(found.citation), lines=told, next_line=found.next_line
-    )
+    return SessionLinesReply(id=found.citation.path, citation=str(found.citation), lines=told, nextLine=found.next_line)
 
 
 async def sync(request: SessionSyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SessionSyncReply:
@@ -286,7 +158,7 @@ async def remember(request: SessionRememberRequest, caller: Asking, memories: Me
         done = await room.remember(request.session, is_remembered=request.remember)
     else:
         raise Denied("the conversation was opened with another session key", hint="ask on the owner's socket")
-    return SessionRememberReply(id=done.path, remembered=done.is_remembered, rows=done.rows)
+    return SessionRememberReply(id=done.path, remembered=done.is_remembered, rows=done.rows, marks=0)
 
 
 async def _release_marks(
@@ -313,8 +185,8 @@ def _entry_reply(one: ListedConversation) -> SessionEntryReply:
         answers=one.answers,
         lines=one.lines,
         bytes=one.bytes,
-        first_activity=one.began,
-        last_activity=one.ended,
+        firstActivity=rfc3339(one.began),
+        lastActivity=rfc3339(one.ended),
         archived=one.is_archived,
         indexed=not one.reason,
         reason=one.reason or None,
@@ -333,7 +205,7 @@ def _receipt(receipt: Receipt, *, is_forgotten: bool) -> SessionForgetReply:
         turns=removed.turns,
         answers=removed.answers,
         rows=removed.rows,
-        held_answers=removed.held_answers,
+        heldAnswers=removed.held_answers,
         exports=removed.exports,
         remarks=list(receipt.remarks),
         unfinished=list(receipt.unfinished),

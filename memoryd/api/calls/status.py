@@ -2,54 +2,14 @@
 
 from datetime import UTC, datetime
 
-from msgspec.structs import asdict
-
-from memoryd.agents.status.figures import UnsentWork
+from memoryd.agents.status.figures import ConversationFigures, UnsentWork
 from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import AllServices, Asking, Caller, Memories
 from memoryd.api.calls.qa import stats_reply
-from memoryd.api.calls.status_models import (
-    AgentStatus,
-    ConfigReply,
-    ConnectionsReply,
-    DegradedReply,
-    HeartbeatReply,
-    LoadReply,
-    LogReply,
-    PortReply,
-    ProcessReply,
-    QmdCollectionReply,
-    QmdReply,
-    StatusReply,
-    UnreachableReply,
-)
-from memoryd.api.calls.status_parts import (
-    CacheReply,
-    DatabaseReply,
-    EmbedderReply,
-    EmbeddingReply,
-    FlaggedReply,
-    FtsReply,
-    HistoryReply,
-    LedgerReply,
-    MassRemovalReply,
-    MemoryCountsReply,
-    OutsideReply,
-    ProgressReply,
-    RemoteReply,
-    RerankerReply,
-    RootReply,
-    SkippedReply,
-    TextModelReply,
-    VectorReply,
-    WatcherReply,
-    WorkerReply,
-    conversations_reply,
-    outstanding_reply,
-)
 from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_figures
-from memoryd.api.models import HealthReply, fallback_reply
+from memoryd.api.models import fallback_reply
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.embed.current import EmbedderState
@@ -58,8 +18,102 @@ from memoryd.files.scanner import RootReport
 from memoryd.index.state import Removal
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.sidecar import QmdState
+from memoryd.replies.daemon import (
+    ConfigReply,
+    ConnectionsReply,
+    HeartbeatReply,
+    LoadReply,
+    LogReply,
+    PortReply,
+    ProcessReply,
+    UnreachableReply,
+)
+from memoryd.replies.models import (
+    EmbedderReply,
+    EmbeddingReply,
+    OutstandingReply,
+    ProgressReply,
+    RemoteReply,
+    RerankerReply,
+    TextModelReply,
+    WorkerReply,
+)
+from memoryd.replies.search import HealthReply
+from memoryd.replies.status import (
+    AgentStatus,
+    CacheReply,
+    ConversationsReply,
+    DatabaseReply,
+    DegradedReply,
+    FlaggedReply,
+    FtsReply,
+    HistoryReply,
+    LedgerReply,
+    MassRemovalReply,
+    MemoryCountsReply,
+    OutsideReply,
+    QmdCollectionReply,
+    QmdReply,
+    RootReply,
+    SkippedReply,
+    StatusReply,
+    TranscriptFolderReply,
+    TranscriptsReply,
+    VectorReply,
+    WatcherReply,
+)
 from memoryd.rerank.reranking import RerankerState
 from memoryd.store.ledger.ledger import HistoryCount, LedgerCount
+
+
+def outstanding_reply(unsent: UnsentWork) -> OutstandingReply:
+    """Encode what is still to be sent."""
+    return OutstandingReply(
+        files=unsent.files,
+        passages=unsent.passages,
+        tokens=unsent.tokens,
+        media=unsent.media,
+        mediaBytes=unsent.media_bytes,
+    )
+
+
+def conversations_reply(figures: ConversationFigures | None) -> ConversationsReply | None:
+    """Encode what was counted."""
+    if figures is None:
+        return None
+    return ConversationsReply(
+        path=str(figures.path),
+        bytes=figures.stored.bytes,
+        conversations=figures.counts.conversations,
+        parts=figures.counts.parts,
+        chunks=figures.counts.chunks,
+        passages=figures.stored.passages,
+        pendingEmbeddings=figures.pending_passages,
+        reading=figures.is_reading,
+        lastReadAt=rfc3339(figures.last_read_at),
+        unreadable=figures.unreadable,
+        skipped=[SkippedReply(path=one.path, reason=one.reason) for one in figures.skipped],
+        reason=figures.reason,
+        outstanding=None if figures.unsent is None else outstanding_reply(figures.unsent),
+        transcripts=_transcripts(figures),
+    )
+
+
+def _transcripts(figures: ConversationFigures) -> TranscriptsReply | None:
+    seen = figures.transcripts
+    if seen is None:
+        return None
+    return TranscriptsReply(
+        folders=[
+            TranscriptFolderReply(path=str(one.path), files=one.files, reason=one.problem or None)
+            for one in seen.folders
+        ],
+        files=seen.files,
+        bytes=seen.bytes,
+        maxBytes=seen.max_bytes,
+        unknown=figures.counts.unknown,
+        withheld=seen.withheld,
+    )
 
 
 async def get_health(memories: Memories) -> HealthReply:
@@ -79,9 +133,9 @@ def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> 
     return StatusReply(
         version=daemon.version,
         pid=daemon.pid,
-        uptime_seconds=daemon.uptime_seconds,
+        uptimeSeconds=daemon.uptime_seconds,
         socket=daemon.socket if is_owner else caller.socket,
-        rss_bytes=daemon.rss_bytes,
+        rssBytes=daemon.rss_bytes,
         config=_config(daemon.config, is_owner=is_owner),
         connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
         unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
@@ -97,12 +151,19 @@ def _process(state: DaemonState) -> ProcessReply:
             HeartbeatReply(
                 name=one.name,
                 state=one.state,
-                age_seconds=round(one.silent_seconds, 1),
-                limit_seconds=one.limit_seconds,
+                ageSeconds=round(one.silent_seconds, 1),
+                limitSeconds=one.limit_seconds,
             )
             for one in state.heartbeats
         ],
-        load=LoadReply(**asdict(state.load)),
+        load=LoadReply(
+            requests=state.load.requests,
+            maxRequests=state.load.max_requests,
+            refusedRequests=state.load.refused_requests,
+            openFiles=state.load.open_files,
+            maxOpenFiles=state.load.max_open_files,
+            threads=state.load.threads,
+        ),
         log=_log(state.log),
     )
 
@@ -112,8 +173,8 @@ def _log(state: LogState) -> LogReply:
         destination=state.destination,
         path=None if state.path is None else str(state.path),
         bytes=state.bytes,
-        max_bytes=state.max_bytes,
-        left_out=state.left_out,
+        maxBytes=state.max_bytes,
+        leftOut=state.left_out,
         reason=state.trouble,
     )
 
@@ -121,14 +182,14 @@ def _log(state: LogState) -> LogReply:
 def _config(state: ConfigState, *, is_owner: bool) -> ConfigReply:
     loaded_at, failed_at = state.loaded_at.isoformat(), state.failed_at
     if not is_owner:
-        return ConfigReply(source=None, notices=[], loaded_at=loaded_at, needs_restart=[], problems=[], failed_at=None)
+        return ConfigReply(source=None, notices=[], loadedAt=loaded_at, needsRestart=[], problems=[], failedAt=None)
     return ConfigReply(
         source=str(state.source) if state.source else None,
         notices=list(state.notices),
-        loaded_at=loaded_at,
-        needs_restart=list(state.needs_restart),
+        loadedAt=loaded_at,
+        needsRestart=list(state.needs_restart),
         problems=list(state.problems),
-        failed_at=failed_at.isoformat() if failed_at else None,
+        failedAt=failed_at.isoformat() if failed_at else None,
     )
 
 
@@ -137,7 +198,7 @@ def _port(state: PortState) -> PortReply:
         address=state.address,
         open=state.is_open,
         reason=state.trouble or None,
-        token_file=str(state.token_file),
+        tokenFile=str(state.token_file),
         connections=state.connections,
         refused=dict(state.refused),
     )
@@ -160,18 +221,18 @@ def _agent(status: MemoryStatus) -> AgentStatus:
             memories=figures.memories.memories, lines=figures.memories.lines, pages=figures.memories.pages
         ),
         embedded=status.embedded,
-        pending_files=sync.pending_files,
-        pending_embeddings=status.pending_embeddings,
-        reading_seconds_left=state.index.reading_seconds_left,
-        embedding_seconds_left=state.index.embedding_seconds_left,
-        pending_captures=state.pending_captures,
+        pendingFiles=sync.pending_files,
+        pendingEmbeddings=status.pending_embeddings,
+        readingSecondsLeft=state.index.reading_seconds_left,
+        embeddingSecondsLeft=state.index.embedding_seconds_left,
+        pendingCaptures=state.pending_captures,
         dirty=sync.is_dirty,
-        last_scan_at=sync.last_scan_at,
-        last_sync_at=sync.last_sync_at,
+        lastScanAt=rfc3339(sync.last_scan_at),
+        lastSyncAt=rfc3339(sync.last_sync_at),
         watcher=WatcherReply(mode=watcher.mode, ok=watcher.is_ok, reason=watcher.reason),
         vector=_vector(state),
         fts=FtsReply(available=True),
-        cache=CacheReply(entries=held.vectors, max_entries=state.wanted.max_unused_vectors),
+        cache=CacheReply(entries=held.vectors, maxEntries=state.wanted.max_unused_vectors),
         embedding=_embedding(state, status.remote, figures.unsent),
         embedder=_embedder(state.embedding.embedder, status.worker),
         reranker=None if state.reranker is None else _reranker(state.reranker),
@@ -182,13 +243,13 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         qa=None if status.qa is None else stats_reply(status.qa),
         sessions=conversations_reply(status.conversations),
         fallback=fallback_reply(state.fallback),
-        degraded=[DegradedReply(part=one.part, reason=one.reason, since=one.since) for one in status.degraded],
+        degraded=[DegradedReply(part=one.part, reason=one.reason, since=rfc3339(one.since)) for one in status.degraded],
         roots=[_root(one) for one in state.index.roots],
         skipped=[SkippedReply(path=it.path, reason=it.reason) for it in status.skipped],
-        skipped_count=status.skipped_count,
+        skippedCount=status.skipped_count,
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
         flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
-        mass_removal=_mass_removal(sync.mass_removal),
+        massRemoval=_mass_removal(sync.mass_removal),
     )
 
 
@@ -220,8 +281,8 @@ def _remote(state: RemoteState, unsent: UnsentWork | None) -> RemoteReply:
         model=state.model,
         destination=state.destination,
         outstanding=None if unsent is None else outstanding_reply(unsent),
-        sent_today=state.sent_today,
-        tokens_per_day=state.tokens_per_day,
+        sentToday=state.sent_today,
+        tokensPerDay=state.tokens_per_day,
     )
 
 
@@ -230,8 +291,8 @@ def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply
     return EmbedderReply(
         state=state.phase,
         reason=state.reason or None,
-        since=state.since,
-        progress=ProgressReply(done_bytes=progress.done_bytes, total_bytes=progress.total_bytes, step=progress.step)
+        since=rfc3339(state.since),
+        progress=ProgressReply(doneBytes=progress.done_bytes, totalBytes=progress.total_bytes, step=progress.step)
         if progress
         else None,
         worker=None if worker is None else _worker(worker),
@@ -242,7 +303,7 @@ def _reranker(state: RerankerState) -> RerankerReply:
     return RerankerReply(
         state=state.phase,
         reason=state.reason or None,
-        since=state.since,
+        since=rfc3339(state.since),
         model=state.model,
         family=state.family,
         worker=None if state.worker is None else _worker(state.worker),
@@ -256,10 +317,10 @@ def _text_model(state: TextModelState) -> TextModelReply:
         model=state.model,
         state=state.phase,
         reason=state.reason or None,
-        since=state.since,
+        since=rfc3339(state.since),
         destination=state.destination,
-        calls_today=None if calls is None else calls.today,
-        calls_per_day=None if calls is None else calls.per_day,
+        callsToday=None if calls is None else calls.today,
+        callsPerDay=None if calls is None else calls.per_day,
         worker=None if state.worker is None else _worker(state.worker),
     )
 
@@ -268,9 +329,9 @@ def _worker(state: WorkerState) -> WorkerReply:
     return WorkerReply(
         phase=state.phase,
         pid=state.pid,
-        rss_bytes=state.rss_bytes,
+        rssBytes=state.rss_bytes,
         restarts=state.restarts,
-        last_error=state.last_error,
+        lastError=state.last_error,
     )
 
 
@@ -278,11 +339,11 @@ def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
     return LedgerReply(
         path=str(state.path),
         bytes=counted.file_bytes,
-        held_answers=counted.held.answers,
-        held_bytes=counted.held.bytes,
-        max_held_answers=state.limits.answers,
-        max_held_bytes=state.limits.total_bytes,
-        refused_answers=counted.refused,
+        heldAnswers=counted.held.answers,
+        heldBytes=counted.held.bytes,
+        maxHeldAnswers=state.limits.answers,
+        maxHeldBytes=state.limits.total_bytes,
+        refusedAnswers=counted.refused,
         history=_history(counted.history),
     )
 
@@ -290,13 +351,13 @@ def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
 def _history(counted: HistoryCount) -> HistoryReply:
     return HistoryReply(
         changes=counted.changes,
-        max_changes=CHANGES_MAX,
-        change_bytes=counted.change_bytes,
-        max_change_bytes=CHANGE_BYTES_MAX,
+        maxChanges=CHANGES_MAX,
+        changeBytes=counted.change_bytes,
+        maxChangeBytes=CHANGE_BYTES_MAX,
         proposals=counted.proposals,
-        max_proposals=PROPOSALS_MAX,
-        reflect_runs=counted.runs,
-        max_reflect_runs=RUNS_MAX,
+        maxProposals=PROPOSALS_MAX,
+        reflectRuns=counted.runs,
+        maxReflectRuns=RUNS_MAX,
     )
 
 
@@ -306,28 +367,28 @@ def _qmd(state: QmdState) -> QmdReply:
     return QmdReply(
         command=list(program.command) if program else None,
         version=program.version if program else None,
-        search_mode=state.search_mode,
+        searchMode=state.search_mode,
         home=str(state.home),
         server=state.server,
         pid=state.pid,
-        rss_bytes=0 if taken is None else taken.rss_bytes,
+        rssBytes=0 if taken is None else taken.rss_bytes,
         restarts=state.restarts,
         reason=upkeep.trouble,
         hint=upkeep.hint or None,
-        last_update_at=_instant(upkeep.updated_at),
-        last_embed_at=_instant(upkeep.embedded_at),
+        lastUpdateAt=_instant(upkeep.updated_at),
+        lastEmbedAt=_instant(upkeep.embedded_at),
         vectors=upkeep.vectors,
-        vector_reason=upkeep.vector_trouble,
-        exported_sessions=state.exported,
-        export_reason=state.export_trouble or None,
+        vectorReason=upkeep.vector_trouble,
+        exportedSessions=state.exported,
+        exportReason=state.export_trouble or None,
         collections=[
             QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in upkeep.collections
         ],
     )
 
 
-def _instant(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+def _instant(seconds: float | None) -> str | None:
+    return None if seconds is None else rfc3339(datetime.fromtimestamp(seconds, UTC))
 
 
 def _root(report: RootReport) -> RootReply:
@@ -335,4 +396,4 @@ def _root(report: RootReport) -> RootReply:
 
 
 def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
-    return None if found is None else MassRemovalReply(at=found.at, files=found.files, left=found.left)
+    return None if found is None else MassRemovalReply(at=rfc3339(found.at), files=found.files, left=found.left)

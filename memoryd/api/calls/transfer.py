@@ -4,24 +4,37 @@ rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are
 """
 
 from datetime import date
-from typing import Annotated, Final
+from typing import Annotated, Final, TypedDict
 
 from fastapi import Query
 from pydantic import Field
 
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import asked_kinds
-from memoryd.agents.retained.transfer import Taken, TransferWishes
+from memoryd.agents.retained.transfer import TransferWishes
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.calls.memories import KindFilter, MemoryName, ScopeFilter, document_reply
+from memoryd.api.calls.memories import (
+    KindFilter,
+    MemoryEditRequest,
+    MemoryImportanceRequest,
+    MemoryName,
+    ScopeFilter,
+    document_reply,
+)
 from memoryd.api.calls.memories import stats as memories_stats
-from memoryd.api.calls.memory_models import SNAKE, MemoryDocumentReply, MemoryEditRequest, MemoryImportanceRequest
-from memoryd.api.models import AgentId, Reply, Request
+from memoryd.api.models import AgentId, Request
 from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import DocumentFilters
 from memoryd.domain.memories.transfer import TransferredMemory, transferred
+from memoryd.replies.memories import (
+    ExportReply,
+    ImportReply,
+    MemoryDocumentReply,
+    TakenMemoryReply,
+    TransferredMemoryReply,
+)
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
 
 TEXT_MAX: Final = 16_384
@@ -32,58 +45,6 @@ RUN: Final = expression(r"^[0-9a-f]{32}$")
 After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
 PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
 OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
-
-
-class TransferredMemoryReply(Reply):
-    """A memory as a file has it: what its line says by itself, and nothing of how it was used."""
-
-    id: str
-    """Its id, which follows from what it says."""
-    text: str
-    """What it says."""
-    kind: str
-    """Its kind."""
-    entities: list[str]
-    """Whom or what it is about, as written."""
-    importance: float | None
-    """How important its line says it is; null: as its kind has it."""
-    confidence: float | None
-    """How sure its line says it is; null: it does not."""
-    pinned: bool
-    """Whether it is pinned."""
-    scope: str | None
-    """Whom it is for; null: every agent of its workspace."""
-    at: str | None
-    """When it was so, as its line has it; null: as the text says."""
-    said_by: str | None
-    """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
-    tags: list[str]
-    """Its tags."""
-    supports: list[str]
-    """The ids of opinions that it speaks for, eight signs of each."""
-    contradicts: list[str]
-    """Those that it speaks against."""
-    supersedes: list[str]
-    """Those that it takes the place of."""
-    superseded: list[str]
-    """Those that its line says took its place."""
-    beside: list[str]
-    """Those beside which it holds, whatever it looks like."""
-    days: list[str]
-    """The days on which it was said, the earliest first: `2026-11-18`."""
-    sources: list[str]
-    """The lines that state it, the newest first; an import does not read them."""
-
-
-class ExportReply(Reply):
-    """Some memories, by the day on which they were said first."""
-
-    memories: list[TransferredMemoryReply]
-    """The memories."""
-    next: str | None
-    """What to give as `after` to have those behind them; null: there are none."""
-    total: int
-    """How many there are in all."""
 
 
 class ImportedMemory(Request):
@@ -145,26 +106,6 @@ class ImportRequest(Request):
     agent: AgentId = None
 
 
-class TakenMemoryReply(Reply):
-    """What became of a memory."""
-
-    outcome: Taken
-    """`added`: it was written, or would be; `known`: it stood there; `refused`: it was not taken."""
-    id: str
-    """Its id; empty where it could not be read."""
-    reason: str
-    """Why it was not taken, or what of it was not; may be empty."""
-
-
-class ImportReply(Reply):
-    """What became of each memory, in order."""
-
-    memories: list[TakenMemoryReply]
-    """One for each that was sent."""
-    changes: list[int]
-    """The changes that were made; all of them are undone by the run."""
-
-
 async def export(
     admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: OfScope = ""
 ) -> ExportReply:
@@ -178,7 +119,7 @@ async def take(request: ImportRequest, caller: Asking, memories: Memories) -> Im
     admitted = caller.admit(request.agent, None)
     wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
     done = await memories.retained(admitted).transfer.take(list(map(_transferred_memory, request.memories)), wishes)
-    rows = [TakenMemoryReply(outcome=one.outcome, id=one.id, reason=one.reason) for one in done.memories]
+    rows = [TakenMemoryReply(outcome=one.outcome.value, id=one.id, reason=one.reason) for one in done.memories]
     return ImportReply(memories=rows, changes=list(done.changes))
 
 
@@ -194,7 +135,7 @@ def _memory_reply(memory: Memory) -> TransferredMemoryReply:
         pinned=one.is_pinned,
         scope=one.scope or None,
         at=one.at or None,
-        said_by=one.said_by or None,
+        saidBy=one.said_by or None,
         tags=list(one.tags),
         supports=list(one.supports),
         contradicts=list(one.contradicts),
@@ -227,10 +168,8 @@ def _transferred_memory(one: ImportedMemory) -> TransferredMemory:
     )
 
 
-class DocStatsReply(Reply):
+class DocStatsReply(TypedDict):
     """How many memories there are."""
-
-    model_config = SNAKE
 
     total: int
     """All of them."""
@@ -244,19 +183,15 @@ class DocStatsReply(Reply):
     """How many are pinned."""
 
 
-class DocsReply(Reply):
+class DocsReply(TypedDict):
     """Memories: those that answer, best first, or all, the newest first."""
-
-    model_config = SNAKE
 
     docs: list[MemoryDocumentReply]
     """The memories."""
 
 
-class DocReply(Reply):
+class DocReply(TypedDict):
     """One memory."""
-
-    model_config = SNAKE
 
     doc: MemoryDocumentReply
     """The memory."""
@@ -269,10 +204,8 @@ class DocEditReply(DocReply):
     """Whether a line was written; false: it was so already."""
 
 
-class DocDeleteReply(Reply):
+class DocDeleteReply(TypedDict):
     """A memory whose lines were taken out; that can be undone."""
-
-    model_config = SNAKE
 
     id: str
     """Its id."""
@@ -287,7 +220,13 @@ DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
     """Count memories."""
     found = await memories_stats(admitted, memories)
-    return DocStatsReply(**found.model_dump(include=set(DocStatsReply.model_fields)))
+    return DocStatsReply(
+        total=found["total"],
+        by_tier=found["by_tier"],
+        by_kind=found["by_kind"],
+        by_scope=found["by_scope"],
+        pinned=found["pinned"],
+    )
 
 
 async def listing(

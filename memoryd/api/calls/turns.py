@@ -1,19 +1,18 @@
 """`POST /v1/turns`: the one call that an agent makes for each message."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome
 from memoryd.api.access import Asking, Memories
-from memoryd.api.calls.qa import QaTurnReply, SessionKeyText, turn_reply
+from memoryd.api.calls.qa import SessionKeyText, turn_reply
 from memoryd.api.calls.recall import bundled
-from memoryd.api.calls.recall_models import ReceiptReply
-from memoryd.api.models import AgentId, Encode, Reply, Request, Whole
+from memoryd.api.models import AgentId, Encode, Request, Whole
 from memoryd.domain.memories.bundle import Encoding
-from memoryd.domain.sessions.commands import CommandName
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
+from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
 
 MOST_RECALLED = 12
@@ -58,62 +57,6 @@ class TurnRequest(Request):
     """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
 
 
-class TurnCommandReply(Reply):
-    """What a command did."""
-
-    name: CommandName
-    """Which command it was."""
-    text: str
-    """What is to be told to the user."""
-    memories: list[str]
-    """The ids of the memories that it made or found."""
-
-
-class TurnPartReply(Reply):
-    """How a part of the turn went."""
-
-    state: Literal["ok", "off", "failed"]
-    """`off`: it was not wanted."""
-    reason: str | None
-    """Why, where it did not go as it does usually; null if it did."""
-
-
-class TurnReply(Reply):
-    """What an agent is answered; what fails of it costs its part, and `health` says so."""
-
-    command: TurnCommandReply | None
-    """What the command in the message did; null: it was none."""
-    session: str | None
-    """The name of the session in which the message is kept; null if it is not."""
-    seq: int | None
-    """The number of its turn in the session, from 1; null if it is not kept."""
-    remembered: bool
-    """Whether the message is kept."""
-    bundle: str | dict[str, Any] | None
-    """What is recalled for it, as text for a prompt, or an object for a request, by `encode`; null where nothing is
-    recalled by itself."""
-    etag: str | None
-    """The name of the bytes of its stable block, with which the bundle begins; null likewise."""
-    not_modified: bool
-    """Whether the stable block is left out, since `ifNoneMatch` names it."""
-    receipt: list[ReceiptReply]
-    """What each part of the bundle costs, and what was cut."""
-    tokens: int
-    """What the bundle and its stable block cost, estimated."""
-    context: str
-    """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
-    sequence: list[QaTurnReply]
-    """The turns that the message takes up again, in order, the message itself not among them."""
-    verdict: Literal["answerable", "weak", "none"] | None
-    """What the best of what is recalled is worth; null where nothing is recalled by itself."""
-    health: dict[str, TurnPartReply]
-    """How each part went: `log`, `context`, `recall`, and `end` where the session ends."""
-    capture: Literal["queued", "off", "no"]
-    """Whether what the message says may become a memory; `no`: it does not count for that, or nobody has the time."""
-    took_ms: float
-    """How long it took, in milliseconds."""
-
-
 async def take(request: TurnRequest, caller: Asking, memories: Memories) -> TurnReply:
     """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
     admitted = caller.admit(request.agent, request.session_key)
@@ -149,7 +92,7 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
         remembered=logged.seq is not None,
         bundle=None,
         etag=None,
-        not_modified=False,
+        notModified=False,
         receipt=[],
         tokens=0,
         context=context.text,
@@ -160,9 +103,9 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
             for name, part in outcome.parts.items()
         },
         capture=outcome.capture,
-        took_ms=round(outcome.took_ms, 2),
+        tookMs=round(outcome.took_ms, 2),
     )
-    return reply if outcome.bundle is None else reply.model_copy(update=bundled(outcome.bundle, encoding))
+    return reply if outcome.bundle is None else {**reply, **bundled(outcome.bundle, encoding)}
 
 
 def _command(done: CommandOutcome) -> TurnCommandReply:

@@ -11,7 +11,8 @@ from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
 from memoryd.domain.expressions import expression
-from memoryd.replies.status import ConfigReply, StatusReply
+from memoryd.replies.daemon import ConfigReply
+from memoryd.replies.status import StatusReply
 
 PART: Final = "configuration"
 MASKED: Final = expression(r"MEMORYD_MASKED_\d+")

@@ -9,7 +9,7 @@ import click
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless_line, styled
 from memoryd.domain.citations import is_conversation
-from memoryd.replies.memories import ChangeReply, ChangesReply, WrittenSessionReply
+from memoryd.replies.changes import ChangeReply, ChangesReply, WrittenSessionReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12

@@ -7,7 +7,7 @@ import click
 from memoryd.cli.invocation import HELP, SHORT_ID, Argument, BulletCommand, BulletText, Invocation, shared, undo_notes
 from memoryd.cli.memory.qa import given_text
 from memoryd.cli.terminal import harmless, styled
-from memoryd.replies.memories import CoreEditReply, CoreReply
+from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.wire import Exit
 
 expected_option = click.option(

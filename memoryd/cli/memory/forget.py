@@ -7,7 +7,7 @@ import click
 
 from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
-from memoryd.replies.memories import ForgetReply, VerifyReply
+from memoryd.replies.changes import ForgetReply, VerifyReply
 from memoryd.wire import Exit
 
 

@@ -8,7 +8,8 @@ from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.terminal import cost, count, harmless_line, note, size
 from memoryd.cli.waiting import reach, report, tell, timeout_option
 from memoryd.errors import DaemonNotRunning
-from memoryd.replies.status import AgentStatus, ConversationsReply, OutstandingReply
+from memoryd.replies.models import OutstandingReply
+from memoryd.replies.status import AgentStatus, ConversationsReply
 from memoryd.wire import Exit, SyncGoal
 
 if TYPE_CHECKING:

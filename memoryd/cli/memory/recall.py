@@ -9,7 +9,7 @@ import click
 from memoryd.cli.answer_health import WHY, AnswerWorth, lacking, strict_option, took_part
 from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, shared
 from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, note, styled
-from memoryd.replies.search import Encode, RecallItemReply, RecallReply
+from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
 
 

@@ -9,19 +9,15 @@ from rich.text import Text
 
 from memoryd.cli.terminal import ago, cost, count, duration, harmless_line, percent, size, spoken_cost
 from memoryd.replies.conversations import QaStatsReply
+from memoryd.replies.models import EmbedderReply, EmbeddingReply, RerankerReply, TextModelReply, WorkerReply
 from memoryd.replies.status import (
     AgentStatus,
     ConversationsReply,
-    EmbedderReply,
-    EmbeddingReply,
     LedgerReply,
     MemoryCountsReply,
     QmdReply,
-    RerankerReply,
     StatusReply,
-    TextModelReply,
     TranscriptsReply,
-    WorkerReply,
 )
 
 StatusRow = tuple[str, Text]

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from memoryd.cli.memory.status_rows import time_since
 from memoryd.cli.terminal import ago, count, duration, harmless_line, percent, size
-from memoryd.replies.status import AgentStatus, ConfigReply, ProcessReply, StatusReply
+from memoryd.replies.daemon import ConfigReply, ProcessReply
+from memoryd.replies.status import AgentStatus, StatusReply
 
 NEXT: Final = {
     "workspace": "make the folder, or name another one in the configuration",

@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
@@ -34,7 +35,6 @@ from memoryd.domain.sessions.json_values import (
     dumps,
     loads,
     others,
-    told_time,
 )
 from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, Turn
 
@@ -216,7 +216,7 @@ def _told_entry(entry: Session | SessionStub, rendered: Mapping[SessionId, str])
         "file": entry.file,
         "turns": entry.turns,
         "stored_answers": entry.answers,
-        "last_activity": told_time(entry.last_activity),
+        "last_activity": rfc3339(entry.last_activity),
     }
     # the keys of a stub stand before the empty sequence, which readers of the reference's shape expect
     return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(told)[1:-1]}, "qa_sequence": []}}'
@@ -257,7 +257,7 @@ def _recent(entries: Sequence[Session | SessionStub]) -> Iterable[str]:
     for entry in sorted(entries, key=_last, reverse=True):
         marks = entry.turns if isinstance(entry, Session) else entry.marks
         if marks:
-            place = {"session": _session(entry).id, "seq": marks[-1].seq, "timestamp": told_time(entry.last_activity)}
+            place = {"session": _session(entry).id, "seq": marks[-1].seq, "timestamp": rfc3339(entry.last_activity)}
             yield dumps(place)
 
 
@@ -268,7 +268,7 @@ def _told_metadata(entries: Sequence[Session | SessionStub]) -> Mapping[str, obj
         "total_qa_pairs": whole.turns,
         "stored_answers": whole.answers,
         "compression_ratio": whole.ratio,
-        "last_updated": told_time(last) if last else None,
+        "last_updated": rfc3339(last) if last else None,
     }
 
 
@@ -355,7 +355,7 @@ def session_head(session: Session) -> Mapping[str, object]:
     ours = {"agent": session.agent, "key": session.key}
     return {
         "session_id": session.id,
-        "created": told_time(session.created),
+        "created": rfc3339(session.created),
         **{name: value for name, value in ours.items() if value},
         **({} if session.is_remembered else {"remember": False}),
         **({"end": session.end.value} if session.end else {}),
@@ -437,7 +437,7 @@ def _told_turn(turn: Turn) -> Mapping[str, object]:
         "a": turn.answer,
         # a whole number as the reference writes it: 0
         "a_significance": int(turn.significance) if turn.significance.is_integer() else turn.significance,
-        "timestamp": told_time(turn.timestamp),
+        "timestamp": rfc3339(turn.timestamp),
         **({"topic_tags": turn.topics} if turn.topics else {}),
         **({"marked": True} if turn.is_marked else {}),
         **turn.extra,

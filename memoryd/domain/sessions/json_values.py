@@ -96,11 +96,6 @@ def as_time(value: object, where: str) -> datetime:
     return instant
 
 
-def told_time(time: datetime) -> str:
-    """Return an instant as the reference writes it: `2026-01-30T18:16:00Z`."""
-    return time.isoformat().replace("+00:00", "Z")
-
-
 def others(value: Mapping[str, object], known: frozenset[str]) -> Mapping[str, object]:
     """Return the keys of an object that are not ours; raises DamagedDocumentError where they are nested too deeply."""
     found = {key: one for key, one in value.items() if key not in known}

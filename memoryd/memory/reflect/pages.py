@@ -25,7 +25,7 @@ from memoryd.domain.memories.generated import (
 )
 from memoryd.domain.memories.kinds import ShortId, WrittenBy, short_id
 from memoryd.domain.memories.reflect.pages import CitedFiles, StatedMemories, why_refused
-from memoryd.domain.memories.reflect.proposals import ProposalId
+from memoryd.domain.memories.reflect.proposals import ProposalId, ProposalKind
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
@@ -62,7 +62,7 @@ class ProposalSummary(Struct, frozen=True):
     """A proposal that a run made."""
 
     id: ProposalId
-    kind: str
+    kind: ProposalKind
     path: str
     why: str
 

@@ -1,7 +1,7 @@
 """How `memoryctl changes` shows a change, of a file and of the ledger alone."""
 
 from memoryd.cli.memory.changes import change_lines
-from memoryd.replies.memories import ChangeReply
+from memoryd.replies.changes import ChangeReply
 
 OF_A_FILE: ChangeReply = {
     "id": 7,

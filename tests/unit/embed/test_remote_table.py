@@ -51,7 +51,7 @@ def test_people_read_the_same_names_everywhere() -> None:
     example = (ROOT / "config.example.json5").read_text(encoding="utf-8")
     *first, last = REMOTE
     assert f"// local, none (words only), auto, {', '.join(first)} or {last}\n" in example
-    status = (ROOT / "memoryd" / "api" / "calls" / "status_parts.py").read_text(encoding="utf-8")
+    status = (ROOT / "memoryd" / "replies" / "models.py").read_text(encoding="utf-8")
     assert f"The provider: {', '.join(f'`{name}`' for name in first)} or `{last}`." in status
     described = str(MemorySearchSection.model_fields["input_type"].description)
     assert set(re.findall(r"`(\w+)`", described)) == {row.name for row in KNOWN.values() if row.has_input_types}
