@@ -79,16 +79,26 @@ def index_of(daemon: RunningDaemon) -> Path:
 @contextmanager
 def snapshot(index: Path) -> Iterator[apsw.Connection]:
     """Copy the index into memory, so that looking at it disturbs nobody."""
-    source = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     copy = apsw.Connection(":memory:")
+    try:
+        eventually(lambda: _is_copied(index, copy), seconds=10)
+        yield copy
+    finally:
+        copy.close()
+
+
+def _is_copied(index: Path, copy: apsw.Connection) -> bool:
+    """Copy it, or say that its files were exchanged meanwhile, which ends a reading."""
+    source = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         source.set_busy_timeout(5_000)
         with copy.backup("main", source, "main") as backup:
             backup.step()
-        yield copy
+    except apsw.IOError:
+        return False
     finally:
-        copy.close()
         source.close()
+    return True
 
 
 def dump(index: Path) -> list[ChunkLine]:
