@@ -21,6 +21,7 @@ from memoryd.store.index.schema import check_words, problems
 from tests.daemon import RunningDaemon, write_config
 from tests.fault.model import Oracle, markers
 from tests.integration.indexing import QUICK, staged
+from tests.waiting import eventually
 
 SYNC_MS = 180_000
 SECRET_SECONDS = 10.0
