@@ -16,7 +16,7 @@ from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.memories.entries import ChunkSettings
-from memoryd.domain.syncplan import Grace, Outcome, SyncPlan, outcome
+from memoryd.domain.syncplan import Grace, Known, Outcome, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules
@@ -137,6 +137,11 @@ class Indexer:
     def looks(self) -> Mapping[str, int]:
         """How often the disk was looked at since the start, by what for."""
         return self._demands.looks
+
+    @property
+    def removed(self) -> Mapping[RelativePath, Known]:
+        """The files that have left the index since the start, as they were; the latest, and none that came back."""
+        return self._table.removed
 
     @property
     def known_paths(self) -> Set[RelativePath]:

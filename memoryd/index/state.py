@@ -36,6 +36,9 @@ class _Failure(NamedTuple):
     reason: str
 
 
+_MOST_REMOVED = 10_000
+
+
 class FileTable:
     """Files that are indexed, those that were read and left out, and those that could not be read.
 
@@ -48,6 +51,8 @@ class FileTable:
         self._left_out: dict[RelativePath, _LeftOut] = {}
         self._failed: dict[RelativePath, _Failure] = {}
         self._held: dict[RelativePath, str] = {}
+        self.removed: dict[RelativePath, Known] = {}
+        """Those that were indexed, as they were; the latest of them."""
 
     @property
     def indexed(self) -> Mapping[RelativePath, Known]:
@@ -127,8 +132,12 @@ class FileTable:
     def forget(self, paths: Iterable[RelativePath]) -> None:
         """Note that these are gone, from the index too."""
         for path in paths:
+            if (was := self._indexed.get(path)) is not None:
+                self.removed[path] = was
             for part in (self._indexed, self._left_out, self._failed):
                 part.pop(path, None)
+        while len(self.removed) > _MOST_REMOVED:
+            del self.removed[next(iter(self.removed))]
 
     def keep_failures(self, paths: Collection[RelativePath]) -> None:
         """Forget that others than these could not be read: they are no longer on disk."""

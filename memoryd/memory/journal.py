@@ -8,7 +8,7 @@ their lines are still the same; it is itself a change, which can be undone.
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from hashlib import sha256
@@ -35,6 +35,8 @@ TRIES: Final = 100
 PAUSE_SECONDS: Final = 0.05
 """The longest wait between two tries."""
 GONE_TRIES: Final = 6
+WAIT_SECONDS: Final = 60.0
+"""How long an act waits for another one to end."""
 RETRY_SECONDS: Final = 15.0
 WHY_NOT_KEPT: Final = "there were too many of them, or they tell what is forgotten, or private now"
 UNKNOWN_TOLD: Final = "a change was cut short, and the file was edited since: look at it"
@@ -81,8 +83,7 @@ class Journal:
         """Who can say that a note was there a moment ago."""
         self.one_at_a_time = asyncio.Lock()
         """For who looks up what stands before writing over it, of whichever agent of the workspace."""
-        self.planned = asyncio.Lock()
-        """For who plans from all memories and then writes for long: reflect would write what is forgotten meanwhile."""
+        self._planned = asyncio.Lock()
         self._executor = executor
         self._is_read_only = is_read_only
         self._clock = clock
@@ -96,6 +97,22 @@ class Journal:
         """What its owner should look at, one sentence each."""
         owed = [f"changes may not be undone: {self._trouble}"] if self._trouble else []
         return owed + [f"{path}: {why}" for path, why in self._unknown.items()]
+
+    @contextlib.asynccontextmanager
+    async def alone(self, wait_seconds: float = WAIT_SECONDS) -> AsyncIterator[None]:
+        """Keep others from planning from all memories, to write for long: reflect would write what is forgotten.
+
+        Raises NotNow where they take longer than this.
+        """
+        try:
+            async with asyncio.timeout(wait_seconds):
+                await self._planned.acquire()
+        except TimeoutError as exc:
+            raise NotNow("a run of reflect, or a forgetting, goes on", hint="try again when it has ended") from exc
+        try:
+            yield
+        finally:
+            self._planned.release()
 
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""

@@ -3,10 +3,12 @@
 A line's record time is a day: by the name of its file, the ledger, or when the file was changed.
 """
 
+import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +19,11 @@ from memoryd.domain.documents import FileStat, RelativePath, is_document_name, i
 from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, read_note, written_note
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.syncplan import Known
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow, StoreError, StoreUnavailable, TooLarge
-from memoryd.files.ignore import RealPaths, why_private
-from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_octets, utf8_of
+from memoryd.files.ignore import RealPaths, is_private_file, why_private
+from memoryd.files.reading import NotReadableError, Octets, read_octets, utf8_of
 from memoryd.files.scanner import ScanRules
 from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync_folder
 from memoryd.store.index.memories import FileVersion, MemoryFiles
@@ -90,17 +93,22 @@ class NoteFiles:
         if rules.is_ignored(path):
             return True
         try:
-            octets = read_octets(self.workspace, path, max_bytes=rules.limit(path)[0])
-            return bool(why_private(utf8_of(octets)[0]))
-        except (OSError, NotReadableError, TornReadError):
+            return is_private_file(self.workspace, path)
+        except OSError:
             return False
 
-    def out_of_sight(self, gone: Iterable[RelativePath]) -> frozenset[RelativePath]:
-        """Return those of some notes that are gone from their places, and lie hidden or private under the same name."""
-        missing = {path for path in gone if not os.path.lexists(self.workspace / path)}
-        names = {path.rpartition("/")[2] for path in missing}
-        seen = {path.name.lstrip(".") for path in self._files_named(names) if self._is_out_of_sight(path)}
-        return frozenset(path for path in missing if path.rpartition("/")[2] in seen)
+    def out_of_sight(self, gone: Mapping[RelativePath, Known]) -> frozenset[RelativePath]:
+        """Return those of some notes that are gone from their places, and lie hidden or private elsewhere.
+
+        They are known by their names, and by what they hold, or as the same file on disk.
+        """
+        missing = {path: was for path, was in gone.items() if not os.path.lexists(self.workspace / path)}
+        hidden = [at for at in self._files_named({_name(path) for path in missing}) if self._is_out_of_sight(at)]
+        return frozenset(
+            path
+            for path, was in missing.items()
+            if any(at.name.lstrip(".") == _name(path) and _is_same(at, was) for at in hidden)
+        )
 
     def _files_named(self, names: Set[str]) -> Iterator[Path]:
         """Yield the files of these names, also behind a dot, among the first `_MOST_FILES` of the workspace."""
@@ -185,6 +193,19 @@ class NoteFiles:
             except FileExistsError:
                 continue
             sync_folder(folder.parent)
+
+
+def _name(path: RelativePath) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_same(at: Path, was: Known) -> bool:
+    """Tell whether a file is the one that was known, or holds what that held."""
+    with contextlib.suppress(OSError):
+        stat = at.lstat()
+        is_moved = (stat.st_ino, stat.st_mtime_ns) == (was.stat.inode, was.stat.mtime_ns)
+        return is_moved or (stat.st_size == was.stat.size and sha256(at.read_bytes()).digest() == was.digest)
+    return False
 
 
 def _check_name(path: RelativePath, *, is_shown: bool) -> None:

@@ -234,7 +234,8 @@ def _with_turns(entry: Entry) -> Session:
     if isinstance(entry, Session):
         return entry
     turns = tuple(
-        Turn(mark.seq, "", entry.last_activity, question_hash=mark.question_hash, topics=mark.topics)
+        # whether it was answered nobody knows here
+        Turn(mark.seq, "", entry.last_activity, answer="", question_hash=mark.question_hash, topics=mark.topics)
         for mark in entry.marks
     )
     return Session(entry.session.id, entry.session.created, turns, agent=entry.session.agent)

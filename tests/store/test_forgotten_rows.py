@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memoryd.domain.documents import RelativePath
@@ -78,6 +80,15 @@ async def test_no_byte_of_the_text_is_left(ledger: Ledger, tmp_path: Path) -> No
     assert (purged.changes, purged.held_answers) == (1, 1)
     assert holding(tmp_path) == []
     assert len(await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())) == 1
+
+
+async def test_lines_in_no_form_of_ours_go_with_whatever_is_forgotten(ledger: Ledger, tmp_path: Path) -> None:
+    await note_change(ledger, "retain", 1.0)
+    with closing(apsw.Connection(str(ledger.path))) as database:
+        database.execute("UPDATE changes SET hunks = ?", (f"{{{CANARY}",))
+    assert [row.hunks for row in await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())] == [None]
+    await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda _text: False))
+    assert holding(tmp_path) == []
 
 
 async def test_other_rows_stay(ledger: Ledger) -> None:

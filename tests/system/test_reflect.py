@@ -339,6 +339,7 @@ def test_f158_what_was_made_of_a_note_that_was_moved_out_of_sight_goes_with_it(
     gone = daemon.workspace / "memory/2026-10-03.md"
     gone.unlink()
     (daemon.workspace / folder).mkdir()
+    (daemon.workspace / folder / gone.name).write_text("Another note of the same name.\n")
     for path in notes:
         path.rename(daemon.workspace / folder / path.name)
     client.sync()

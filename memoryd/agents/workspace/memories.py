@@ -127,6 +127,7 @@ def memory_forgetting(
             rows=rows,
             indexes=indexes,
             known=lambda: indexer.known_paths,
+            removed=lambda: indexer.removed,
             withhold=withhold,
             withdraw_proposals=proposals.withdraw,
         )

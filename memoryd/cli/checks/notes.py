@@ -67,7 +67,7 @@ def ignored(examination: Examination) -> Iterator[Finding]:
             continue
         paths = list(islice(_below(workspace), MOST_PATHS))
         for number, line in enumerate(text.splitlines(), 1):
-            is_path = line.strip() and not line.startswith(("#", "!")) and not is_glob(line)
+            is_path = len(paths) < MOST_PATHS and line.strip() and not line.startswith(("#", "!")) and not is_glob(line)
             if is_path and not any(map(patterns_of(workspace, [line]).hides, paths)):
                 shown = printable_name(RelativePath(line.strip()))
                 yield Finding("ignored", "look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
@@ -77,6 +77,7 @@ def _below(workspace: Path) -> Iterator[str]:
     """Yield the paths of what is in a workspace, those of folders with a `/` behind."""
     for folder, folders, files in os.walk(workspace):
         at = Path(folder).relative_to(workspace)
+        folders[:] = [name for name in folders if name != ".git"]
         yield from (f"{at / name}/" for name in folders)
         yield from (str(at / name) for name in files)
 

@@ -87,15 +87,18 @@ def _read_newer_layout(raw: Raw) -> None:
     """Put `memory.search` and `agents.entries`, by id, where they stood before; what is there already stays."""
     agents, memory = raw.get("agents"), raw.get("memory")
     if isinstance(memory, dict) and isinstance(memory.get("search"), dict):
-        agents = raw.setdefault("agents", {}) if agents is None else agents
+        if agents is None:
+            agents = raw["agents"] = {}
         defaults = agents.setdefault("defaults", {}) if isinstance(agents, dict) else None
         _move_search(memory, defaults)
     entries = agents.get("entries") if isinstance(agents, dict) else None
-    if isinstance(agents, dict) and isinstance(entries, dict) and "list" not in agents:
-        agents["list"] = [{"id": name, **entry} for name, entry in entries.items() if isinstance(entry, dict)]
+    if isinstance(agents, dict) and isinstance(entries, dict) and "list" not in agents and INCLUDE not in entries:
+        agents["list"] = [
+            {**entry, "id": name} if isinstance(entry, dict) else entry for name, entry in entries.items()
+        ]
         del agents["entries"]
         for entry in agents["list"]:
-            _move_search(entry.get("memory"), entry)
+            _move_search(value_at(entry, ("memory",)), entry)
 
 
 def _move_search(memory: object, holder: object) -> None:

@@ -119,7 +119,7 @@ def without_text(session: Session) -> Session:
         replace(
             turn,
             question="",
-            answer=None,
+            answer=None if turn.answer is None else "",
             tokens=tuple(map(sys.intern, turn.tokens)),
             topics=tuple(map(sys.intern, turn.topics)),
             extra=_NOTHING,

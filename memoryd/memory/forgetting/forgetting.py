@@ -9,7 +9,7 @@ What was made of a note that became private goes by the same ways.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Set
+from collections.abc import Awaitable, Callable, Mapping, Set
 from functools import partial
 from typing import Final
 
@@ -32,6 +32,7 @@ from memoryd.domain.memories.changes.forgetting import (
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
+from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.planning import (
@@ -70,6 +71,8 @@ class PrivateParts(Struct, frozen=True, kw_only=True):
     indexes: IndexPlaces
     known: Callable[[], Set[RelativePath]]
     """The notes that are indexed: none of them is private."""
+    removed: Callable[[], Mapping[RelativePath, Known]]
+    """Those that have left the index since the start, as they were."""
     withhold: Callable[[Set[RelativePath]], None]
     """Takes the documents of which nobody may be told, in the stead of those before."""
     withdraw_proposals: Callable[[], Awaitable[None]]
@@ -117,8 +120,9 @@ class PrivateTraces:
         journal, known = self._parts.journal, self._parts.known()
         cited = {path: await self._cited(path) for path in self._parts.indexes.generated_pages()}
         unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
+        gone = {path: was for path, was in self._parts.removed().items() if path in unknown}
         private = await asyncio.to_thread(
-            lambda: journal.files.out_of_sight(unknown).union(filter(journal.files.is_private, unknown))
+            lambda: journal.files.out_of_sight(gone).union(filter(journal.files.is_private, unknown))
         )
         self._withhold({path for path, files in cited.items() if not files.isdisjoint(private)})
         if late:
@@ -216,7 +220,7 @@ class MemoryForgetting:
         With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
         """
         self._parts.journal.check_writable()
-        async with self._parts.journal.planned:
+        async with self._parts.journal.alone():
             plan = await self._planner.plan(name)
             hashes = await self._parts.tombstones.begin((one.id, one.line.text) for one in plan.memories)
             try:
@@ -240,7 +244,9 @@ class MemoryForgetting:
         pending = await self._parts.tombstones.pending()
         if not pending:
             return
-        async with self._parts.journal.planned:
+        async with self._parts.journal.alone():
+            # once more: what was being forgotten may be done, and its lines kept for an undo
+            pending = await self._parts.tombstones.pending()
             await self._parts.indexes.follow()
             owed = Tombstones((await self._parts.tombstones.all()).key, pending)
             book = await self._parts.book.now()

@@ -32,7 +32,7 @@ from memoryd.domain.memories.reflect.opinions import (
 )
 from memoryd.domain.memories.reflect.pages import SharedMemories, pages_of, shared_memories, stated_by
 from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
-from memoryd.errors import MemorydError, NotNow, TextModelUnavailable
+from memoryd.errors import MemorydError, TextModelUnavailable
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Labeller
@@ -167,15 +167,8 @@ class Reflecting:
         """
         if not options.is_dry:
             self._parts.journal.check_writable()
-        try:
-            async with asyncio.timeout(self._wait_seconds):
-                await self._parts.journal.planned.acquire()
-        except TimeoutError as exc:
-            raise NotNow("another run of reflect goes on", hint="try again when it has ended") from exc
-        try:
+        async with self._parts.journal.alone(self._wait_seconds):
             return await self._run(options)
-        finally:
-            self._parts.journal.planned.release()
 
     async def _run(self, options: ReflectOptions) -> ReflectOutcome:
         parts, run, began = self._parts, uuid4().hex[:12], time.monotonic()

@@ -230,7 +230,7 @@ def _purge(db: apsw.Connection, workspace: str, gone: Forgotten, notes: Set[str]
     for number, text, told, path in db.execute(_WITH_LINES, (workspace,)).fetchall():
         hunks, why = _hunks(text), str(told)
         left = None if hunks is None or path in notes else without_forgotten(hunks, gone)
-        if left != hunks or gone.is_in(why):
+        if hunks is None or left != hunks or gone.is_in(why):
             _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
             emptied += hunks is not None and left is None
             paths.add(str(path))

@@ -132,6 +132,10 @@ def test_newest_layout_is_read_as_the_one_before(tmp_path: Path, monkeypatch: py
     assert (main.id, main.memory_search.provider, main.memory_search.query.max_results) == ("main", "ollama", 9)
     assert (work.id, work.memory_search.provider, work.memory_search.query.max_results) == ("work", "none", 9)
     assert found.notices == ["ignored, not memoryd's: agents.list[1].tts"]
+    for entries, told in (({"$include": "x.json5"}, "entries"), ({"work": None}, r"agents.list\[0\]")):
+        path.write_text(json.dumps({"agents": {"entries": entries}}))
+        with pytest.raises(ConfigError, match=told):
+            load(path)
     file["agents"] = {"defaults": {"memorySearch": {}}, "list": [], "entries": {}}
     path.write_text(json.dumps(file))
     with pytest.raises(ConfigError, match=r"agents\.list says the same") as refused:
