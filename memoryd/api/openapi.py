@@ -82,11 +82,12 @@ def _add_replies(schema: dict[str, Any], routes: Iterable[APIRoute]) -> None:
     _, ours = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
     told = _told_of(kinds)
     for name, shape in ours.items():
-        # in the order in which they are declared
-        said, properties = told.get(name, {}), shape.get("properties", {})
+        properties = shape.get("properties", {})
         shape["description"] = inspect.cleandoc(shape.get("description", ""))
-        for key in [*said, *(properties.keys() - said.keys())]:
-            properties[key] = {**properties.pop(key), "description": said.get(key, "")}
+        for key, said in told.get(name, {}).items():
+            # in the order in which they are declared; a source that was replaced meanwhile may have others
+            if key in properties:
+                properties[key] = {**properties.pop(key), "description": said}
     schema["components"]["schemas"] = dict(sorted({**shapes, **ours}.items()))
 
 

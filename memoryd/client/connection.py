@@ -34,7 +34,7 @@ START_SECONDS = 3.0
 PROC = Path("/proc")
 """Where the kernel tells of itself."""
 _NOTE_BYTES = 512
-_PLACES = ("MEMORYD_SOCKET", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME")
+_PLACES = ("MEMORYD_SOCKET", "MEMORYD_STATE_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME")
 _BEGAN = 19
 """The field of `/proc/<pid>/stat` behind the name that says when it began, in ticks since the system did."""
 

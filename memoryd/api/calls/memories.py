@@ -1,4 +1,4 @@
-"""`/v1/memories`: memories one by one, by their ids."""
+"""`/v1/memories`: memories one by one, by their ids; and `/v1/disagreements`: which of them contradict each other."""
 
 from typing import Annotated
 

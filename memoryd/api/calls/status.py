@@ -66,56 +66,6 @@ from memoryd.rerank.reranking import RerankerState
 from memoryd.store.ledger.ledger import HistoryCount, LedgerCount
 
 
-def outstanding_reply(unsent: UnsentWork) -> OutstandingReply:
-    """Encode what is still to be sent."""
-    return OutstandingReply(
-        files=unsent.files,
-        passages=unsent.passages,
-        tokens=unsent.tokens,
-        media=unsent.media,
-        mediaBytes=unsent.media_bytes,
-    )
-
-
-def conversations_reply(figures: ConversationFigures | None) -> ConversationsReply | None:
-    """Encode what was counted."""
-    if figures is None:
-        return None
-    return ConversationsReply(
-        path=str(figures.path),
-        bytes=figures.stored.bytes,
-        conversations=figures.counts.conversations,
-        parts=figures.counts.parts,
-        chunks=figures.counts.chunks,
-        passages=figures.stored.passages,
-        pendingEmbeddings=figures.pending_passages,
-        reading=figures.is_reading,
-        lastReadAt=rfc3339(figures.last_read_at),
-        unreadable=figures.unreadable,
-        skipped=[SkippedReply(path=one.path, reason=one.reason) for one in figures.skipped],
-        reason=figures.reason,
-        outstanding=None if figures.unsent is None else outstanding_reply(figures.unsent),
-        transcripts=_transcripts(figures),
-    )
-
-
-def _transcripts(figures: ConversationFigures) -> TranscriptsReply | None:
-    seen = figures.transcripts
-    if seen is None:
-        return None
-    return TranscriptsReply(
-        folders=[
-            TranscriptFolderReply(path=str(one.path), files=one.files, reason=one.problem or None)
-            for one in seen.folders
-        ],
-        files=seen.files,
-        bytes=seen.bytes,
-        maxBytes=seen.max_bytes,
-        unknown=figures.counts.unknown,
-        withheld=seen.withheld,
-    )
-
-
 async def get_health(memories: Memories) -> HealthReply:
     """Say that the daemon answers, and whether its first scan is done."""
     return HealthReply(ok=True, ready=memories.is_ready)
@@ -397,3 +347,53 @@ def _root(report: RootReport) -> RootReply:
 
 def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
     return None if found is None else MassRemovalReply(at=rfc3339(found.at), files=found.files, left=found.left)
+
+
+def outstanding_reply(unsent: UnsentWork) -> OutstandingReply:
+    """Encode what is still to be sent."""
+    return OutstandingReply(
+        files=unsent.files,
+        passages=unsent.passages,
+        tokens=unsent.tokens,
+        media=unsent.media,
+        mediaBytes=unsent.media_bytes,
+    )
+
+
+def conversations_reply(figures: ConversationFigures | None) -> ConversationsReply | None:
+    """Encode what was counted."""
+    if figures is None:
+        return None
+    return ConversationsReply(
+        path=str(figures.path),
+        bytes=figures.stored.bytes,
+        conversations=figures.counts.conversations,
+        parts=figures.counts.parts,
+        chunks=figures.counts.chunks,
+        passages=figures.stored.passages,
+        pendingEmbeddings=figures.pending_passages,
+        reading=figures.is_reading,
+        lastReadAt=rfc3339(figures.last_read_at),
+        unreadable=figures.unreadable,
+        skipped=[SkippedReply(path=one.path, reason=one.reason) for one in figures.skipped],
+        reason=figures.reason,
+        outstanding=None if figures.unsent is None else outstanding_reply(figures.unsent),
+        transcripts=_transcripts(figures),
+    )
+
+
+def _transcripts(figures: ConversationFigures) -> TranscriptsReply | None:
+    seen = figures.transcripts
+    if seen is None:
+        return None
+    return TranscriptsReply(
+        folders=[
+            TranscriptFolderReply(path=str(one.path), files=one.files, reason=one.problem or None)
+            for one in seen.folders
+        ],
+        files=seen.files,
+        bytes=seen.bytes,
+        maxBytes=seen.max_bytes,
+        unknown=figures.counts.unknown,
+        withheld=seen.withheld,
+    )

@@ -58,8 +58,6 @@ log = structlog.get_logger(__name__)
 MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
 CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
-WAIT_SECONDS: Final = 60.0
-"""How long a run waits for another one to end."""
 MOST_LEFT: Final = 20
 """Pages that a run left as they were and that are kept for status."""
 _LEFT: Final = "left"
@@ -149,9 +147,8 @@ class _Plan(Struct, frozen=True):
 class Reflecting:
     """Reflects over one workspace, one run at a time."""
 
-    def __init__(self, parts: ReflectParts, *, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, parts: ReflectParts) -> None:
         self._parts = parts
-        self._wait_seconds = wait_seconds
         self._refusals: tuple[str, ...] = ()
 
     @property
@@ -167,7 +164,7 @@ class Reflecting:
         """
         if not options.is_dry:
             self._parts.journal.check_writable()
-        async with self._parts.journal.alone(self._wait_seconds):
+        async with self._parts.journal.alone():
             return await self._run(options)
 
     async def _run(self, options: ReflectOptions) -> ReflectOutcome:
