@@ -90,3 +90,8 @@ def test_session_key_narrows_on_the_port_as_on_the_socket(opened: OpenPort, key:
     ):
         assert outcome(reply) == expected, reply.text
         assert expected == "ok" or not {"alder", "pier", "Harbour"} & set(reply.text.split())
+
+
+def test_question_of_documents_that_is_too_long_is_too_large_as_any_other(opened: OpenPort) -> None:
+    asked = opened.ask("GET", "/api/v1/memory/docs", params={"q": "pier " * 900})
+    assert outcome(asked) == "too_large", asked.text

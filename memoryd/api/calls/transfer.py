@@ -213,7 +213,7 @@ class DocDeleteReply(TypedDict):
     """Whether it was."""
 
 
-AskedWords = Annotated[str, Query(max_length=4096, description="a question; without one all are listed")]
+AskedWords = Annotated[str, Query(description="a question; without one all are listed")]
 DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
 
 

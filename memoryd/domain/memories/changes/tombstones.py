@@ -27,9 +27,11 @@ _SIGN_OR_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/
 _ROW_WORDS: Final = 120
 """So many words in a row, or signs of a script without spaces, are looked at as something that was forgotten."""
 _CLAUSE: Final = expression(
-    r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b", re.I
+    r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)|\s[-–—]\s"
+    r"|\b(?:and|but|so|that|because|think|thinks|believe|believes|guess|know|knows|say|says|said)\b|觉得|认为|以为|说",
+    re.I,
 )
-"""What may stand between clauses; `2.5` is none."""
+"""What may stand between clauses; `2.5` is none, nor is the apostrophe of a word."""
 _CLAUSES: Final = 12
 """More of them are not put together: each is looked at by itself."""
 _BEFORE: Final = expression(

@@ -62,8 +62,8 @@ NEAR_ALONE: Final = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
 CLEARLY_NEAR: Final = 2.3
 """A meaning that tells an item of which nobody can say whether it was asked for."""
-RESTRICTS, PREFERS, ANSWERS = 0.9, 0.6, 0.8
-"""For what limits or likes the one who is named, and for a value of the kind that is asked for."""
+RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
+"""For what limits or likes the one who is named, for a value of the kind that is asked for, and for one's own doing."""
 OF_DAYS: Final = 5.0
 """Times the lift of the days that are asked about, where something else speaks for the item."""
 ANSWERS_FROM: Final = 1.5
@@ -83,6 +83,12 @@ _LIMIT: Final = expression(
 _LIKING: Final = expression(
     r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要"
 )
+_OWN_DOING: Final = expression(
+    r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
+    r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
+    r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
+)
+"""A question of what the one who asks does, and its verb: *where do I work*."""
 _MONTH: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
 _COUNT: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
 _KINDS: Final = (
@@ -171,6 +177,7 @@ class MessageEvidence:
         self._concepts, self._telling = concepts_in(self._text), telling_words(self._text)
         small = self._text.lower()
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
+        self._doings = _OWN_DOING.findall(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
 
     def _weight(self, term: str, weight: float) -> float:
@@ -305,6 +312,7 @@ class MessageEvidence:
             more += RESTRICTS * bool(_LIMIT.search(small)) + PREFERS * bool(_LIKING.search(small))
         if entity or other > ANSWERS_FROM:
             more += ANSWERS * self._answers(small)
+        more += DOES_SO * any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
         return more + ALL_WORDS * self._holds_all(held, ALL_WORDS_SHARE)
 
     def _answers(self, small: str) -> int:

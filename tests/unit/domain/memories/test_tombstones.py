@@ -43,6 +43,11 @@ def test_another_fact_is_not_taken_for_it() -> None:
         ("I weigh 72.5 kg.", "I weigh 72.5 kg, so be it"),
         ("我叫安娜。", "你好，我叫安娜，住在上海。"),
         ("门锁密码是 4711。", "对了门锁密码是“4711”"),
+        ("My brother is a pilot.", 'She wrote "my brother is a pilot" on the card.'),
+        ("My brother is a pilot.", "Ann’s note has ‘My brother is a pilot’ in it"),
+        ("My brother is a pilot.", "I think that my brother is a pilot"),
+        ("My brother isn't a pilot.", "He said my brother isn't a pilot"),
+        ("我哥哥是飞行员。", "我觉得我哥哥是飞行员"),
     ],
 )
 def test_what_is_forgotten_is_known_as_part_of_a_sentence(forgotten: str, said: str) -> None:

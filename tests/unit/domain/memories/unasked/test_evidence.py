@@ -49,6 +49,14 @@ def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
     ].is_told
 
 
+def test_what_the_one_who_asks_does_is_told_though_anybody_works() -> None:
+    works, work = ("I work at Siemens.", ["work"]), ("The work on the bridge goes on.", ["work"])
+    for said in ("do you remember where I work?", "where do I work", "have I told you where I work?"):
+        assert [one.is_told for one in weighed(said, [works, work], weight=1.0)] == [True, False], said
+    for said in ("where should I work tomorrow?", "how can I work on this?", "what do I need for work?"):
+        assert not weighed(said, [works], weight=1.0)[0].is_told, said
+
+
 def test_short_word_must_stand_in_the_text_as_it_is() -> None:
     said = "should I call Hi Fi Records about my hi fi?"
     assert weighed(said, [("He lost his hat.", ["hi"])])[0].score == 0
