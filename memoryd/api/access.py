@@ -8,10 +8,12 @@ from datetime import timedelta
 from typing import Annotated
 
 import structlog
-from fastapi import Depends, Query, Request
 from msgspec import Struct, field
+from pydantic import Field
+from starlette.requests import Request
 
 from memoryd.agents.memories import AgentMemories
+from memoryd.api.call import Given, Sent
 from memoryd.api.daemon_state import DaemonState, ReloadOutcome
 from memoryd.api.http import sockets
 from memoryd.api.http.connection import peer_of
@@ -177,46 +179,39 @@ class Services(Struct, frozen=True):
     """Says what a reload would do; None likewise."""
 
 
-AgentParameter = Annotated[str | None, Query(max_length=64, description="agent to ask; the default agent if absent")]
-KeyParameter = Annotated[str | None, Query(alias="sessionKey", max_length=512, description="the session that asks")]
+AgentParameter = Annotated[str | None, Field(max_length=64, description="agent to ask; the default agent if absent")]
+KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, description="the session that asks")]
 
 
-# all of these are coroutines: FastAPI runs plain functions in threads of its own
-
-
-async def services_of(request: Request) -> Services:
+def services_of(request: Request, _sent: Sent) -> Services:
     """Return what the app was made with."""
     services: Services = request.app.state.services
     return services
 
 
-AllServices = Annotated[Services, Depends(services_of)]
-
-
-async def memories_of(services: AllServices) -> AgentMemories:
+def memories_of(request: Request, sent: Sent) -> AgentMemories:
     """Return what may be asked of the agents' memories."""
-    return services.memories
+    return services_of(request, sent).memories
 
 
-async def caller_of(request: Request, services: AllServices) -> Caller:
+def caller_of(request: Request, sent: Sent) -> Caller:
     """Return who sent the request, for calls that have agent and key in the body."""
-    return Caller(services.gate, peer_of(request.scope).socket)
+    return Caller(services_of(request, sent).gate, peer_of(request.scope).socket)
 
 
-async def waited_of(request: Request) -> timedelta:
+def waited_of(request: Request, _sent: Sent) -> timedelta:
     """Return how long a call has waited that is asked again, since what it waited for was exchanged."""
     waited: timedelta = request.scope.get(WAITED, timedelta())
     return waited
 
 
-Asking = Annotated[Caller, Depends(caller_of)]
-Memories = Annotated[AgentMemories, Depends(memories_of)]
-Waited = Annotated[timedelta, Depends(waited_of)]
-
-
-async def admitted_by_query(caller: Asking, agent: AgentParameter = None, session_key: KeyParameter = None) -> Admitted:
+def admitted_by_query(request: Request, sent: Sent) -> Admitted:
     """Return the request as admitted by the parameters `agent` and `sessionKey`."""
-    return caller.admit(agent, session_key)
+    return caller_of(request, sent).admit(sent.get("agent"), sent.get("session_key"))
 
 
-AdmittedByQuery = Annotated[Admitted, Depends(admitted_by_query)]
+AllServices = Annotated[Services, Given(services_of)]
+Asking = Annotated[Caller, Given(caller_of)]
+Memories = Annotated[AgentMemories, Given(memories_of)]
+Waited = Annotated[timedelta, Given(waited_of)]
+AdmittedByQuery = Annotated[Admitted, Given(admitted_by_query, {"agent": AgentParameter, "session_key": KeyParameter})]

@@ -1,82 +1,57 @@
-"""The app that serves the table of calls, and nothing beside it, behind the gate."""
+"""The app that serves a table of calls, and nothing beside it, behind the gate."""
 
-import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 import msgspec
-from fastapi import Depends, FastAPI, Request
-from fastapi.routing import APIRoute
+from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
-from starlette.responses import JSONResponse, Response
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from memoryd import __version__
-from memoryd.api import openapi, problems
-from memoryd.api.access import AllServices, Services
-from memoryd.api.http.body import DecodedRoute
+from memoryd.api import problems
+from memoryd.api.access import Services
+from memoryd.api.call import Row, Served
 from memoryd.api.http.connection import peer_of
+from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
-from memoryd.api.routes import TABLE, Handler, Row, Served
+from memoryd.api.routes import TABLE
 from memoryd.errors import Denied, NotFound
 
 
-def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> FastAPI:
+def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> Starlette:
     """Return the app of a table; without services it can be described, and nothing else."""
-    app = FastAPI(
-        title="memoryd",
-        version=__version__,
-        openapi_url=None,
-        redirect_slashes=False,
-    )
-    app.state.services = services
-    problems.install(app)
-    openapi.install(app)
-    install(app, table)
+    register_url_convertor("anyPath", _AnyPath())
+    app = Starlette(routes=[_route(row) for row in table], exception_handlers=problems.HANDLERS)
+    app.router.redirect_slashes = False
+    app.state.services, app.state.table = services, table
     return app
 
 
-def install(app: FastAPI, table: Sequence[Row]) -> None:
-    """Serve a table behind the gate, and nothing beside it; raises ValueError for an app that has other routes."""
-    register_url_convertor("anyPath", _AnyPath())
-    rows = {(row.method, row.path): row for row in table}
+def _route(row: Row) -> Route:
+    # a name that holds a slash is a name all the same, and of nothing that there is
+    path = re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path)
+    route = Route(path, _answering(row), methods=[row.method])
+    # the framework answers HEAD wherever it answers GET
+    route.methods = {row.method}
+    return route
 
-    async def guard(request: Request, services: AllServices) -> None:
-        # looked up by what is served, so that a route that was added behind our back is for nobody
-        row = rows.get((request.method, request.scope["route"].path_format))
+
+def _answering(row: Row) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    """Return what answers a call, for whoever may make it; a reply is what its type says, and nobody looks again."""
+
+    async def answer(request: Request) -> Response:
+        note_route(request.scope, row.path)
+        services: Services = request.app.state.services
         socket = peer_of(request.scope).socket
-        services.gate.admit_call(socket, None if row is None else row.who)
-        if row is not None:
-            _check_served(row.served, is_port=socket == PORT)
-
-    app.router.dependencies.append(Depends(guard))
-    app.router.route_class = DecodedRoute
-    for row in table:
-        app.add_api_route(
-            # a name that holds a slash is a name all the same, and of nothing that there is
-            re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path),
-            _answering(row.handler, row.status),
-            methods=[row.method],
-            summary=row.summary,
-            status_code=row.status,
-            response_model=None,
-            response_class=row.replies or JSONResponse,
-            include_in_schema=row.is_described,
-        )
-    for route in app.routes:
-        calls = {(it, route.path_format) for it in route.methods or ()} if isinstance(route, APIRoute) else None
-        if calls is None or not calls <= rows.keys():
-            raise ValueError(f"the app answers what does not stand in the table: {route}")
-
-
-def _answering(handler: Handler, status: int) -> Handler:
-    """Have the reply of a handler, a TypedDict, written as JSON: it is what its type says, and nobody looks again."""
-
-    @functools.wraps(handler)
-    async def answer(**given: object) -> Response:
-        reply = await handler(**given)
+        services.gate.admit_call(socket, row.who)
+        _check_served(row.served, is_port=socket == PORT)
+        reply = await row.answer(request)
         if isinstance(reply, Response):
             return reply
-        return Response(msgspec.json.encode(reply), status, media_type="application/json")
+        return Response(msgspec.json.encode(reply), row.status, media_type="application/json")
 
     return answer
 

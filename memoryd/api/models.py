@@ -35,7 +35,7 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 class Request(BaseModel):
     """A request body."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class ErrorBody(TypedDict):

@@ -6,21 +6,23 @@ read all of them at each start of the daemon.
 
 import ast
 import contextlib
-import copy
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
-from typing import Any, Final, get_type_hints, is_typeddict
+from typing import Annotated, Any, Final, is_typeddict
 
 import msgspec
-from fastapi import FastAPI, Request
-from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from memoryd import __version__
+from memoryd.api.call import REQUIRED, Given, Row, Sent
 from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
 
@@ -39,56 +41,89 @@ _ALWAYS: Final = {
 _BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
 
 _SHAPE_AT: Final = "#/components/schemas/{name}"
+_MODEL_AT: Final = _SHAPE_AT.replace("name", "model")
+_ANSWERED: Final = "Successful Response"
 _REPLIES: Final = "memoryd.replies."
 
 
-def install(app: FastAPI) -> None:
-    """Describe `app` without the framework's own form of errors, which nobody is ever sent."""
-
-    def describe() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
-            _add_replies(schema, [route for route in app.routes if isinstance(route, APIRoute)])
-            _describe_requests(schema["components"]["schemas"])
-            app.openapi_schema = schema
-        return app.openapi_schema
-
-    app.openapi = describe  # type: ignore[method-assign]  # the way FastAPI documents
+def _table_of(request: Request, _sent: Sent) -> tuple[Row, ...]:
+    return tuple(request.app.state.table)
 
 
-async def describe(request: Request) -> JSONResponse:
+async def describe(table: Annotated[tuple[Row, ...], Given(_table_of)]) -> JSONResponse:
     """Describe every call, with its request and its replies."""
-    app: FastAPI = request.app
-    return JSONResponse(app.openapi())
+    return JSONResponse(description(table))
 
 
-def _add_replies(schema: dict[str, Any], routes: Iterable[APIRoute]) -> None:
-    """Put in the shape of each reply, and the errors, which are ours: the framework never sends its own."""
+@cache
+def description(table: tuple[Row, ...]) -> dict[str, Any]:
+    """Return the description of a table of calls."""
+    rows = [row for row in table if row.is_described]
+    bodies = dict.fromkeys(row.body for row in rows if row.body is not None)
+    taken, beside = models_json_schema([(body, "validation") for body in bodies], ref_template=_MODEL_AT)
+    shapes = beside.get("$defs", {})
+    _describe_requests(shapes)
+    paths: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        asked = row.checks.json_schema(ref_template=_MODEL_AT)
+        shapes |= asked.get("$defs", {})
+        body = None if row.body is None else taken[row.body, "validation"]
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, asked.get("properties", {}), body)
+    replies = [row.reply for row in rows if is_typeddict(row.reply)]
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "memoryd", "version": __version__},
+        "paths": paths,
+        "components": {"schemas": dict(sorted({**shapes, **_replies([ErrorReply, *replies])}.items()))},
+    }
+
+
+def _operation(row: Row, asked: Mapping[str, Any], body: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the description of a call: what it takes in path and query, its body, and the errors, which all share."""
+    operation: dict[str, Any] = {
+        "summary": row.summary,
+        "description": row.said,
+        "operationId": re.sub(r"\W", "_", f"{row.handler.__name__}{row.path}_{row.method.lower()}"),
+    }
+    if asked:
+        operation["parameters"] = [
+            _parameter(row, *one) for one in zip(row.parameters, asked, asked.values(), strict=True)
+        ]
+    if body is not None:
+        operation["requestBody"] = {"content": {"application/json": {"schema": body}}, "required": True}
     errors = {str(status): _content(text, ErrorReply) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
-    kinds: list[type] = [ErrorReply]
-    for route in routes:
-        operation = schema["paths"].get(route.path_format, {}).get(min(route.methods or ("",)).lower())
-        if operation is None:
-            continue
-        kind: Any = get_type_hints(inspect.unwrap(route.endpoint)).get("return")
-        if is_typeddict(kind):
-            operation["responses"][str(route.status_code)] = _content("Successful Response", kind)
-            kinds.append(kind)
-        operation["responses"].pop("422", None)
-        operation["responses"].update(copy.deepcopy(errors))
-    shapes = schema["components"]["schemas"]
-    for name in ("HTTPValidationError", "ValidationError"):
-        shapes.pop(name, None)
-    _, ours = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
+    return operation | {"responses": {str(row.status): _answer(row), **errors}}
+
+
+def _parameter(row: Row, name: str, sent_as: str, shape: Mapping[str, Any]) -> dict[str, Any]:
+    default = row.default(name)
+    return {
+        "name": sent_as,
+        "in": "path" if row.is_in_path(name) else "query",
+        "required": default is REQUIRED,
+        "schema": shape if default is None or default is REQUIRED else {**shape, "default": default},
+        "description": shape.get("description", ""),
+    }
+
+
+def _answer(row: Row) -> dict[str, Any]:
+    if row.stream is None:
+        return _content(_ANSWERED, row.reply)
+    return {"description": _ANSWERED, "content": {row.stream.media_type: {"schema": {"type": "string"}}}}
+
+
+def _replies(kinds: Sequence[type]) -> dict[str, Any]:
+    """Return the shapes of replies, each key with its docstring."""
+    _, shapes = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
     told = _told_of(kinds)
-    for name, shape in ours.items():
+    for name, shape in shapes.items():
         properties = shape.get("properties", {})
         shape["description"] = inspect.cleandoc(shape.get("description", ""))
         for key, said in told.get(name, {}).items():
             # in the order in which they are declared; a source that was replaced meanwhile may have others
             if key in properties:
                 properties[key] = {**properties.pop(key), "description": said}
-    schema["components"]["schemas"] = dict(sorted({**shapes, **ours}.items()))
+    return shapes
 
 
 def _content(text: str, kind: type) -> dict[str, Any]:

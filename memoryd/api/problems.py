@@ -4,18 +4,16 @@ import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import structlog
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from msgspec import Struct, field
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
+from memoryd.api.http.counting import route_of
 from memoryd.domain.expressions import expression
 from memoryd.errors import (
     DeadlineExceeded,
@@ -64,7 +62,7 @@ def problem_of(error: Exception) -> Problem:
     match error:
         case MemorydError():
             return Problem(error.code, error.http_status, str(error), error.hint, _headers(error))
-        case RequestValidationError() | ValidationError():
+        case ValidationError():
             return problem_of(InvalidRequest(_describe(error.errors()), hint=_FIELDS_HINT))
         case HTTPException():
             return _http_problem(error)
@@ -75,16 +73,6 @@ def problem_of(error: Exception) -> Problem:
     return problem_of(MemorydError("an unexpected error; the daemon's log has it", hint="see `memoryctl logs`"))
 
 
-def install(app: FastAPI) -> None:
-    """Make `app` answer every failure as a Problem, and log the unexpected ones with their route."""
-
-    async def handle(request: Request, error: Exception) -> Response:
-        return respond(request, error)
-
-    for kind in (MemorydError, RequestValidationError, HTTPException, TimeoutError, Exception):
-        app.add_exception_handler(kind, handle)
-
-
 def respond(request: Request, error: Exception) -> Response:
     """Return the response for `error`, which is logged if it is ours."""
     problem = problem_of(error)
@@ -93,10 +81,17 @@ def respond(request: Request, error: Exception) -> Response:
     return JSONResponse(problem.content(), status_code=problem.http_status, headers=dict(problem.headers))
 
 
+async def _handle(request: Request, error: Exception) -> Response:
+    return respond(request, error)
+
+
+HANDLERS: Final = dict.fromkeys((MemorydError, ValidationError, HTTPException, TimeoutError, Exception), _handle)
+"""What an app answers a failure with: a Problem; the unexpected ones are logged with their route."""
+
+
 def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:
     """Log a failure of our own by the route's pattern; its parameters may hold memory text."""
-    route = getattr(scope.get("route"), "path", "unmatched")
-    log.error("request failed", method=scope["method"], route=route, exc_info=error)
+    log.error("request failed", method=scope["method"], route=route_of(scope), exc_info=error)
 
 
 def _headers(error: MemorydError) -> Mapping[str, str]:
@@ -118,6 +113,10 @@ def _http_problem(error: HTTPException) -> Problem:
     return Problem(code, error.status_code, str(error.detail), _FIELDS_HINT, error.headers or {})
 
 
+_SAID_OF: Final = {"extra_forbidden": "unknown field", "model_type": "should be a JSON object"}
+"""What is said of a kind of error, where pydantic speaks of our classes."""
+
+
 def _describe(errors: Sequence[Mapping[str, Any]]) -> str:
     lines = [_describe_one(error) for error in errors[:_MAX_FIELDS]]
     if len(errors) > _MAX_FIELDS:
@@ -126,6 +125,6 @@ def _describe(errors: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _describe_one(error: Mapping[str, Any]) -> str:
-    where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path")) or "the body"
+    where = ".".join(str(part) for part in error["loc"]) or "the body"
     what = str(error["msg"]).removeprefix("Value error, ")
-    return f"{where}: {'unknown field' if error['type'] == 'extra_forbidden' else what}"
+    return f"{where}: {_SAID_OF.get(error['type'], what)}"

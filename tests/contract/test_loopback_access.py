@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from memoryd.api import routes
-from memoryd.api.routes import Row, Served
+from memoryd.api.call import Row, Served
 from tests.contract.test_access_routes import CALLS, outcome
 from tests.loopback import OpenPort, open_port
 

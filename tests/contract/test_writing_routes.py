@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from memoryd.api import routes
-from memoryd.api.routes import Served
+from memoryd.api.call import Served
 from memoryd.wire import API
 from tests.contract.test_memories_apart import started
 from tests.daemon import RunningDaemon

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from memoryd.api import routes
-from memoryd.api.application import application
+from memoryd.api.call import Row
 from memoryd.api.calls.index import EventStream
 from memoryd.api.metrics import MetricsText
-from memoryd.api.routes import Row
+from memoryd.api.openapi import description
 from memoryd.domain.access import Who
 from memoryd.wire import Event
 from tests.docs.meanings import meanings
@@ -47,7 +47,7 @@ def page() -> str:
     """Return the page."""
     described = [row for row in routes.TABLE if row.is_described]
     calls = [(f"[`{row.method} {row.path}`](#{_anchor(row)})", row.summary, MAY[row.who]) for row in described]
-    schema = application().openapi()
+    schema = description(routes.TABLE)
     entries = [_entry(row, schema["paths"][row.path][row.method.lower()]) for row in described]
     shapes = [_shape(name, shape) for name, shape in sorted(schema["components"]["schemas"].items())]
     said = meanings(Event)
@@ -69,7 +69,7 @@ def _entry(row: Row, call: Schema) -> str:
     if body := call.get("requestBody"):
         parts.append(f"\nTakes {_type(_content(body))}.\n")
     replies = {status: reply for status, reply in call["responses"].items() if int(status) < 400}
-    stream = STREAMS[row.replies] if row.replies else None
+    stream = STREAMS[row.stream] if row.stream else None
     parts += [f"\nAnswers {status} with {stream or _type(_content(reply))}.\n" for status, reply in replies.items()]
     return "".join(parts)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.api.application import application
+from memoryd.api import routes
+from memoryd.api.openapi import description
 from memoryd.config import paths
 from memoryd.config.root import Config
 from memoryd.daemon.log_output import LOG_NAME
@@ -35,7 +36,7 @@ def test_every_key_has_a_meaning() -> None:
 
 
 def test_every_field_and_parameter_of_the_api_has_a_meaning() -> None:
-    schema = application().openapi()
+    schema = description(routes.TABLE)
     shapes = schema["components"]["schemas"]
     fields = {
         f"{name}.{key}": one for name, shape in shapes.items() for key, one in shape.get("properties", {}).items()

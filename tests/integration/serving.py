@@ -6,24 +6,24 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
-from fastapi import FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.applications import Starlette
 
 from memoryd.agents.events import EventBus
 from memoryd.agents.memories import AgentMemories, AgentMemory
-from memoryd.api import problems
 from memoryd.api.access import Gate, Services
+from memoryd.api.application import application
+from memoryd.api.call import Given, call
 from memoryd.api.calls import index as events
 from memoryd.api.daemon_state import DaemonState
-from memoryd.api.http.body import DecodedRoute
 from memoryd.api.http.connection import ConnectionLimits, peer_of
 from memoryd.api.http.limits import Admission, Guard, GuardLimits
 from memoryd.api.http.server import Server
-from memoryd.api.http.sockets import Listener, bind_listener
-from memoryd.domain.access import AccessRules
+from memoryd.api.http.sockets import Listener, Peer, bind_listener
+from memoryd.domain.access import AccessRules, Who
 from memoryd.errors import StoreUnavailable
 
 PATIENCE = 10.0
@@ -53,6 +53,12 @@ class Note(BaseModel):
     max_results: int = Field(default=6, alias="maxResults", ge=1)
 
 
+class Anything(BaseModel):
+    """Any object."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 @dataclass
 class Stage:
     """What a test sees of the app: the bus, and requests that wait for `release`."""
@@ -63,35 +69,22 @@ class Stage:
     cancelled: int = 0
 
 
-def small_app(stage: Stage) -> FastAPI:
-    app = FastAPI()
-    app.router.route_class = DecodedRoute
-    problems.install(app)
-    app.state.services = services(bus=stage.bus)
-    app.add_api_route("/v1/events", events.events, response_class=events.EventStream)
-
-    @app.get("/v1/health")
+def small_app(stage: Stage) -> Starlette:
     async def health() -> dict[str, bool]:
         return {"ok": True}
 
-    @app.get("/v1/peer")
-    async def peer(request: Request) -> dict[str, object]:
-        found = peer_of(request.scope)
-        return {"uid": found.uid, "pid": found.pid, "socket": found.socket}
+    async def peer(caller: Annotated[Peer, Given(lambda request, _: peer_of(request.scope))]) -> dict[str, object]:
+        return {"uid": caller.uid, "pid": caller.pid, "socket": caller.socket}
 
-    @app.post("/v1/echo")
     async def echo(note: Note) -> dict[str, object]:
         return {"text": note.text, "maxResults": note.max_results}
 
-    @app.post("/v1/raw")
-    async def raw(value: dict[str, Any] | None = None) -> dict[str, Any]:
-        return {"value": value}
+    async def raw(value: Anything) -> dict[str, Any]:
+        return {"value": value.model_dump()}
 
-    @app.get("/v1/large")
-    async def large(size: int) -> dict[str, str]:
+    async def large(size: Annotated[int, Field(description="how many signs")]) -> dict[str, str]:
         return {"text": "x" * size}
 
-    @app.get("/v1/wait")
     async def wait() -> dict[str, bool]:
         stage.waiting += 1
         try:
@@ -103,17 +96,26 @@ def small_app(stage: Stage) -> FastAPI:
             stage.waiting -= 1
         return {"done": True}
 
-    @app.get("/v1/broken")
     async def broken() -> None:
         raise RuntimeError("secret memory text in /home/somebody/notes.md")
 
-    @app.get("/v1/full")
     async def full() -> None:
         raise StoreUnavailable(
             "cannot write /home/somebody/.local/state/index.sqlite: disk full", hint="free some space"
         )
 
-    return app
+    table = [
+        call("GET", "/events", Who.ANYONE, events.events),
+        call("GET", "/health", Who.ANYONE, health),
+        call("GET", "/peer", Who.ANYONE, peer),
+        call("POST", "/echo", Who.ANYONE, echo),
+        call("POST", "/raw", Who.ANYONE, raw),
+        call("GET", "/large", Who.ANYONE, large),
+        call("GET", "/wait", Who.ANYONE, wait),
+        call("GET", "/broken", Who.ANYONE, broken),
+        call("GET", "/full", Who.ANYONE, full),
+    ]
+    return application(services(bus=stage.bus), table)
 
 
 @contextlib.asynccontextmanager

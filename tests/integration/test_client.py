@@ -20,7 +20,7 @@ from memoryd.wire import ErrorCode
 from tests.integration.contract_server import Contract, Raw, Reply, Request, error, pending, serving
 from tests.waiting import eventually
 
-HEAVY = ("pydantic", "httpx", "fastapi", "rich", "numpy", "asyncio", "click", "apsw")
+HEAVY = ("pydantic", "httpx", "starlette", "rich", "numpy", "asyncio", "click", "apsw")
 NOT_JSON = Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n[")
 
 

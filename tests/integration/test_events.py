@@ -8,11 +8,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from memoryd.agents.events import EventBus, Happening, Subscription
 from memoryd.agents.memories import AgentMemories
-from memoryd.api import problems
+from memoryd.api.application import application
 from memoryd.api.calls import index
 from memoryd.api.http.limits import Guard
 from memoryd.api.http.server import Server
@@ -150,10 +149,8 @@ async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path
 
 
 async def test_silence_is_filled_with_comments(path: Path) -> None:
-    bus, app = EventBus(), FastAPI()
-    problems.install(app)
-    app.state.services = services(bus=bus, keep_alive=timedelta(seconds=0.02))
-    app.add_api_route("/v1/events", index.events, response_class=index.EventStream)
+    bus = EventBus()
+    app = application(services(bus=bus, keep_alive=timedelta(seconds=0.02)))
     server = Server(app=Guard(app), listeners=[bind_listener(path)], on_stopping=bus.close)
     running = asyncio.create_task(server.run())
     await server.started.wait()

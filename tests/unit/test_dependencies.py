@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-WITHIN = {"fastapi", "h11", "uvicorn"}
+WITHIN = {"h11", "uvicorn"}
 """Packages whose internals are used, subclassed or rewritten: another minor version may break them."""
 
 

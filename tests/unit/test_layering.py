@@ -53,7 +53,7 @@ REACHES_FURTHER = {
 """What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""
 MAKES_TASKS = {"cli/local/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
-FACES = {"fastapi", "pydantic", "starlette", "uvicorn"}
+FACES = {"pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}
 DRIVERS = {"apsw", "sqlite3", "sqlite_vec"}
 SQL = re.compile(

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Query
 from pydantic import Field
 
 from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
+from memoryd.domain.access import Who
 from memoryd.domain.citations import holds_turns
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.kinds import WrittenBy
@@ -41,15 +42,15 @@ class UndoRequest(Request):
 
 QA = "qa"
 """In the stead of a writer: the sessions of questions and answers."""
-Since = Annotated[str, Query(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
+Since = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
 By = Annotated[
     str,
-    Query(max_length=80, description="only those of a writer, of any `agent`, of `agent:ID`, or the sessions of `qa`"),
+    Field(max_length=80, description="only those of a writer, of any `agent`, of `agent:ID`, or the sessions of `qa`"),
 ]
-OfPath = Annotated[str, Query(max_length=1024, description="only those of this file")]
-OfRun = Annotated[str, Query(max_length=200, description="only those of this run")]
-WithLines = Annotated[bool, Query(description="whether to tell which lines differ; false: no text of a note")]
-MostChanges = Annotated[int, Query(ge=1, le=CHANGES_MAX, description="how many at most")]
+OfPath = Annotated[str, Field(max_length=1024, description="only those of this file")]
+OfRun = Annotated[str, Field(max_length=200, description="only those of this run")]
+WithLines = Annotated[bool, Field(description="whether to tell which lines differ; false: no text of a note")]
+MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="how many at most")]
 
 
 async def changes(
@@ -121,3 +122,9 @@ def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, b
 
 def _told_hash(kept: bytes) -> str | None:
     return "" if kept == NOT_KEPT else kept.hex() or None
+
+
+CALLS: Final = (
+    call("GET", "/changes", Who.OWNER, changes),
+    call("POST", "/undo", Who.OWNER, undo),
+)

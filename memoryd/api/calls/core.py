@@ -1,12 +1,14 @@
 """`/v1/core`: the small file that every session sees."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from memoryd.agents.retained.core import AgentCore, EditedCore
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
+from memoryd.domain.access import Who
 from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.wire import CORE_CHARS_MAX
 
@@ -97,3 +99,11 @@ def _edited(found: EditedCore) -> CoreEditReply:
         change=found.change.id or None,
         notes=list(found.notes),
     )
+
+
+CALLS: Final = (
+    call("GET", "/core", Who.OWNER, show),
+    call("POST", "/core/append", Who.OWNER, append),
+    call("POST", "/core/replace", Who.OWNER, replace),
+    call("POST", "/core/insert", Who.OWNER, insert),
+)

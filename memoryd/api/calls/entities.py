@@ -1,14 +1,15 @@
 """`/v1/entities`: what memories are about, under which names, and who is who."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Path, Query
 from pydantic import Field
 
 from memoryd.agents.retained.entities import KnownEntity
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.calls.opinions import opinion_reply
 from memoryd.api.models import AgentId, Request
+from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.line import MAX_NAME
@@ -41,8 +42,8 @@ class EntitySplitRequest(Request):
     agent: AgentId = None
 
 
-AskedEntity = Annotated[str, Path(max_length=512, description="name of the entity, or an alias, percent-encoded")]
-EntityLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+AskedEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
+EntityLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
 async def listing(admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50) -> EntitiesReply:
@@ -111,3 +112,11 @@ def _change(found: AliasChange, *, is_dry: bool) -> EntityChangeReply:
         change=found.change or None,
         note=found.note,
     )
+
+
+CALLS: Final = (
+    call("GET", "/entities", Who.SESSION, listing),
+    call("GET", "/entities/{entity}", Who.SESSION, show),
+    call("POST", "/entities/merge", Who.OWNER, merge),
+    call("POST", "/entities/split", Who.OWNER, split),
+)

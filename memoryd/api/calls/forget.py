@@ -1,12 +1,13 @@
 """`/v1/forget` and `/v1/verify`: take a memory out of everything, and check a citation."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Query
 from pydantic import Field
 
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import FORGETTING, Served, call
 from memoryd.api.models import AgentId, Request
+from memoryd.domain.access import Who
 from memoryd.domain.memories.book import Memory
 from memoryd.memory.forgetting.planning import NOWHERE, ForgottenReceipt
 from memoryd.replies.changes import ForgetReply, ForgottenMemoryReply, VerifyReply
@@ -25,7 +26,7 @@ class ForgetRequest(Request):
 
 
 VerifiedCitation = Annotated[
-    str, Query(min_length=1, max_length=1024, description="such as `memory/2026-11-20.md#L12@1a2b3c4d`")
+    str, Field(min_length=1, max_length=1024, description="such as `memory/2026-11-20.md#L12@1a2b3c4d`")
 ]
 
 
@@ -78,3 +79,9 @@ def _memory(memory: Memory, *, is_told: bool) -> ForgottenMemoryReply:
         scope=memory.line.attributes.scope or None,
         citations=citations,
     )
+
+
+CALLS: Final = (
+    call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
+    call("GET", "/verify", Who.SESSION, verify),
+)

@@ -4,9 +4,9 @@ import asyncio
 import json
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Path, Query
+from pydantic import Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -14,7 +14,9 @@ from memoryd.agents.events import Happening, Subscription
 from memoryd.agents.read import NoteExcerpt
 from memoryd.agents.sync import DEFAULT_WAIT, OwedWork
 from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited
+from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.models import ReindexRequest, SyncRequest
+from memoryd.domain.access import Who
 from memoryd.errors import NotNow
 from memoryd.files.excerpts import DEFAULT_LINES, LineRange
 from memoryd.replies.search import FileReply, ReindexReply, ReloadReply, SyncReply
@@ -68,10 +70,10 @@ async def events(admitted: AdmittedByQuery, memories: Memories, services: AllSer
     return EventStream(memories.follow(admitted), keep_alive=services.keep_alive)
 
 
-DocumentPath = Annotated[str, Path(description="the document, as search names it, percent-encoded")]
-FromLine = Annotated[int, Query(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
-LineCount = Annotated[int, Query(ge=1, le=LINES_MAX, description="how many lines at most")]
-FromColumn = Annotated[int, Query(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
+DocumentPath = Annotated[str, Field(description="the document, as search names it, percent-encoded")]
+FromLine = Annotated[int, Field(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
+LineCount = Annotated[int, Field(ge=1, le=LINES_MAX, description="how many lines at most")]
+FromColumn = Annotated[int, Field(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
 
 
 async def get_file(
@@ -106,7 +108,7 @@ def file_reply(found: NoteExcerpt) -> FileReply:
     )
 
 
-IsDry = Annotated[bool, Query(alias="dryRun", description="`true`: only say what a reload would do")]
+IsDry = Annotated[bool, Field(alias="dryRun", description="`true`: only say what a reload would do")]
 
 
 async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
@@ -149,3 +151,15 @@ def _owed(work: OwedWork) -> ReindexReply:
     return ReindexReply(
         pendingFiles=work.pending_files, pendingEmbeddings=work.pending_embeddings, generation=work.generation
     )
+
+
+RELOADING: Final = timedelta(minutes=14)
+"""Calls in flight are waited for, also a run of reflect."""
+
+CALLS: Final = (
+    call("GET", "/files/{path}", Who.SESSION, get_file),
+    call("GET", "/events", Who.SESSION, events, at_reload=AtReload.STREAMS),
+    call("POST", "/sync", Who.AGENT, sync, deadline=LONGEST_WAIT, at_reload=AtReload.AGAIN),
+    call("POST", "/reindex", Who.OWNER, reindex, status=202),
+    call("POST", "/reload", Who.OWNER, reload, deadline=RELOADING, served=Served.SOCKET, at_reload=AtReload.FREE),
+)

@@ -1,17 +1,18 @@
 """`/v1/memories`: memories one by one, by their ids; and `/v1/disagreements`: which of them contradict each other."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Path, Query
 from pydantic import ConfigDict, Field
 
 from memoryd.agents.retained.disagreements import DisagreeingPair
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import RecallOptions, asked_kinds
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.calls.recall import health_reply
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.models import AgentId, Request, Whole, near_copies_replies
+from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.disagreements import Keep
@@ -115,19 +116,19 @@ class MemoryReplaceRequest(MemoryEditRequest):
 
 
 DIGITS = 4
-MemoryName = Annotated[str, Path(max_length=64, description="id of the memory, or its first eight signs")]
+MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight signs")]
 ScopeFilter = Annotated[
-    str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
+    str, Field(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
 ]
-KindFilter = Annotated[str, Query(max_length=20, description="network or kind")]
-TierFilter = Annotated[Tier | None, Query(description="tier")]
-PinnedFilter = Annotated[bool | None, Query(description="whether it is pinned")]
-TagFilter = Annotated[str, Query(max_length=100, description="a tag")]
-WordsFilter = Annotated[str, Query(max_length=4096, description="words that all stand in it")]
-ListLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
-ListOffset = Annotated[int, Query(ge=0, le=POSITION_MAX, description="how many to leave out before")]
-DecayDays = Annotated[str, Query(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
-DryRun = Annotated[bool, Query(alias="dryRun", description="say only what would go")]
+KindFilter = Annotated[str, Field(max_length=20, description="network or kind")]
+TierFilter = Annotated[Tier | None, Field(description="tier")]
+PinnedFilter = Annotated[bool | None, Field(description="whether it is pinned")]
+TagFilter = Annotated[str, Field(max_length=100, description="a tag")]
+WordsFilter = Annotated[str, Field(max_length=4096, description="words that all stand in it")]
+ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
+ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="how many to leave out before")]
+DecayDays = Annotated[str, Field(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
+DryRun = Annotated[bool, Field(alias="dryRun", description="say only what would go")]
 
 
 async def listing(
@@ -364,7 +365,9 @@ class SettleRequest(Request):
     agent: AgentId = None
 
 
-PairName = Annotated[str, Path(max_length=64, description="the disagreement, by its id or that of one of its memories")]
+PairName = Annotated[
+    str, Field(max_length=64, description="the disagreement, by its id or that of one of its memories")
+]
 
 
 async def disagreements(admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100) -> DisagreementsReply:
@@ -397,3 +400,21 @@ def _memory(memory: Memory) -> DisagreeingMemoryReply:
         recorded=memory.recorded.isoformat(),
         source=str(cited(source.path, source.start_line, source.end_line)),
     )
+
+
+CALLS: Final = (
+    call("GET", "/memories", Who.SESSION, listing),
+    call("POST", "/memories", Who.SESSION, add),
+    call("POST", "/memories/search", Who.SESSION, search),
+    call("GET", "/memories/stats", Who.SESSION, stats),
+    call("GET", "/memories/decay", Who.SESSION, decay),
+    call("GET", "/memories/{memory}/why", Who.SESSION, why),
+    call("GET", "/memories/{memory}", Who.SESSION, get),
+    call("DELETE", "/memories/{memory}", Who.SESSION, delete),
+    call("POST", "/memories/{memory}/pin", Who.SESSION, pin),
+    call("POST", "/memories/{memory}/unpin", Who.SESSION, unpin),
+    call("POST", "/memories/{memory}/importance", Who.SESSION, importance),
+    call("POST", "/memories/{memory}/replace", Who.SESSION, replace),
+    call("GET", "/disagreements", Who.OWNER, disagreements),
+    call("POST", "/disagreements/{disagreement}", Who.OWNER, settle),
+)

@@ -1,13 +1,15 @@
 """`/v1/opinions`: what is thought, how firmly, and why."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Path, Query
+from pydantic import Field
 
 from memoryd.agents.retained.opinions import DifferingStep, ExplainedOpinion, ToldStep
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.calls.qa import SessionKeyText
 from memoryd.api.models import AgentId, Request
+from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
 from memoryd.memory.opinions import HeldOpinion
 from memoryd.replies.knowledge import (
@@ -29,9 +31,9 @@ class OpinionReplayRequest(Request):
     agent: AgentId = None
 
 
-OpinionName = Annotated[str, Path(max_length=64, description="id of the opinion, or its first signs")]
-EntityName = Annotated[str | None, Query(max_length=200, description="only opinions about this entity, or its alias")]
-OpinionLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
+OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or its first signs")]
+EntityName = Annotated[str | None, Field(max_length=200, description="only opinions about this entity, or its alias")]
+OpinionLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
 async def listing(
@@ -109,3 +111,10 @@ def _difference(found: DifferingStep) -> OpinionDifferenceReply:
         computedBefore=found.computed.before,
         computedAfter=found.computed.after,
     )
+
+
+CALLS: Final = (
+    call("GET", "/opinions", Who.SESSION, listing),
+    call("GET", "/opinions/{opinion}", Who.SESSION, why),
+    call("POST", "/opinions/replay", Who.SESSION, replay),
+)

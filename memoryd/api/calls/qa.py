@@ -1,15 +1,16 @@
 """`/v1/qa/…`: the turns of conversations, and the sequence of them that a message takes up again."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Path, Query
 from pydantic import Field
 
 from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, TakenTurn
 from memoryd.agents.status.figures import QaFigures
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
+from memoryd.domain.access import Who
 from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs, turn_address
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import SessionId
@@ -103,10 +104,10 @@ class QaMarkRequest(Request):
 
 CITATIONS_SHOWN = 20
 
-Name = Annotated[str, Path(description="the session, as the list names it, percent-encoded")]
-Seqs = Annotated[str | None, Query(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
-Word = Annotated[str, Query(max_length=512, description="only turns in which this stands")]
-Limit = Annotated[int, Query(ge=1, le=SESSIONS_MAX, description="how many at most")]
+Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
+Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
+Word = Annotated[str, Field(max_length=512, description="only turns in which this stands")]
+Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="how many at most")]
 
 
 async def add(request: QaAddRequest, caller: Asking, memories: Memories) -> QaAddReply:
@@ -275,3 +276,14 @@ def stats_reply(figures: QaFigures) -> QaStatsReply:
         pruned=figures.usage.pruned,
         problems=figures.problems.sentences,
     )
+
+
+CALLS: Final = (
+    call("POST", "/qa/turns", Who.SESSION, add),
+    call("GET", "/qa/sessions", Who.SESSION, sessions),
+    call("GET", "/qa/sessions/{session}", Who.SESSION, session),
+    call("POST", "/qa/context", Who.SESSION, context),
+    call("POST", "/qa/mark", Who.SESSION, mark),
+    call("GET", "/qa/topics", Who.SESSION, topics),
+    call("GET", "/qa/stats", Who.SESSION, stats),
+)

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
 from memoryd.api.access import Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.calls.search import floors_explanation, lines_reply
 from memoryd.api.models import AgentId, Encode, Request, Whole, fallback_reply, present
+from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.memories import bundle as bundle_encodings
 from memoryd.domain.memories.book import MemorySource
@@ -326,3 +328,6 @@ def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
         terms=list(terms),
         because=because,
     )
+
+
+CALLS: Final = (call("POST", "/recall", Who.SESSION, recall),)

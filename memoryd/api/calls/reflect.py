@@ -1,14 +1,15 @@
 """`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
 
-from datetime import tzinfo
-from typing import Annotated
+from datetime import timedelta, tzinfo
+from typing import Annotated, Final
 
-from fastapi import Path, Query
 from pydantic import Field
 
 from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, near_copies_replies
+from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
 from memoryd.memory.reflect.pages import ReflectOutcome
@@ -42,9 +43,9 @@ class ProposalDecision(Request):
     agent: AgentId = None
 
 
-ProposalName = Annotated[str, Path(max_length=64, description="the proposal, by its id or the beginning of it")]
-StateParameter = Annotated[ProposalState | None, Query(description="only those in this state; all if absent")]
-ProposalLimit = Annotated[int, Query(ge=1, le=PROPOSALS_MAX, description="how many at most")]
+ProposalName = Annotated[str, Field(max_length=64, description="the proposal, by its id or the beginning of it")]
+StateParameter = Annotated[ProposalState | None, Field(description="only those in this state; all if absent")]
+ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how many at most")]
 
 
 async def reflect(request: ReflectRequest, caller: Asking, memories: Memories) -> ReflectReply:
@@ -129,3 +130,15 @@ def _proposal_reply(one: Proposal, zone: tzinfo | None) -> ProposalReply:
 def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProposalReply:
     proposal = _proposal_reply(decided.proposal, zone)
     return DecidedProposalReply(**proposal, change=decided.change, note=decided.note)
+
+
+REFLECTING: Final = timedelta(minutes=10, seconds=10)
+"""Thousands of pages may be written, and a model may be asked about some of them."""
+
+CALLS: Final = (
+    call("POST", "/reflect", Who.OWNER, reflect, deadline=REFLECTING),
+    call("GET", "/proposals", Who.OWNER, proposals),
+    call("GET", "/proposals/{proposal}", Who.OWNER, proposal),
+    call("POST", "/proposals/{proposal}/accept", Who.OWNER, accept),
+    call("POST", "/proposals/{proposal}/reject", Who.OWNER, reject),
+)

@@ -1,12 +1,14 @@
 """`POST /v1/retain` and `/v1/capture`: state a memory for today's log; what of a message becomes a memory."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from memoryd.agents.retained.retaining import RetainOutcome
 from memoryd.api.access import Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
+from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
 from memoryd.domain.memories.kinds import Kind, kind_named, short_id
@@ -151,3 +153,9 @@ def _retain_reply(outcome: RetainOutcome) -> RetainReply:
         searchable=outcome.is_searchable,
         notes=list(outcome.notes),
     )
+
+
+CALLS: Final = (
+    call("POST", "/capture", Who.OWNER, capture),
+    call("POST", "/retain", Who.SESSION, retain),
+)

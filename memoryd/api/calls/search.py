@@ -1,13 +1,15 @@
 """`POST /v1/search`: a question to cited hits, and how they came about."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from memoryd.agents.search import SearchOptions, SearchOutcome
 from memoryd.api.access import Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole, fallback_reply, present
+from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.ranking.calibration import Floors, Verdict
 from memoryd.domain.ranking.fusion import standout
@@ -199,3 +201,6 @@ def floors_explanation(floors: Floors) -> FloorsExplanation:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
+
+
+CALLS: Final = (call("POST", "/search", Who.SESSION, search),)

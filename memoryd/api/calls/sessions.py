@@ -1,9 +1,8 @@
 """`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from fastapi import Query
 from pydantic import Field
 
 from memoryd.agents.conversations.forgotten_places import Receipt
@@ -11,8 +10,10 @@ from memoryd.agents.conversations.listing import ListedConversation
 from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import AdmittedByQuery, Asking, Caller, Memories, Waited
+from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.calls.qa import Limit, turn_reply
 from memoryd.api.models import AgentId, Encode, Request, Whole
+from memoryd.domain.access import Who
 from memoryd.domain.citations import holds_turns
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.bundle import Encoding, encoded
@@ -82,10 +83,10 @@ class SessionStartRequest(Request):
 
 
 CitationParameter = Annotated[
-    str, Query(min_length=1, max_length=1024, description="what to read, such as `sessions/main/a.jsonl#L120-L130`")
+    str, Field(min_length=1, max_length=1024, description="what to read, such as `sessions/main/a.jsonl#L120-L130`")
 ]
 Around = Annotated[
-    int, Query(ge=0, le=NEIGHBOURS_MAX, description="so many lines before and after those of the citation, too")
+    int, Field(ge=0, le=NEIGHBOURS_MAX, description="so many lines before and after those of the citation, too")
 ]
 
 
@@ -215,3 +216,13 @@ def _receipt(receipt: Receipt, *, is_forgotten: bool) -> SessionForgetReply:
 
 def _kind(path: str) -> Literal["qa", "transcript"]:
     return "qa" if holds_turns(path) else "transcript"
+
+
+CALLS: Final = (
+    call("POST", "/sessions/start", Who.SESSION, start),
+    call("GET", "/sessions", Who.SESSION, listing),
+    call("GET", "/sessions/lines", Who.SESSION, lines),
+    call("POST", "/sessions/sync", Who.AGENT, sync, deadline=LONGEST_WAIT, at_reload=AtReload.AGAIN),
+    call("POST", "/sessions/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
+    call("POST", "/sessions/remember", Who.SESSION, remember),
+)

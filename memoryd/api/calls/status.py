@@ -1,14 +1,17 @@
 """`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
 
 from datetime import UTC, datetime
+from typing import Final
 
 from memoryd.agents.status.figures import ConversationFigures, UnsentWork
 from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import AllServices, Asking, Caller, Memories
+from memoryd.api.call import AtReload, call
 from memoryd.api.calls.qa import stats_reply
 from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_figures
 from memoryd.api.models import fallback_reply
+from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
@@ -397,3 +400,9 @@ def _transcripts(figures: ConversationFigures) -> TranscriptsReply | None:
         unknown=figures.counts.unknown,
         withheld=seen.withheld,
     )
+
+
+CALLS: Final = (
+    call("GET", "/health", Who.ANYONE, get_health, at_reload=AtReload.FREE),
+    call("GET", "/status", Who.AGENT, get_status),
+)

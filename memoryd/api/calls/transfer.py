@@ -6,13 +6,13 @@ rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are
 from datetime import date
 from typing import Annotated, Final, TypedDict
 
-from fastapi import Query
 from pydantic import Field
 
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import asked_kinds
 from memoryd.agents.retained.transfer import TransferWishes
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.call import Row, Served, call
 from memoryd.api.calls.memories import (
     KindFilter,
     MemoryEditRequest,
@@ -23,6 +23,7 @@ from memoryd.api.calls.memories import (
 )
 from memoryd.api.calls.memories import stats as memories_stats
 from memoryd.api.models import AgentId, Request
+from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
@@ -42,9 +43,9 @@ DAYS_MAX: Final = 3_660
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RUN: Final = expression(r"^[0-9a-f]{32}$")
-After = Annotated[str, Query(max_length=100, description="`next` of the page before")]
-PageLimit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="how many at most")]
-OfScope = Annotated[str, Query(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
+After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
+PageLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
+OfScope = Annotated[str, Field(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
 
 
 class ImportedMemory(Request):
@@ -213,8 +214,8 @@ class DocDeleteReply(TypedDict):
     """Whether it was."""
 
 
-AskedWords = Annotated[str, Query(description="a question; without one all are listed")]
-DocsLimit = Annotated[int, Query(ge=1, le=RESULTS_MAX, description="how many at most")]
+AskedWords = Annotated[str, Field(description="a question; without one all are listed")]
+DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="how many at most")]
 
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
@@ -281,3 +282,22 @@ async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memori
 
 def _edited(done: EditedDocument) -> DocEditReply:
     return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)
+
+
+CALLS: Final = (
+    call("GET", "/memories/export", Who.OWNER, export),
+    call("POST", "/memories/import", Who.OWNER, take),
+    # as rsclaw has them, for programs that were written for it
+    *(
+        Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, served=Served.PORT)
+        for method, path, handler in (
+            ("GET", "stats", stats),
+            ("GET", "docs", listing),
+            ("GET", "docs/{memory}", get),
+            ("POST", "{memory}/pin", pin),
+            ("POST", "{memory}/unpin", unpin),
+            ("POST", "{memory}/importance", importance),
+            ("DELETE", "{memory}", delete),
+        )
+    ),
+)

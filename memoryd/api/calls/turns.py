@@ -1,15 +1,17 @@
 """`POST /v1/turns`: the one call that an agent makes for each message."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome
 from memoryd.api.access import Asking, Memories
+from memoryd.api.call import call
 from memoryd.api.calls.qa import SessionKeyText, turn_reply
 from memoryd.api.calls.recall import bundled
 from memoryd.api.models import AgentId, Encode, Request, Whole
+from memoryd.domain.access import Who
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
@@ -110,3 +112,6 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
 
 def _command(done: CommandOutcome) -> TurnCommandReply:
     return TurnCommandReply(name=done.name, text=done.text, memories=list(done.memories))
+
+
+CALLS: Final = (call("POST", "/turns", Who.SESSION, take),)

@@ -5,16 +5,12 @@ The value is put into the ASGI scope, from where the routes hand it to their han
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any, Final
 
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memoryd.api.http.counting import note_route
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
 
 METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -104,28 +100,6 @@ def _check_media_type(given: bytes, *, is_strict: bool) -> None:
 def header_of(scope: Scope, name: bytes) -> bytes:
     """Return the value of the first header of that name, in lower case, or nothing."""
     return next((value for key, value in scope["headers"] if key == name), b"")
-
-
-class DecodedRequest(Request):
-    """A request whose JSON has been decoded on its way here."""
-
-    async def json(self) -> Any:
-        """Return the value that `Body` has decoded; without that layer, decode it."""
-        return self.scope[DECODED] if DECODED in self.scope else await super().json()
-
-
-class DecodedRoute(APIRoute):
-    """For routers whose handlers take a body."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the framework's handler, which is given a DecodedRequest."""
-        handle, pattern = super().get_route_handler(), self.path_format
-
-        async def handle_decoded(request: Request) -> Response:
-            note_route(request.scope, pattern)
-            return await handle(DecodedRequest(request.scope, request.receive))
-
-        return handle_decoded
 
 
 def decode(body: bytes, *, max_depth: int = 32) -> Any:
