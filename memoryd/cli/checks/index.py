@@ -280,10 +280,7 @@ def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:
     "replaced.kept",
     "replaced",
     looks_at="what a restore replaced and kept: how much, since when",
-    advice=(
-        "`memoryctl restore --undo` takes the last one back; when all is well, remove the folder `replaced` "
-        "of the state folder"
-    ),
+    advice="when all is well, remove the folder `replaced` of the state folder",
     needs_config=False,
 )
 def kept(_examination: Examination) -> Iterator[Finding]:
@@ -299,5 +296,5 @@ def kept(_examination: Examination) -> Iterator[Finding]:
         f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(octets)}, "
         f"the oldest {oldest} old; text that was forgotten since may be in them"
     )
-    hint = f"memoryctl restore --undo takes the last one back; if all is well: rm -r {shlex.quote(str(folder))}"
+    hint = f"if all is well: rm -r {shlex.quote(str(folder))}"
     yield Finding("replaced", "look", message, hint)
