@@ -117,7 +117,7 @@ def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> I
 def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
-        carry_out(manager.install(files, state), write=replace_file, environment=os.environ, tell=done.append)
+        carry_out(manager.install(files, state), write=replace_file, tell=done.append)
         return "; ".join(f"{step.kind} {step.what}" for step in done)
 
     return Remedy("write the files of the service anew (memoryctl service install)", act)
