@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from memoryd.cli.bars import console
+from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import HELP, Invocation, Number, shared
 from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, percent, size
 from memoryd.client import Client
@@ -159,10 +159,7 @@ def _print_figures(invocation: Invocation, figures: TopFigures) -> None:
     if invocation.is_json:
         click.echo(encoded(figures, indent=None))
     else:
-        screen = console()
-        with screen.capture() as captured:
-            screen.print(top_view(figures))
-        click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+        print_view(top_view(figures))
 
 
 def _show_live(client: Client, first: TopLook, seconds: float) -> None:
