@@ -520,7 +520,7 @@ def test_limits_of_file_events_are_held_against_the_folders(examination: Examina
 def test_check_that_hangs_or_fails_is_one_finding(examination: Examination) -> None:
     def hangs(_examination: Examination) -> Iterator[Finding]:
         time.sleep(30)
-        yield Finding("never", "ok", "never")
+        yield Finding("ok", "never")
 
     def fails(_examination: Examination) -> Iterator[Finding]:
         raise KeyError("status")
@@ -576,7 +576,7 @@ def test_scan_that_is_late_or_of_the_future_is_told() -> None:
 
 def test_what_is_wrong_always_says_what_to_do(examination: Examination) -> None:
     def speechless(_examination: Examination) -> Iterator[Finding]:
-        yield Finding("disk", "wrong", "it is broken")
+        yield Finding("wrong", "it is broken")
 
     (found,) = examined([DoctorCheck("disk.space", "disk", "", "make room", True, 30, speechless)], examination)
     assert found.hint == "make room"

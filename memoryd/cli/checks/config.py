@@ -14,7 +14,6 @@ from memoryd.domain.expressions import expression
 from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.status import StatusReply
 
-PART: Final = "configuration"
 MASKED: Final = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
 _STARTING_SECONDS: Final = 1.0
@@ -31,9 +30,9 @@ _STARTING_SECONDS: Final = 1.0
 def valid(examination: Examination) -> Iterator[Finding]:
     """Tell all problems of the file, or where it lies."""
     if examination.loaded is not None:
-        yield Finding(PART, "ok", str(examination.loaded.source or "no file, the defaults hold"))
+        yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
     for problem in examination.problems:
-        yield Finding(PART, "wrong", problem, "correct it; memoryctl config check names the line")
+        yield Finding("wrong", problem, "correct it; memoryctl config check names the line")
 
 
 @check(
@@ -49,7 +48,7 @@ def notices(examination: Examination) -> Iterator[Finding]:
         open_to_others = {str(one) for one in exposures(loaded.config, loaded.source)}
         for notice in loaded.notices:
             if notice not in open_to_others:
-                yield Finding(PART, "look", notice, "docs/reference/configuration.md says what each key does")
+                yield Finding("look", notice, "docs/reference/configuration.md says what each key does")
 
 
 @check(
@@ -69,7 +68,7 @@ def masked(examination: Examination) -> Iterator[Finding]:
     for number, line in enumerate(lines, 1):
         for name in MASKED.findall(line):
             message = f"{source}:{number}: {name} stands where a key was, which the backup did not hold"
-            yield Finding(PART, "wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
+            yield Finding("wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
 
 
 @check(
@@ -83,7 +82,7 @@ def exposure(examination: Examination) -> Iterator[Finding]:
     loaded = examination.loaded
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
-            yield Finding("privacy", "open", one.message, one.hint, _closed(loaded.source, one.hint))
+            yield Finding("open", one.message, one.hint, _closed(loaded.source, one.hint))
 
 
 def _closed(source: Path | None, hint: str) -> Remedy | None:
@@ -115,10 +114,10 @@ def loaded(examination: Examination) -> Iterator[Finding]:
     if used not in (None, str(here), str(here and here.absolute())) or (used is None and here is not None):
         message = f"the daemon runs with {used or 'the defaults'}, and this is {here or 'the defaults'}"
         hint = "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon"
-        yield Finding(PART, "look", message, hint)
+        yield Finding("look", message, hint)
     elif used is not None and (after := Path(used).stat().st_mtime - _loaded_at(status)) > _STARTING_SECONDS:
         message = f"{used} was changed {duration(after)} after memoryd had read it"
-        yield Finding(PART, "look", message, "have it read again: memoryctl reload")
+        yield Finding("look", message, "have it read again: memoryctl reload")
     yield from _of_reloads(status["config"])
 
 
@@ -126,10 +125,10 @@ def _of_reloads(config: ConfigReply) -> Iterator[Finding]:
     # an older daemon tells neither
     for problem in config.get("problems", ()):
         message = f"the last reload took nothing, and what was before holds: {problem}"
-        yield Finding(PART, "look", message, "correct it, then: memoryctl reload")
+        yield Finding("look", message, "correct it, then: memoryctl reload")
     if keys := config.get("needsRestart"):
         message = f"changed, and in effect when memoryd is started again: {', '.join(keys)}"
-        yield Finding(PART, "look", message, "memoryctl service restart, or stop and start memoryd")
+        yield Finding("look", message, "memoryctl service restart, or stop and start memoryd")
 
 
 def _loaded_at(status: StatusReply) -> float:
@@ -153,11 +152,11 @@ def log_size(_examination: Examination) -> Iterator[Finding]:
     """Add up what lies there."""
     folder = state_dir() / "log"
     if not folder.is_dir():
-        yield Finding("log", "off", f"there is no {folder}: the log goes to standard error, or to the journal")
+        yield Finding("off", f"there is no {folder}: the log goes to standard error, or to the journal")
         return
     taken = sum(one.lstat().st_size for one in folder.iterdir() if one.is_file())
     found = f"{size(taken)} in {folder}"
     if taken > MOST_BYTES:
-        yield Finding("log", "look", found, "delete what memoryd did not put there, or all of it while it is stopped")
+        yield Finding("look", found, "delete what memoryd did not put there, or all of it while it is stopped")
     else:
-        yield Finding("log", "ok", found)
+        yield Finding("ok", found)

@@ -3,11 +3,12 @@
 The lock of the state folder is looked at from outside, and never tried.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal, Self, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.cli.invocation import Invocation
 from memoryd.client.connection import PROC, lock_holder
@@ -101,20 +102,26 @@ class Finding(Struct, frozen=True):
     """One thing that was looked at; `hint` is what to do, in one sentence.
 
     What is `open` works, and others can see what they should not. What is to `look` at works, and may not be what
-    somebody meant. `check` is the id of the check that found it, which its look leaves to the caller.
+    somebody meant. `part` is what was looked at, the title of the check unless it says another; `check` is the id of
+    the check that found it, which its look leaves to the caller.
     """
 
-    part: str
     state: FindingState
     message: str
     hint: str = ""
     remedy: Remedy | None = None
+    part: str = ""
     check: str = ""
 
     @property
     def is_well(self) -> bool:
         """Whether nobody need care."""
         return self.state in ("ok", "off")
+
+
+def named(part: str, *found: Finding) -> Iterator[Finding]:
+    """Yield what was found of a part that is not all of a check, such as the index of one agent."""
+    yield from (replace(one, part=one.part or part) for one in found)
 
 
 CheckFunction = Callable[[Examination], Iterable[Finding]]

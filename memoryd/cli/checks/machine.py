@@ -38,7 +38,7 @@ def sane(examination: Examination) -> Iterator[Finding]:
     """Hold the clock against what is dated, and look at the zone."""
     now = datetime.now(UTC)
     if now < EARLIEST:
-        yield Finding("clock", "wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
+        yield Finding("wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
         return
     yield from _of_the_future(examination, now)
     yield zone_finding(os.environ.get("TZ", ""), now)
@@ -52,7 +52,7 @@ def _of_the_future(examination: Examination, now: datetime) -> Iterator[Finding]
         if ahead:
             message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
             hint = "if the clock is right, touch them; they count as newer than all others"
-            yield Finding("clock", "look", message, hint)
+            yield Finding("look", message, hint)
 
 
 def zone_finding(named: str, now: datetime) -> Finding:
@@ -60,9 +60,9 @@ def zone_finding(named: str, now: datetime) -> Finding:
     zone = named.removeprefix(":")
     if zone and "/" in zone and _ZONES.is_dir() and not (_ZONES / zone).exists():
         message = f"TZ names {zone}, which this system does not know, and UTC holds"
-        return Finding("clock", "look", message, "name one of /usr/share/zoneinfo, or take TZ away")
+        return Finding("look", message, "name one of /usr/share/zoneinfo, or take TZ away")
     local = now.astimezone()
-    return Finding("clock", "ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
+    return Finding("ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
 
 
 FULL_BYTES: Final = 16 * 2**20
@@ -103,17 +103,16 @@ def space_finding(where: str, found: os.statvfs_result) -> Finding:
     """Judge a disk; a file system that counts no inodes says 0 of 0."""
     free, files = found.f_bavail * found.f_frsize, found.f_favail
     if free < FULL_BYTES:
-        return Finding("disk", "wrong", f"the disk of the {where} is full: {size(free)} free", _HINT)
+        return Finding("wrong", f"the disk of the {where} is full: {size(free)} free", _HINT)
     if found.f_files and not files:
-        return Finding("disk", "wrong", f"the disk of the {where} takes no more files: no inode is free", _HINT)
+        return Finding("wrong", f"the disk of the {where} takes no more files: no inode is free", _HINT)
     if free < TIGHT_BYTES:
-        return Finding("disk", "look", f"{size(free)} free on the disk of the {where}", _HINT)
+        return Finding("look", f"{size(free)} free on the disk of the {where}", _HINT)
     if found.f_files and files < TIGHT_FILES:
-        return Finding("disk", "look", f"room for {count(files, 'file')} on the disk of the {where}", _HINT)
-    return Finding("disk", "ok", f"{size(free)} free on the disk of the {where}")
+        return Finding("look", f"room for {count(files, 'file')} on the disk of the {where}", _HINT)
+    return Finding("ok", f"{size(free)} free on the disk of the {where}")
 
 
-EVENTS_PART: Final = "file events"
 _WATCHES: Final = "max_user_watches"
 _INSTANCES: Final = "max_user_instances"
 ROOM: Final = 0.8
@@ -130,7 +129,7 @@ def watches(examination: Examination) -> Iterator[Finding]:
     """Compare the limit of watches with the folders that have to be watched."""
     limit = _limit(examination.proc, _WATCHES)
     if limit is None:
-        yield Finding(EVENTS_PART, "off", f"{sys.platform} has no such limit")
+        yield Finding("off", f"{sys.platform} has no such limit")
         return
     needed = _folders(examination)
     found = f"{count(needed, 'folder')} to watch, of {limit:,} that the system allows"
@@ -193,10 +192,9 @@ def _events_finding(state: FindingState, found: str, name: str, value: int) -> F
     """Return the finding, with how to raise a limit that is not well."""
     line = f"fs.inotify.{name}={value}"
     hint = f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
-    return Finding(EVENTS_PART, state, found, "" if state == "ok" else hint)
+    return Finding(state, found, "" if state == "ok" else hint)
 
 
-PERMISSIONS_PART: Final = "permissions"
 MOST_UNREAD: Final = 5
 _OTHERS: Final = 0o077
 
@@ -217,9 +215,9 @@ def ours(examination: Examination) -> Iterator[Finding]:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         is_ours = path != state or _is_state_of_ours(state)
-        yield Finding(PERMISSIONS_PART, "open", message, hint, Remedy(hint, partial(_close, path)) if is_ours else None)
+        yield Finding("open", message, hint, Remedy(hint, partial(_close, path)) if is_ours else None)
     if not open_to_others and ours:
-        yield Finding(PERMISSIONS_PART, "ok", f"{state} is yours alone")
+        yield Finding("ok", f"{state} is yours alone")
 
 
 @check(
@@ -233,7 +231,7 @@ def workspace(examination: Examination) -> Iterator[Finding]:
     for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
             message = f"other users of this machine can read the notes in {path}"
-            yield Finding(PERMISSIONS_PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
+            yield Finding("open", message, f"unless they are meant to: chmod go-rwx {path}")
 
 
 @check(
@@ -250,7 +248,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
         places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
         for path in islice((one for one in places if not os.access(one, _needed(one))), MOST_UNREAD):
             message = f"no permission to read {printable_name(str(path))}: it is not indexed"
-            yield Finding(PERMISSIONS_PART, "look", message, _given_back(path, "u+rX"))
+            yield Finding("look", message, _given_back(path, "u+rX"))
 
 
 def _needed(path: Path) -> int:
@@ -282,11 +280,11 @@ def writable(examination: Examination) -> Iterator[Finding]:
         there = _nearest(path)
         if not there.is_dir():
             message = f"{there} is a file, where the {what} should be"
-            yield Finding(PERMISSIONS_PART, "wrong", message, f"move it away: {moved_away(there)}")
+            yield Finding("wrong", message, f"move it away: {moved_away(there)}")
         elif not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             message = f"the {what} {there} may not be written{whose}"
-            yield Finding(PERMISSIONS_PART, "wrong", message, _given_back(there, "u+rwx"))
+            yield Finding("wrong", message, _given_back(there, "u+rwx"))
 
 
 def may_be_listed(mode: int, above: Iterable[int]) -> bool:
