@@ -147,7 +147,8 @@ def _written(settings: _Settings, hooks: Mapping[str, list[Any]]) -> str:
         return text[:start] + text[end:]
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found[1] if (found := _INDENT.search(text)) else "  "
-    is_inline = bool(members) and newline not in text[settings.start : settings.end]
+    like = members[at] if settings.hooks else settings
+    is_inline = bool(members) and newline not in text[like.start : like.end]
     value = json.dumps(
         hooks,
         ensure_ascii=text.lstrip("\ufeff").isascii(),
