@@ -68,7 +68,7 @@ def ask_program(
     return ManagerAnswer(done.returncode == 0, output, error)
 
 
-class ServiceState(Struct, frozen=True):
+class ServiceState(Struct, frozen=True, rename="camel"):
     """What the manager says of memoryd; None where it cannot be told."""
 
     manager: ManagerName

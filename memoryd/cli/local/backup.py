@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 import click
+from msgspec import to_builtins
 
 from memoryd.cli.bars import told_progress
 from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, shared
@@ -56,7 +57,7 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     if file == "-":
         return Exit.DONE
     path = Path(file).absolute()
-    reply = {"file": str(path), "bytes": octets, **manifest.model_dump(mode="json", by_alias=True)}
+    reply = {"file": str(path), "bytes": octets, **to_builtins(manifest)}
     contents = ", ".join(count(number, noun) for noun, number in held(manifest) if number) or "nothing to keep yet"
     invocation.show(reply, [f"{path}  {size(octets or 0)}  {contents}"], _backup_notes(manifest, path, has_notes))
     return Exit.DONE

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
@@ -189,7 +189,8 @@ def status(invocation: Invocation) -> Exit:
     manager = manager_here()
     state = manager.state()
     changes, notes = _differences(manager, state)
-    invocation.show({**state_row(state), "outdated": changes}, state_lines(state), notes)
+    row = {"isInstalled": state.is_installed, **to_builtins(state, enc_hook=str), "outdated": changes}
+    invocation.show(row, state_lines(state), notes)
     if state.manager == "none":
         return Exit.ERROR
     return Exit.DONE if state.is_running else Exit.NOT_RUNNING
@@ -249,23 +250,6 @@ def step_row(step: ServiceStep) -> dict[str, object]:
     if step.kind is StepKind.WRITE:
         row["text"] = step.text
     return row
-
-
-def state_row(state: ServiceState) -> dict[str, object]:
-    """Return how the service stands as JSON has it."""
-    return {
-        "manager": state.manager,
-        "isInstalled": state.is_installed,
-        "isEnabled": state.is_enabled,
-        "isRunning": state.is_running,
-        "pid": state.pid,
-        "phase": state.phase,
-        "lingers": state.lingers,
-        "files": [str(path) for path in state.files],
-        "foreign": [str(path) for path in state.foreign],
-        "reason": state.reason,
-        "hint": state.hint,
-    }
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:
