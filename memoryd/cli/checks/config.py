@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, check, chmod
 from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
@@ -23,12 +23,11 @@ _STARTING_SECONDS: Final = 1.0
 @check(
     "config.valid",
     "configuration",
-    looks_at="the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once",
     advice="correct each key that is named: `memoryctl config check` has the line of each",
     needs_config=False,
 )
 def valid(examination: Examination) -> Iterator[Finding]:
-    """Tell all problems of the file, or where it lies."""
+    """The configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once."""
     if examination.loaded is not None:
         yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
     for problem in examination.problems:
@@ -38,11 +37,10 @@ def valid(examination: Examination) -> Iterator[Finding]:
 @check(
     "config.notices",
     "configuration",
-    looks_at="keys that are understood and do not do what they seem to: without effect here, or read in another way",
     advice="take the key out, or write it as the notice says",
 )
 def notices(examination: Examination) -> Iterator[Finding]:
-    """Tell what the file says in vain, or otherwise than it seems."""
+    """Keys that are understood and do not do what they seem to: without effect here, or read in another way."""
     loaded = examination.loaded
     if loaded is not None:
         open_to_others = {str(one) for one in exposures(loaded.config, loaded.source)}
@@ -54,12 +52,11 @@ def notices(examination: Examination) -> Iterator[Finding]:
 @check(
     "config.masked",
     "configuration",
-    looks_at="places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there",
     advice="write the key, or a reference to it, in its stead, then `memoryctl reload`",
     needs_config=False,
 )
 def masked(examination: Examination) -> Iterator[Finding]:
-    """Tell where a key is missing that a backup has left out."""
+    """Places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
     try:
         lines = source.read_text(encoding="utf-8", errors="replace").splitlines() if source is not None else []
@@ -74,39 +71,27 @@ def masked(examination: Examination) -> Iterator[Finding]:
 @check(
     "config.exposure",
     "privacy",
-    looks_at="keys in files that other users can read, and notes that go to a provider unencrypted",
     advice="close the file (`chmod 600`), use `https://`",
 )
 def exposure(examination: Examination) -> Iterator[Finding]:
-    """Tell what others can read."""
+    """Keys in files that other users can read, and notes that go to a provider unencrypted."""
     loaded = examination.loaded
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
-            yield Finding("open", one.message, one.hint, _closed(loaded.source, one.hint))
-
-
-def _closed(source: Path | None, hint: str) -> Remedy | None:
-    """Return what closes the configuration itself, if that is what the hint is about; other files are their owner's."""
-    if source is None or not hint.startswith(f"chmod 600 {source},"):
-        return None
-
-    def act() -> str:
-        source.chmod(0o600)
-        return f"{source} is yours alone"
-
-    return Remedy(f"chmod 600 {source}", act)
+            # other files are their owner's
+            is_ours = loaded.source is not None and one.hint.startswith(f"chmod 600 {loaded.source},")
+            yield Finding(
+                "open", one.message, one.hint, chmod(loaded.source, 0o600) if loaded.source and is_ours else None
+            )
 
 
 @check(
     "config.loaded",
     "configuration",
-    looks_at=(
-        "whether the running daemon has read this very file, as it is now, and what of it holds only after a restart"
-    ),
     advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
 )
 def loaded(examination: Examination) -> Iterator[Finding]:
-    """Compare the file with the one that the daemon has read, and tell what of it holds only after a restart."""
+    """Whether the running daemon has read this very file, as it is now, and what of it holds only after a restart."""
     status = examination.status
     if status is None or examination.loaded is None:
         return
@@ -144,12 +129,11 @@ MOST_BYTES: Final = 21 * 10**6
 @check(
     "log.size",
     "log",
-    looks_at="how much the log below the state folder takes",
     advice="delete old files there; memoryd makes new ones",
     needs_config=False,
 )
 def log_size(_examination: Examination) -> Iterator[Finding]:
-    """Add up what lies there."""
+    """How much the log below the state folder takes."""
     folder = state_dir() / "log"
     if not folder.is_dir():
         yield Finding("off", f"there is no {folder}: the log goes to standard error, or to the journal")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, named
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.client.connection import lock_holder, lock_note
 from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
@@ -24,12 +24,11 @@ from memoryd.replies.status import AgentStatus
 @check(
     "daemon.lock",
     "lock",
-    looks_at="who holds the lock of the state folder, and whether that is who answers on the socket",
     advice="stop the other daemon, or ask it at its socket; a lock file that nobody holds does no harm",
     needs_config=False,
 )
 def lock(examination: Examination) -> Iterator[Finding]:
-    """Compare who holds the lock with who answers: a lock that nobody holds is none, whatever its file says."""
+    """Who holds the lock of the state folder, and whether that is who answers on the socket."""
     path = lock_file()
     holder = lock_holder(path, examination.proc)
     if holder is None:
@@ -51,12 +50,11 @@ def lock(examination: Examination) -> Iterator[Finding]:
 @check(
     "daemon.heartbeats",
     "heartbeats",
-    looks_at="whether event loop, writers and watcher of the daemon get on, by its own word",
     advice="a part that is stuck has the daemon restarted, or end itself; `memoryctl service restart` does it now",
     needs_config=False,
 )
 def heartbeats(examination: Examination) -> Iterator[Finding]:
-    """Tell which parts of the process are stuck, as it says itself."""
+    """Whether event loop, writers and watcher of the daemon get on, by its own word."""
     process = examination.status.get("daemon") if examination.status else None
     if process is None:
         return
@@ -73,11 +71,11 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
 @check(
     "http.token",
     "loopback port",
-    looks_at="where `http.enabled`: whether its token file can be trusted, and who has the port",
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
 def port(examination: Examination) -> Iterator[Finding]:
-    """Look at the token file of a port that is on, and at the port. Tells no token."""
+    """Where `http.enabled`: whether its token file can be trusted, and who has the port."""
+    # tells no token
     if examination.config.http.enabled:
         yield _look(examination)
     else:
@@ -126,11 +124,10 @@ PAUSE_SECONDS: Final = 3.0
 @check(
     "queue.moving",
     "queue",
-    looks_at="files to read and passages to embed that are waiting, and whether they become fewer",
     advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
 )
 def moving(examination: Examination) -> Iterator[Finding]:
-    """Look twice, if anything waits."""
+    """Files to read and passages to embed that are waiting, and whether they become fewer."""
     before = examination.status
     if before is None:
         return
@@ -183,14 +180,13 @@ _PROBE_SECONDS: Final = 2.0
 @check(
     "socket.answers",
     "daemon",
-    looks_at="whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it",
     advice=(
         "start memoryd; a dead socket of ours is removed by `--fix`; one of somebody else has to be moved away by hand"
     ),
     needs_config=False,
 )
 def answers(examination: Examination) -> Iterator[Finding]:
-    """Tell who answers; where nobody does, what lies in the way."""
+    """Whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it."""
     status, path = examination.status, _path(examination)
     if status is not None:
         up = duration(status["uptimeSeconds"])
@@ -214,12 +210,11 @@ def answers(examination: Examination) -> Iterator[Finding]:
 @check(
     "socket.access",
     "socket",
-    looks_at="owner and mode of the socket (0600) and of its folder (0700)",
     advice="`chmod 600` the socket, `chmod 700` its folder, or name another one in `MEMORYD_SOCKET`",
     needs_config=False,
 )
 def access(examination: Examination) -> Iterator[Finding]:
-    """Look at owner and mode of the socket, and of the folder that it lies in."""
+    """Owner and mode of the socket (0600) and of its folder (0700)."""
     path = _path(examination)
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
         found = _lstat(one)
@@ -232,18 +227,17 @@ def access(examination: Examination) -> Iterator[Finding]:
         elif stat.S_IMODE(found.st_mode) & 0o077:
             message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
             hint = f"chmod {wanted:o} {one}"
-            yield Finding("wrong", message, hint, Remedy(hint, partial(_closed, one, wanted)))
+            yield Finding("wrong", message, hint, chmod(one, wanted))
 
 
 @check(
     "socket.path",
     "socket",
-    looks_at="whether the path of the socket is longer than the system allows",
     advice="name a shorter one in `MEMORYD_SOCKET`, for the daemon and for all who ask it",
     needs_config=False,
 )
 def length(examination: Examination) -> Iterator[Finding]:
-    """Tell a path that does not fit, or that another one stands in for."""
+    """Whether the path of the socket is longer than the system allows."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
         message = f"{path} has {len(os.fsencode(path))} bytes, of {SOCKET_PATH_MAX} that the system allows"
@@ -256,12 +250,11 @@ def length(examination: Examination) -> Iterator[Finding]:
 @check(
     "socket.version",
     "daemon",
-    looks_at="whether daemon and `memoryctl` are of one version",
     advice="restart the daemon after an update, or update the older of the two",
     needs_config=False,
 )
 def version(examination: Examination) -> Iterator[Finding]:
-    """Compare the version that answers with the one that asks."""
+    """Whether daemon and `memoryctl` are of one version."""
     if examination.status is not None and examination.status["version"] != __version__:
         message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
         yield Finding("look", message, "restart memoryd after an update; else update the older of the two")
@@ -270,12 +263,11 @@ def version(examination: Examination) -> Iterator[Finding]:
 @check(
     "socket.unreachable",
     "socket",
-    looks_at="sockets of the daemon, those of single agents too, whose paths do not lead to it",
     advice="look at what lies at the path, and restart the daemon",
     needs_config=False,
 )
 def unreachable(examination: Examination) -> Iterator[Finding]:
-    """Tell which sockets of the daemon lead elsewhere, as it says itself."""
+    """Sockets of the daemon, those of single agents too, whose paths do not lead to it."""
     for one in examination.status.get("unreachable", ()) if examination.status else ():
         yield Finding("wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd")
 
@@ -323,11 +315,6 @@ def _remove(path: Path, examination: Examination) -> str:
     return f"removed {path}"
 
 
-def _closed(path: Path, mode: int) -> str:
-    path.chmod(mode)
-    return f"{path} has the mode {mode:04o}"
-
-
 LATE: Final = 4
 """So many times its interval, and half a minute, a scan may take to come: a large workspace takes long."""
 _GRACE_SECONDS: Final = 30.0
@@ -336,11 +323,10 @@ _GRACE_SECONDS: Final = 30.0
 @check(
     "watcher.alive",
     "watcher",
-    looks_at="whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s",
     advice="follow the reason that is given; until then the folder is only scanned",
 )
 def alive(examination: Examination) -> Iterator[Finding]:
-    """Tell whether the daemon hears of changes."""
+    """Whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s."""
     for agent in examination.status["agents"] if examination.status else ():
         watcher = agent["watcher"]
         if watcher["mode"] == "off":
@@ -356,11 +342,10 @@ def alive(examination: Examination) -> Iterator[Finding]:
 @check(
     "watcher.scan",
     "scanner",
-    looks_at="when each workspace was compared with its index last, against `sync.reconcileSeconds`",
     advice="ask for a look: `memoryctl sync`; if that does not end, restart the daemon",
 )
 def scanned(examination: Examination) -> Iterator[Finding]:
-    """Hold the time of the last scan against how often there is one."""
+    """When each workspace was compared with its index last, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return
     wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.config.resolved_agents()}

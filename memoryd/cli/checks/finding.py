@@ -3,6 +3,7 @@
 The lock of the state folder is looked at from outside, and never tried.
 """
 
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal, Self, TypeVar
@@ -44,9 +45,12 @@ class Examination(Struct, frozen=True):
     @classmethod
     def begun(cls, invocation: Invocation, extent: Extent) -> Self:
         """Read the configuration and ask the daemon, which need not be there."""
-        loaded, problems = _loaded()
-        status, silence = _status(invocation)
-        return cls(invocation, extent, loaded, problems, status, silence)
+        try:
+            loaded: Loaded | None = load()
+            problems: tuple[str, ...] = ()
+        except ConfigError as exc:
+            loaded, problems = None, tuple(exc.problems)
+        return cls(invocation, extent, loaded, problems, *_status(invocation))
 
     @property
     def is_in_use(self) -> bool:
@@ -69,13 +73,6 @@ def is_daemon_there(invocation: Invocation, proc: Path = PROC) -> bool:
     return not isinstance(silence, DaemonNotRunning)
 
 
-def _loaded() -> tuple[Loaded | None, tuple[str, ...]]:
-    try:
-        return load(), ()
-    except ConfigError as exc:
-        return None, tuple(exc.problems)
-
-
 def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | None]:
     try:
         with invocation.client(STATUS_SECONDS) as client:
@@ -96,6 +93,16 @@ class Remedy(Struct, frozen=True):
     does: str
     act: Callable[[], str]
     asks: bool = False
+
+
+def chmod(path: Path, rights: int, command: str = "") -> Remedy:
+    """Return what leaves a file of ours no other rights than some of its owner's."""
+
+    def act() -> str:
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & rights)
+        return f"{path} is yours alone"
+
+    return Remedy(command or f"chmod {rights:o} {path}", act)
 
 
 class Finding(Struct, frozen=True):
@@ -134,11 +141,16 @@ class DoctorCheck(Struct, frozen=True):
 
     id: str
     title: str
-    looks_at: str
     advice: str
     needs_config: bool
     seconds: float
     look: CheckFunction
+
+    @property
+    def looks_at(self) -> str:
+        """What it looks at: what its function says of itself."""
+        text = " ".join((self.look.__doc__ or "").split()).removesuffix(".")
+        return text[:1].lower() + text[1:]
 
     @property
     def section(self) -> str:
@@ -151,12 +163,12 @@ REGISTERED: Final[list[DoctorCheck]] = []
 
 
 def check(
-    id: str, title: str, *, looks_at: str, advice: str, needs_config: bool = True, seconds: float = 30.0
+    id: str, title: str, *, advice: str, needs_config: bool = True, seconds: float = 30.0
 ) -> Callable[[AnyCheck], AnyCheck]:
-    """Make a function a check of doctor: it says what it looks at, and what to do where that is not well."""
+    """Make a function a check of doctor: its docstring says what it looks at, `advice` what to do about that."""
 
     def register(look: AnyCheck) -> AnyCheck:
-        REGISTERED.append(DoctorCheck(id, title, looks_at, advice, needs_config, seconds, look))
+        REGISTERED.append(DoctorCheck(id, title, advice, needs_config, seconds, look))
         return look
 
     return register

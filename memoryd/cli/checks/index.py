@@ -52,15 +52,12 @@ class Differences(Struct, frozen=True):
 @check(
     "index.sound",
     "index",
-    looks_at=(
-        "pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index of "
-        "every table too"
-    ),
     advice="nothing in it is lost: `--fix` has it set aside and made anew from the notes",
     seconds=120,
 )
 def sound(examination: Examination) -> Iterator[Finding]:
-    """Look into the index of notes and that of conversations of each agent, equal ones once."""
+    """Pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index of every
+    table too."""
     for path, part in _files(examination).items():
         yield from named(part, *_of_file(path, part, examination))
 
@@ -68,12 +65,11 @@ def sound(examination: Examination) -> Iterator[Finding]:
 @check(
     "index.disk",
     "index and disk",
-    looks_at="whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all",
     advice="`memoryctl sync` catches up, `memoryctl reindex --force` reads all notes again; `--fix` asks for that",
     seconds=60,
 )
 def on_disk(examination: Examination) -> Iterator[Finding]:
-    """Compare the index of each agent with its notes."""
+    """Whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
     for agent in examination.config.resolved_agents():
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
             yield from named(f"index of {agent.id} and disk", _compared(agent, examination))
@@ -231,12 +227,11 @@ LARGE_BYTES = 256 * 2**20
 @check(
     "ledger.sound",
     "ledger",
-    looks_at="pages and version of the ledger, and damaged ones beside it",
     advice="a damaged one is set aside by the daemon when it starts; one of a newer memoryd needs that memoryd",
     seconds=60,
 )
 def ledger(examination: Examination) -> Iterator[Finding]:
-    """Look at the ledger of each agent, shared ones once."""
+    """Pages and version of the ledger, and damaged ones beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
         found = _of(agent.ledger_path, is_used=examination.is_in_use)
         yield from named(f"ledger of {agent.id}", *found)
@@ -275,12 +270,11 @@ def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:
 @check(
     "replaced.kept",
     "replaced",
-    looks_at="what a restore replaced and kept: how much, since when",
     advice="when all is well, remove the folder `replaced` of the state folder",
     needs_config=False,
 )
 def kept(_examination: Examination) -> Iterator[Finding]:
-    """Tell how much lies there, since when, and how it is removed."""
+    """What a restore replaced and kept: how much, since when."""
     folder = replaced_dir()
     copies = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
     if not copies:

@@ -52,15 +52,12 @@ SLOW_MS: Final = 1500.0
 @check(
     "embedder.provider",
     "embeddings",
-    looks_at=(
-        "who makes vectors, and whether that works: of a local model its file, of a provider its answers to sentences "
-        "of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some tokens"
-    ),
     advice="fetch the model (`memoryctl models pull`), or correct `memorySearch.remote` and the key",
     seconds=90,
 )
 def provider(examination: Examination) -> Iterator[Finding]:
-    """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
+    """Who makes vectors, and whether that works: of a local model its file, of a provider its answers to sentences of
+    ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some tokens."""
     seen = set()
     for plan, store in _plans(examination.config):
         if plan not in seen:
@@ -72,14 +69,11 @@ def provider(examination: Examination) -> Iterator[Finding]:
 @check(
     "embedder.file",
     "model",
-    looks_at=(
-        "the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its hash, "
-        "and whether it tells texts apart"
-    ),
     advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
 )
 def model_files(examination: Examination) -> Iterator[Finding]:
-    """Look at the files of local models, equal ones once; `--deep` has each read whole and tried."""
+    """The file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its hash, and
+    whether it tells texts apart."""
     local = {
         (settings.spec, store.folder): (settings, store)
         for plan, store in _plans(examination.config)
@@ -220,11 +214,10 @@ def _refused(settings: RemoteSettings, error: MemorydError | OSError) -> Finding
 @check(
     "llm.access",
     "text model",
-    looks_at="the file of the text model, or the key of its endpoint, which is not asked",
     advice="correct `memory.llm`; all else goes on without",
 )
 def text_model(examination: Examination) -> Iterator[Finding]:
-    """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
+    """The file of the text model, or the key of its endpoint, which is not asked."""
     llm = examination.config.memory.llm
     if llm.provider == "none":
         yield Finding("off", "memory.llm names nobody")
@@ -275,12 +268,11 @@ SECONDS = 30.0
 @check(
     "qmd.usable",
     "qmd",
-    looks_at="where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database",
     advice="`npm install -g @tobilu/qmd`, with the Node that runs it; meanwhile the builtin index answers",
     seconds=90,
 )
 def qmd(examination: Examination) -> Sequence[Finding]:
-    """Look at the configured qmd; with the builtin backend there is nothing to look at."""
+    """Where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database."""
     config = examination.config
     if config.memory.backend != "qmd":
         return [Finding("off", "memory.backend is builtin")]
@@ -314,11 +306,10 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
 @check(
     "reranker.file",
     "reranker",
-    looks_at="the file of the reranker that `query.rerank.modelPath` names",
     advice="correct the key, or fetch the model: `memoryctl models pull`",
 )
 def reranker(examination: Examination) -> Iterator[Finding]:
-    """Look at the file of every reranker that is configured; equal ones once."""
+    """The file of the reranker that `query.rerank.modelPath` names."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent
         for agent in examination.config.resolved_agents()

@@ -23,11 +23,11 @@ from memoryd.files.scanner import scan
 @check(
     "notes.indexed",
     "notes",
-    looks_at="whether there is a workspace, and whether notes lie in it that nobody looks at",
     advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
 )
 def notes(examination: Examination) -> Iterator[Finding]:
-    """Take the daemon's word, which may have been started with --all; without one look at the disk."""
+    """Whether there is a workspace, and whether notes lie in it that nobody looks at."""
+    # the daemon's word goes first: it may have been started with --all
     if examination.status is not None:
         for told in examination.status["agents"]:
             found = told.get("outside")
@@ -55,11 +55,10 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
 @check(
     "notes.ignored",
     "ignored",
-    looks_at="whether each path that `.memoryignore` names is there to be hidden",
     advice="write a path as it stands below the workspace, without marks of lists around it: `memory/letters/`",
 )
 def ignored(examination: Examination) -> Iterator[Finding]:
-    """Look for each line that is a plain path: one that hides nothing was meant for something else."""
+    """Whether each path that `.memoryignore` names is there to be hidden."""
     for workspace in {agent.workspace: None for agent in examination.config.resolved_agents()}:
         try:
             text = (workspace / IGNORE_FILE).read_text("utf-8")
@@ -94,12 +93,11 @@ _STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how 
 @check(
     "memories.written",
     "memories",
-    looks_at="retained lines and pages, for lines that look like a memory and are none, or have attributes as text",
     advice="correct the line: `docs/how-to/memories.md` says how a memory is written, and"
     " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
 def memories(examination: Examination) -> Iterator[Finding]:
-    """Read the logs and pages of every agent as they are on disk. Asks nobody, and changes nothing."""
+    """Retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
     for agent in examination.config.resolved_agents():
         yield from named(f"memories of {agent.id}", *_of(agent, examination.config))
 

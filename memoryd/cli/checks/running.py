@@ -70,7 +70,7 @@ def _of_section(section: str) -> list[DoctorCheck]:
         def fails(_examination: Examination) -> list[Finding]:
             raise error
 
-        return [DoctorCheck(f"{section}.imports", section, "", "", needs_config=False, seconds=1.0, look=fails)]
+        return [DoctorCheck(f"{section}.imports", section, "", needs_config=False, seconds=1.0, look=fails)]
     return [check for check in REGISTERED if check.section == section]
 
 

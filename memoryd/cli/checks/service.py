@@ -37,10 +37,6 @@ _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.M
 @check(
     "service.units",
     "service",
-    looks_at=(
-        "what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after "
-        "logout, its files as the configuration wants them"
-    ),
     advice=(
         "`memoryctl service install` writes the files anew, which `--fix` does too; `loginctl enable-linger` lets it "
         "go on after logout"
@@ -48,7 +44,8 @@ _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.M
     needs_config=False,
 )
 def units(examination: Examination) -> Iterator[Finding]:
-    """Ask the manager how memoryd stands, and hold its units against what is there."""
+    """What systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after logout,
+    its files as the configuration wants them."""
     manager = manager_here()
     state = manager.state()
     if state.manager == "none":
@@ -139,12 +136,11 @@ _OURS: Final = ("memoryctl", "memoryd")
 @check(
     "hooks.programs",
     "hooks",
-    looks_at="whether the hooks of ours in the settings of Claude Code run programs that are there",
     advice="install them again: `memoryctl hooks install claude-code`; `--fix` does",
     needs_config=False,
 )
 def programs(_examination: Examination) -> Iterator[Finding]:
-    """Look at the hooks in the settings of agent programs."""
+    """Whether the hooks of ours in the settings of Claude Code run programs that are there."""
     for host in HOSTS.values():
         yield from _hooks_of(host)
 
@@ -172,12 +168,11 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
 @check(
     "hooks.mcp",
     "MCP",
-    looks_at="whether entries for memoryd in the settings of MCP clients run programs that are there",
     advice="correct the command in that file: `docs/how-to/mcp.md`",
     needs_config=False,
 )
 def mcp_servers(_examination: Examination) -> Iterator[Finding]:
-    """Look at entries for memoryd in the settings of MCP clients."""
+    """Whether entries for memoryd in the settings of MCP clients run programs that are there."""
     found = list(_entries())
     if not found:
         yield Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")
