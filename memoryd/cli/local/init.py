@@ -196,18 +196,12 @@ def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
 
 
 def _start() -> tuple[str, str]:
-    if _is_running():
-        return "memoryctl reload", "memoryd runs: have it take the new file"
-    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
-
-
-def _is_running() -> bool:
     try:
         with Client(timeout=_PROBE_SECONDS) as client:
             client.health()
     except MemorydError:
-        return False
-    return True
+        return "memoryd", "start it here, or have it started with your session: memoryctl service install"
+    return "memoryctl reload", "memoryd runs: have it take the new file"
 
 
 def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
