@@ -27,7 +27,7 @@ _STARTING_SECONDS: Final = 1.0
     needs_config=False,
 )
 def valid(examination: Examination) -> Iterator[Finding]:
-    """The configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once."""
+    """Look at the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once."""
     if examination.loaded is not None:
         yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
     for problem in examination.problems:
@@ -40,7 +40,7 @@ def valid(examination: Examination) -> Iterator[Finding]:
     advice="take the key out, or write it as the notice says",
 )
 def notices(examination: Examination) -> Iterator[Finding]:
-    """Keys that are understood and do not do what they seem to: without effect here, or read in another way."""
+    """Look at keys that are understood and do not do what they seem to: without effect here, or read in another way."""
     loaded = examination.loaded
     if loaded is not None:
         open_to_others = {str(one) for one in exposures(loaded.config, loaded.source)}
@@ -56,7 +56,7 @@ def notices(examination: Examination) -> Iterator[Finding]:
     needs_config=False,
 )
 def masked(examination: Examination) -> Iterator[Finding]:
-    """Places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there."""
+    """Look at places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
     try:
         lines = source.read_text(encoding="utf-8", errors="replace").splitlines() if source is not None else []
@@ -74,7 +74,7 @@ def masked(examination: Examination) -> Iterator[Finding]:
     advice="close the file (`chmod 600`), use `https://`",
 )
 def exposure(examination: Examination) -> Iterator[Finding]:
-    """Keys in files that other users can read, and notes that go to a provider unencrypted."""
+    """Look at keys in files that other users can read, and notes that go to a provider unencrypted."""
     loaded = examination.loaded
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
@@ -91,7 +91,8 @@ def exposure(examination: Examination) -> Iterator[Finding]:
     advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
 )
 def loaded(examination: Examination) -> Iterator[Finding]:
-    """Whether the running daemon has read this very file, as it is now, and what of it holds only after a restart."""
+    """Look at whether the running daemon has read this very file, as it is now, and what of it holds only after a
+    restart."""
     status = examination.status
     if status is None or examination.loaded is None:
         return
@@ -133,7 +134,7 @@ MOST_BYTES: Final = 21 * 10**6
     needs_config=False,
 )
 def log_size(_examination: Examination) -> Iterator[Finding]:
-    """How much the log below the state folder takes."""
+    """Look at how much the log below the state folder takes."""
     folder = state_dir() / "log"
     if not folder.is_dir():
         yield Finding("off", f"there is no {folder}: the log goes to standard error, or to the journal")

@@ -28,7 +28,7 @@ from memoryd.replies.status import AgentStatus
     needs_config=False,
 )
 def lock(examination: Examination) -> Iterator[Finding]:
-    """Who holds the lock of the state folder, and whether that is who answers on the socket."""
+    """Look at who holds the lock of the state folder, and whether that is who answers on the socket."""
     path = lock_file()
     holder = lock_holder(path, examination.proc)
     if holder is None:
@@ -54,7 +54,7 @@ def lock(examination: Examination) -> Iterator[Finding]:
     needs_config=False,
 )
 def heartbeats(examination: Examination) -> Iterator[Finding]:
-    """Whether event loop, writers and watcher of the daemon get on, by its own word."""
+    """Look at whether event loop, writers and watcher of the daemon get on, by its own word."""
     process = examination.status.get("daemon") if examination.status else None
     if process is None:
         return
@@ -74,7 +74,7 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
 def port(examination: Examination) -> Iterator[Finding]:
-    """Where `http.enabled`: whether its token file can be trusted, and who has the port."""
+    """Look at where `http.enabled`: whether its token file can be trusted, and who has the port."""
     # tells no token
     if examination.config.http.enabled:
         yield _look(examination)
@@ -127,7 +127,7 @@ PAUSE_SECONDS: Final = 3.0
     advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
 )
 def moving(examination: Examination) -> Iterator[Finding]:
-    """Files to read and passages to embed that are waiting, and whether they become fewer."""
+    """Look at files to read and passages to embed that are waiting, and whether they become fewer."""
     before = examination.status
     if before is None:
         return
@@ -186,7 +186,7 @@ _PROBE_SECONDS: Final = 2.0
     needs_config=False,
 )
 def answers(examination: Examination) -> Iterator[Finding]:
-    """Whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it."""
+    """Look at whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it."""
     status, path = examination.status, _path(examination)
     if status is not None:
         up = duration(status["uptimeSeconds"])
@@ -214,7 +214,7 @@ def answers(examination: Examination) -> Iterator[Finding]:
     needs_config=False,
 )
 def access(examination: Examination) -> Iterator[Finding]:
-    """Owner and mode of the socket (0600) and of its folder (0700)."""
+    """Look at owner and mode of the socket (0600) and of its folder (0700)."""
     path = _path(examination)
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
         found = _lstat(one)
@@ -237,7 +237,7 @@ def access(examination: Examination) -> Iterator[Finding]:
     needs_config=False,
 )
 def length(examination: Examination) -> Iterator[Finding]:
-    """Whether the path of the socket is longer than the system allows."""
+    """Look at whether the path of the socket is longer than the system allows."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
         message = f"{path} has {len(os.fsencode(path))} bytes, of {SOCKET_PATH_MAX} that the system allows"
@@ -254,7 +254,7 @@ def length(examination: Examination) -> Iterator[Finding]:
     needs_config=False,
 )
 def version(examination: Examination) -> Iterator[Finding]:
-    """Whether daemon and `memoryctl` are of one version."""
+    """Look at whether daemon and `memoryctl` are of one version."""
     if examination.status is not None and examination.status["version"] != __version__:
         message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
         yield Finding("look", message, "restart memoryd after an update; else update the older of the two")
@@ -267,7 +267,7 @@ def version(examination: Examination) -> Iterator[Finding]:
     needs_config=False,
 )
 def unreachable(examination: Examination) -> Iterator[Finding]:
-    """Sockets of the daemon, those of single agents too, whose paths do not lead to it."""
+    """Look at sockets of the daemon, those of single agents too, whose paths do not lead to it."""
     for one in examination.status.get("unreachable", ()) if examination.status else ():
         yield Finding("wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd")
 
@@ -326,7 +326,7 @@ _GRACE_SECONDS: Final = 30.0
     advice="follow the reason that is given; until then the folder is only scanned",
 )
 def alive(examination: Examination) -> Iterator[Finding]:
-    """Whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s."""
+    """Look at whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s."""
     for agent in examination.status["agents"] if examination.status else ():
         watcher = agent["watcher"]
         if watcher["mode"] == "off":
@@ -345,7 +345,7 @@ def alive(examination: Examination) -> Iterator[Finding]:
     advice="ask for a look: `memoryctl sync`; if that does not end, restart the daemon",
 )
 def scanned(examination: Examination) -> Iterator[Finding]:
-    """When each workspace was compared with its index last, against `sync.reconcileSeconds`."""
+    """Look at when each workspace was compared with its index last, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return
     wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.config.resolved_agents()}

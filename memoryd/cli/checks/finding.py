@@ -149,8 +149,7 @@ class DoctorCheck(Struct, frozen=True):
     @property
     def looks_at(self) -> str:
         """What it looks at: what its function says of itself."""
-        text = " ".join((self.look.__doc__ or "").split()).removesuffix(".")
-        return text[:1].lower() + text[1:]
+        return " ".join((self.look.__doc__ or "").split()).removeprefix("Look at ").removesuffix(".")
 
     @property
     def section(self) -> str:

@@ -56,8 +56,8 @@ class Differences(Struct, frozen=True):
     seconds=120,
 )
 def sound(examination: Examination) -> Iterator[Finding]:
-    """Pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index of every
-    table too."""
+    """Look at pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
+    of every table too."""
     for path, part in _files(examination).items():
         yield from named(part, *_of_file(path, part, examination))
 
@@ -69,7 +69,7 @@ def sound(examination: Examination) -> Iterator[Finding]:
     seconds=60,
 )
 def on_disk(examination: Examination) -> Iterator[Finding]:
-    """Whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
+    """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
     for agent in examination.config.resolved_agents():
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
             yield from named(f"index of {agent.id} and disk", _compared(agent, examination))
@@ -231,7 +231,7 @@ LARGE_BYTES = 256 * 2**20
     seconds=60,
 )
 def ledger(examination: Examination) -> Iterator[Finding]:
-    """Pages and version of the ledger, and damaged ones beside it."""
+    """Look at pages and version of the ledger, and damaged ones beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
         found = _of(agent.ledger_path, is_used=examination.is_in_use)
         yield from named(f"ledger of {agent.id}", *found)
@@ -274,7 +274,7 @@ def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:
     needs_config=False,
 )
 def kept(_examination: Examination) -> Iterator[Finding]:
-    """What a restore replaced and kept: how much, since when."""
+    """Look at what a restore replaced and kept: how much, since when."""
     folder = replaced_dir()
     copies = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
     if not copies:

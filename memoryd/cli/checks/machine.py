@@ -34,7 +34,7 @@ _ZONES: Final = Path("/usr/share/zoneinfo")
     advice="set the clock (`timedatectl set-ntp true`); `touch` files that are dated in the future",
 )
 def sane(examination: Examination) -> Iterator[Finding]:
-    """The clock against the newest notes and the last scan, and the time zone that days are counted in."""
+    """Look at the clock against the newest notes and the last scan, and the time zone that days are counted in."""
     now = datetime.now(UTC)
     if now < EARLIEST:
         yield Finding("wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
@@ -80,7 +80,7 @@ _HINT: Final = "make room there; memoryctl models list shows models that can be 
     advice="make room: `memoryctl models list` shows models that can be fetched again",
 )
 def space(examination: Examination) -> Iterator[Finding]:
-    """Free bytes and inodes below state folder, cache and workspaces."""
+    """Look at free bytes and inodes below state folder, cache and workspaces."""
     config = examination.config
     places = {state_dir(): "state folder", cache_dir(): "cache"}
     for agent in config.resolved_agents():
@@ -126,7 +126,7 @@ ROOM: Final = 0.8
     advice="`sudo sysctl -w fs.inotify.max_user_watches=…`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
 def watches(examination: Examination) -> Iterator[Finding]:
-    """`fs.inotify.max_user_watches` against the number of folders that are watched (Linux)."""
+    """Look at `fs.inotify.max_user_watches` against the number of folders that are watched (Linux)."""
     limit = _limit(examination.proc, _WATCHES)
     if limit is None:
         yield Finding("off", f"{sys.platform} has no such limit")
@@ -143,7 +143,7 @@ def watches(examination: Examination) -> Iterator[Finding]:
     advice="`sudo sysctl -w fs.inotify.max_user_instances=512`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
 def instances(examination: Examination) -> Iterator[Finding]:
-    """`fs.inotify.max_user_instances` against those that your processes have (Linux)."""
+    """Look at `fs.inotify.max_user_instances` against those that your processes have (Linux)."""
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
         return
@@ -204,7 +204,7 @@ _OTHERS: Final = 0o077
     needs_config=False,
 )
 def ours(examination: Examination) -> Iterator[Finding]:
-    """Whether other users can read the state folder with its indexes and ledgers, or the configuration."""
+    """Look at whether other users can read the state folder with its indexes and ledgers, or the configuration."""
     state = state_dir()
     ours = [state] if state.is_dir() else []
     open_to_others = [path for path in (*ours, *_elsewhere(examination, state)) if _is_open(path)]
@@ -223,7 +223,7 @@ def ours(examination: Examination) -> Iterator[Finding]:
     advice="`chmod go-rwx` the workspace, unless others are meant to read it",
 )
 def workspace(examination: Examination) -> Iterator[Finding]:
-    """Whether other users of the machine can read the notes."""
+    """Look at whether other users of the machine can read the notes."""
     for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
             message = f"other users of this machine can read the notes in {path}"
@@ -236,7 +236,7 @@ def workspace(examination: Examination) -> Iterator[Finding]:
     advice="`chmod u+rX` the note or folder, or give it back to its owner (`chown`); else list it in `.memoryignore`",
 )
 def notes(examination: Examination) -> Iterator[Finding]:
-    """Whether we may read every note, and list every folder of notes."""
+    """Look at whether we may read every note, and list every folder of notes."""
     for agent in examination.config.resolved_agents():
         seen = _scan(agent, examination)
         places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
@@ -260,7 +260,7 @@ def _given_back(path: Path, mode: str) -> str:
     advice="give the folder back to its owner (`chown`, `chmod u+rwx`), or mount the disk for writing",
 )
 def writable(examination: Examination) -> Iterator[Finding]:
-    """Whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`."""
+    """Look at whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`."""
     config = examination.config
     wanted = {state_dir(): "state folder", cache_dir(): "cache"}
     for agent in config.resolved_agents():

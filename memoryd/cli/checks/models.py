@@ -56,8 +56,9 @@ SLOW_MS: Final = 1500.0
     seconds=90,
 )
 def provider(examination: Examination) -> Iterator[Finding]:
-    """Who makes vectors, and whether that works: of a local model its file, of a provider its answers to sentences of
-    ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some tokens."""
+    """Look at who makes vectors, and whether that works: of a local model its file, of a provider its answers to
+    sentences of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some
+    tokens."""
     seen = set()
     for plan, store in _plans(examination.config):
         if plan not in seen:
@@ -72,8 +73,8 @@ def provider(examination: Examination) -> Iterator[Finding]:
     advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
 )
 def model_files(examination: Examination) -> Iterator[Finding]:
-    """The file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its hash, and
-    whether it tells texts apart."""
+    """Look at the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its
+    hash, and whether it tells texts apart."""
     local = {
         (settings.spec, store.folder): (settings, store)
         for plan, store in _plans(examination.config)
@@ -217,7 +218,7 @@ def _refused(settings: RemoteSettings, error: MemorydError | OSError) -> Finding
     advice="correct `memory.llm`; all else goes on without",
 )
 def text_model(examination: Examination) -> Iterator[Finding]:
-    """The file of the text model, or the key of its endpoint, which is not asked."""
+    """Look at the file of the text model, or the key of its endpoint, which is not asked."""
     llm = examination.config.memory.llm
     if llm.provider == "none":
         yield Finding("off", "memory.llm names nobody")
@@ -272,7 +273,7 @@ SECONDS = 30.0
     seconds=90,
 )
 def qmd(examination: Examination) -> Sequence[Finding]:
-    """Where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database."""
+    """Look at where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database."""
     config = examination.config
     if config.memory.backend != "qmd":
         return [Finding("off", "memory.backend is builtin")]
@@ -309,7 +310,7 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     advice="correct the key, or fetch the model: `memoryctl models pull`",
 )
 def reranker(examination: Examination) -> Iterator[Finding]:
-    """The file of the reranker that `query.rerank.modelPath` names."""
+    """Look at the file of the reranker that `query.rerank.modelPath` names."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent
         for agent in examination.config.resolved_agents()

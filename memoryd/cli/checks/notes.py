@@ -26,7 +26,7 @@ from memoryd.files.scanner import scan
     advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
 )
 def notes(examination: Examination) -> Iterator[Finding]:
-    """Whether there is a workspace, and whether notes lie in it that nobody looks at."""
+    """Look at whether there is a workspace, and whether notes lie in it that nobody looks at."""
     # the daemon's word goes first: it may have been started with --all
     if examination.status is not None:
         for told in examination.status["agents"]:
@@ -58,7 +58,7 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
     advice="write a path as it stands below the workspace, without marks of lists around it: `memory/letters/`",
 )
 def ignored(examination: Examination) -> Iterator[Finding]:
-    """Whether each path that `.memoryignore` names is there to be hidden."""
+    """Look at whether each path that `.memoryignore` names is there to be hidden."""
     for workspace in {agent.workspace: None for agent in examination.config.resolved_agents()}:
         try:
             text = (workspace / IGNORE_FILE).read_text("utf-8")
@@ -97,7 +97,7 @@ _STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how 
     " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
 def memories(examination: Examination) -> Iterator[Finding]:
-    """Retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
+    """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
     for agent in examination.config.resolved_agents():
         yield from named(f"memories of {agent.id}", *_of(agent, examination.config))
 

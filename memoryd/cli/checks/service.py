@@ -44,8 +44,8 @@ _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.M
     needs_config=False,
 )
 def units(examination: Examination) -> Iterator[Finding]:
-    """What systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after logout,
-    its files as the configuration wants them."""
+    """Look at what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after
+    logout, its files as the configuration wants them."""
     manager = manager_here()
     state = manager.state()
     if state.manager == "none":
@@ -140,7 +140,7 @@ _OURS: Final = ("memoryctl", "memoryd")
     needs_config=False,
 )
 def programs(_examination: Examination) -> Iterator[Finding]:
-    """Whether the hooks of ours in the settings of Claude Code run programs that are there."""
+    """Look at whether the hooks of ours in the settings of Claude Code run programs that are there."""
     for host in HOSTS.values():
         yield from _hooks_of(host)
 
@@ -172,7 +172,7 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
     needs_config=False,
 )
 def mcp_servers(_examination: Examination) -> Iterator[Finding]:
-    """Whether entries for memoryd in the settings of MCP clients run programs that are there."""
+    """Look at whether entries for memoryd in the settings of MCP clients run programs that are there."""
     found = list(_entries())
     if not found:
         yield Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")

@@ -88,20 +88,20 @@ class TopFigures(TypedDict):
     caches: list[CacheRow]
 
 
-Labels = tuple[str, ...]
+LabelValues = tuple[str, ...]
 
 
 class TopLook(Struct, frozen=True):
     """The metrics at one moment (monotonic clock): values by name and labels, in the order of the text."""
 
     at: float
-    values: Mapping[str, Mapping[Labels, float]]
+    values: Mapping[str, Mapping[LabelValues, float]]
 
-    def of(self, name: str) -> Mapping[Labels, float]:
+    def of(self, name: str) -> Mapping[LabelValues, float]:
         """Return the values of a metric by labels."""
         return self.values.get(f"memoryd_{name}", {})
 
-    def number(self, name: str, labels: Labels) -> int:
+    def number(self, name: str, labels: LabelValues) -> int:
         """Return one value of a metric, 0 without one."""
         return int(self.of(name).get(labels, 0))
 
@@ -109,7 +109,7 @@ class TopLook(Struct, frozen=True):
         """Return the values of a metric added up."""
         return sum(self.of(name).values())
 
-    def since(self, before: "TopLook", name: str) -> dict[Labels, float]:
+    def since(self, before: "TopLook", name: str) -> dict[LabelValues, float]:
         """Return by how much counters grew; one that is smaller than before began anew."""
         known = before.of(name)
         return {
@@ -223,7 +223,7 @@ def _has_left(seconds: float) -> bool:
 
 def look_of(text: str, at: float) -> TopLook:
     """Return what a text of metrics says; raises ValueError if it is none."""
-    values: defaultdict[str, dict[Labels, float]] = defaultdict(dict)
+    values: defaultdict[str, dict[LabelValues, float]] = defaultdict(dict)
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             # the order of labels in the text means nothing
@@ -286,16 +286,16 @@ def figures_between(before: TopLook, after: TopLook) -> TopFigures:
     )
 
 
-def _timed_rows(buckets: Mapping[Labels, float], seconds: float) -> list[TimedRow]:
+def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[TimedRow]:
     """Return what was done by kind, the most frequent first; the last label of a bucket is its bound."""
-    spread: defaultdict[Labels, dict[str, float]] = defaultdict(dict)
+    spread: defaultdict[LabelValues, dict[str, float]] = defaultdict(dict)
     for (*labels, bound), number in buckets.items():
         spread[tuple(labels)][bound] = number
     rows = [_timed_row(labels, so_far, seconds) for labels, so_far in spread.items() if so_far.get("+Inf")]
     return sorted(rows, key=lambda row: (-row["perSecond"], row["name"]))
 
 
-def _timed_row(labels: Labels, so_far: Mapping[str, float], seconds: float) -> TimedRow:
+def _timed_row(labels: LabelValues, so_far: Mapping[str, float], seconds: float) -> TimedRow:
     told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
     counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
     p50, p95 = (None if at is None else _rounded(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
