@@ -312,7 +312,7 @@ METRICS: Final = (
     _of_agents(
         "conversations_index_bytes",
         "Size of the file of the index of conversations.",
-        lambda one: None if one.conversations is None else one.conversations.stored.bytes,
+        lambda one: None if one.conversations is None else one.conversations["bytes"],
     ),
     _of_agents("ledger_bytes", "Size of the ledger.", lambda one: one.ledger.file_bytes),
     _of_agents("pending_files", "Files still to be read.", lambda one: one.state.index.sync.pending_files),

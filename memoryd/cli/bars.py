@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
+import click
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from memoryd.cli.terminal import harmless_line, is_coloured, is_terminal, size
@@ -29,6 +30,15 @@ def console(*, to_stderr: bool = False) -> Console:
         markup=False,
         emoji=False,
     )
+
+
+def print_view(view: RenderableType) -> None:
+    """Print what rich draws, as text that can be pasted."""
+    screen = console()
+    with screen.capture() as captured:
+        screen.print(view)
+    # rich fills the last column with blanks
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=is_coloured(sys.stdout))
 
 
 class Bars:

@@ -1,6 +1,5 @@
 """Files that commands write for their user: whole or not at all, and what was there before kept on request."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -13,20 +12,6 @@ from memoryd.files.writing import FileChangedError, replace_file, streamed_file
 
 _MAX_BYTES = 4 * 1024 * 1024
 _FOLDER_MODE = 0o700
-
-
-def put(path: Path, text: str) -> bool:
-    """Write a file in place of what is there; False if it held that already. A link stays one. Raises MemorydError."""
-    target = Path(os.path.realpath(path))
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        data = text.encode()
-        if target.is_file() and target.read_bytes() == data:
-            return False
-        replace_file(target, data, is_durable=True)
-    except OSError as exc:
-        raise _unwritten(path, exc) from exc
-    return True
 
 
 def make(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The hooks of memoryd in the settings of Claude Code: added, removed and found in the text, with all else unchanged.
+"""The hooks of memoryd in the settings of Claude Code: added, removed and found, with all but the hooks byte for byte.
 
 JSON has no comments, so our hooks are known by their command: https://code.claude.com/docs/en/hooks.
 """
@@ -13,11 +13,13 @@ from memoryd.domain.expressions import expression
 
 _OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
 _TIMEOUT_SECONDS: Final = 5
-_EMPTY: Final = "{}\n"
+_SPACE: Final = expression(r"[ \t\r\n]*")
+_INDENT: Final = expression(r"\n([ \t]+)\S")
+_DECODER: Final = json.JSONDecoder(strict=False)
 
 
-class JsonItem(Struct, frozen=True):
-    """A member of an object, or an element of an array, whose `key` is empty; positions are characters of the text."""
+class _Member(Struct, frozen=True):
+    """A member of an object; positions are characters of the text."""
 
     key: str
     start: int
@@ -25,35 +27,45 @@ class JsonItem(Struct, frozen=True):
     end: int
 
 
+class _Settings(Struct, frozen=True):
+    """A text of settings that can be changed: where its object begins and ends, its members, and its hooks."""
+
+    text: str
+    start: int
+    end: int
+    members: list[_Member]
+    hooks: dict[str, list[Any]]
+
+
 def with_hooks(text: str, commands: Mapping[str, str]) -> str:
     """Return settings whose hooks run these commands, by event; raises ValueError where they cannot be read.
 
     The same text where they do already. A text that is empty is that of no settings.
     """
-    text = _checked(text)
-    if our_commands(text) == dict(commands):
-        return text
-    text = without_hooks(text)
+    settings = _read(text)
+    if our_commands(settings.text) == dict(commands):
+        return settings.text
+    hooks = _without_ours(settings.hooks)
     for event, command in commands.items():
-        text = _with_hook(text, event, command)
-    return text
+        handler = {"type": "command", "command": command, "timeout": _TIMEOUT_SECONDS}
+        hooks[event] = [*hooks.get(event, ()), {"hooks": [handler]}]
+    return _written(settings, hooks)
 
 
 def without_hooks(text: str) -> str:
     """Return settings without our hooks, and without the lists that were left empty by that; raises ValueError."""
-    text = _checked(text)
-    while (place := next(_ours(text), None)) is not None:
-        text = _without(text, place)
-    return text
+    settings = _read(text)
+    return _written(settings, _without_ours(settings.hooks)) if our_commands(settings.text) else settings.text
 
 
 def our_commands(text: str) -> dict[str, str]:
     """Return the commands that are ours, by event; raises ValueError where the settings cannot be read."""
-    text = _checked(text)
-    found = {}
-    for event, group, handler in _ours(text):
-        found[event.key] = str(value_at(text, items(text, _list_of(text, group))[handler].value_start)["command"])
-    return found
+    return {
+        event: str(handler["command"])
+        for event, groups in _read(text).hooks.items()
+        for group in groups
+        for handler in filter(_is_ours, _handlers(group))
+    }
 
 
 def is_nothing(text: str) -> bool:
@@ -61,146 +73,38 @@ def is_nothing(text: str) -> bool:
     return text.split() in (["{}"], ["{", "}"], [])
 
 
-def _checked(text: str) -> str:
-    """Return settings as they can be changed; raises ValueError for what has another form."""
-    text = text if text.strip("\ufeff \t\r\n") else _EMPTY
+def _read(text: str) -> _Settings:
+    """Take settings apart; raises ValueError for what has another form."""
+    text = text if text.strip("\ufeff \t\r\n") else "{}\n"
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
     try:
-        whole = value_at(text, _root(text))
-        rest = text[_document_end(text) :].strip()
+        whole, end = _DECODER.raw_decode(text, start)
     except RecursionError as exc:
         raise ValueError("it is nested too deeply") from exc
-    if not isinstance(whole, dict) or rest:
-        raise ValueError("it holds no JSON object" if not rest else "something stands behind the JSON object")
-    names = [one.key for one in items(text, _root(text))]
-    if names.count("hooks") > 1:
-        raise ValueError("it has hooks twice")
+    if not isinstance(whole, dict) or text[end:].strip():
+        raise ValueError("it holds no JSON object, or something stands behind it")
+    members = list(_members(text, start))
+    found = [one for one in members if one.key == "hooks"]
     hooks = whole.get("hooks", {})
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
         raise ValueError("its hooks are not as Claude Code has them")
-    if hooks and len(items(text, _hooks(text))) != len(hooks):
-        raise ValueError("its hooks name an event twice")
-    return text
+    if len(found) > 1 or (found and len(list(_members(text, found[0].value_start))) > len(hooks)):
+        raise ValueError("it has hooks, or an event of them, twice")
+    return _Settings(text, start, end, members, hooks)
 
 
-def _document_end(text: str) -> int:
-    found = items(text, _root(text))
-    place = found[-1].end if found else _root(text) + 1
-    return text.index("}", place) + 1
-
-
-def _with_hook(text: str, event: str, command: str) -> str:
-    group = {"hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_SECONDS}]}
-    if (hooks := _hooks(text)) < 0:
-        return inserted(text, _root(text), {event: [group]}, "hooks")
-    place = next((one.value_start for one in items(text, hooks) if one.key == event), None)
-    return inserted(text, hooks, [group], event) if place is None else inserted(text, place, group)
-
-
-def _ours(text: str) -> Iterator[tuple[JsonItem, JsonItem, int]]:
-    """Yield our handlers: the event, the group it stands in, and its number there."""
-    if (hooks := _hooks(text)) < 0:
-        return
-    for event in items(text, hooks):
-        for group in items(text, event.value_start):
-            handlers = _handlers(value_at(text, group.value_start))
-            for number, handler in enumerate(handlers):
-                if isinstance(handler, dict) and _OURS.search(str(handler.get("command", ""))):
-                    yield event, group, number
-
-
-def _without(text: str, place: tuple[JsonItem, JsonItem, int]) -> str:
-    """Return the text without a handler, and without what holds nothing else: its group, its event, all hooks."""
-    event, group, number = place
-    hooks, handlers = _hooks(text), _list_of(text, group)
-    if len(items(text, handlers)) > 1:
-        return removed(text, handlers, number)
-    groups = items(text, event.value_start)
-    if len(groups) > 1:
-        return removed(text, event.value_start, groups.index(group))
-    events = items(text, hooks)
-    if len(events) > 1:
-        return removed(text, hooks, events.index(event))
-    members = items(text, _root(text))
-    return removed(text, _root(text), [one.key for one in members].index("hooks"))
-
-
-def _list_of(text: str, group: JsonItem) -> int:
-    return next(one.value_start for one in items(text, group.value_start) if one.key == "hooks")
-
-
-def _handlers(group: Any) -> list[Any]:
-    found = group.get("hooks") if isinstance(group, dict) else None
-    return found if isinstance(found, list) else []
-
-
-def _hooks(text: str) -> int:
-    return next((one.value_start for one in items(text, _root(text)) if one.key == "hooks"), -1)
-
-
-def _root(text: str) -> int:
-    return len(text) - len(text.lstrip("\ufeff \t\r\n"))
-
-
-_SPACE: Final = expression(r"[ \t\r\n]*")
-_INDENT: Final = expression(r"\n([ \t]+)\S")
-_DECODER: Final = json.JSONDecoder(strict=False)
-
-
-def items(text: str, at: int) -> list[JsonItem]:
-    """Return what an object or array at this position holds; raises ValueError where there is none."""
-    return list(_items(text, at))
-
-
-def value_at(text: str, at: int) -> Any:
-    """Return the value at this position; raises ValueError."""
-    return _DECODER.raw_decode(text, at)[0]
-
-
-def inserted(text: str, at: int, value: object, key: str = "") -> str:
-    """Return the text with one more item, the last, in the object or array at this position."""
-    found = items(text, at)
-    unit, end = _unit(text), _element_end(text, at)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    is_inline = bool(found) and newline not in text[at:end]
-    inner = "" if is_inline else newline + _indent_of(text, at) + unit
-    written = json.dumps(value, ensure_ascii=False, indent=None if is_inline else unit)
-    written = written.replace("\n", newline if is_inline else inner)
-    named = f"{json.dumps(key, ensure_ascii=False)}: {written}" if key else written
-    if found:
-        behind = found[-1].end
-        return f"{text[:behind]},{inner or ' '}{named}{text[behind:]}"
-    return f"{text[: at + 1]}{inner}{named}{newline}{_indent_of(text, at)}{text[end - 1 :]}"
-
-
-def removed(text: str, at: int, number: int) -> str:
-    """Return the text without an item of the object or array at this position, and the comma that it had."""
-    found = items(text, at)
-    if len(found) == 1:
-        return text[: at + 1] + text[_element_end(text, at) - 1 :]
-    if number:
-        return text[: found[number - 1].end] + text[found[number].end :]
-    return text[: found[0].start] + text[found[1].start :]
-
-
-def _items(text: str, at: int) -> Iterator[JsonItem]:
-    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
-    if closing is None:
-        raise ValueError("neither an object nor an array")
+def _members(text: str, at: int) -> Iterator[_Member]:
+    """Yield the members of the object at this position, which can be read."""
     place = _behind_space(text, at + 1)
-    while text[place : place + 1] != closing:
-        start, key = place, ""
-        if closing == "}":
-            key, place = _DECODER.raw_decode(text, place)
-            place = _behind_space(text, _behind_space(text, place) + 1)
-        _, end = _DECODER.raw_decode(text, place)
-        yield JsonItem(key, start, place, end)
+    while text[place] != "}":
+        start = place
+        key, place = _DECODER.raw_decode(text, place)
+        value_start = _behind_space(text, _behind_space(text, place) + 1)
+        _, end = _DECODER.raw_decode(text, value_start)
+        yield _Member(key, start, value_start, end)
         place = _behind_space(text, end)
-        if text[place : place + 1] == ",":
+        if text[place] == ",":
             place = _behind_space(text, place + 1)
-
-
-def _element_end(text: str, at: int) -> int:
-    return _DECODER.raw_decode(text, at)[1]
 
 
 def _behind_space(text: str, at: int) -> int:
@@ -208,11 +112,52 @@ def _behind_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+def _handlers(group: Any) -> list[Any]:
+    found = group.get("hooks") if isinstance(group, dict) else None
+    return found if isinstance(found, list) else []
 
 
-def _indent_of(text: str, at: int) -> str:
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
+def _is_ours(handler: Any) -> bool:
+    return isinstance(handler, dict) and _OURS.search(str(handler.get("command", ""))) is not None
+
+
+def _without_ours(hooks: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return hooks without ours, and without the groups and events that hold nothing else."""
+    left = {event: [kept for group in groups for kept in _others(group)] for event, groups in hooks.items()}
+    return {event: groups for event, groups in left.items() if groups or not hooks[event]}
+
+
+def _others(group: Any) -> list[Any]:
+    """Return a group without our handlers; nothing if they were all of it."""
+    handlers = _handlers(group)
+    others = [one for one in handlers if not _is_ours(one)]
+    if len(others) == len(handlers):
+        return [group]
+    return [{**group, "hooks": others}] if others else []
+
+
+def _written(settings: _Settings, hooks: Mapping[str, list[Any]]) -> str:
+    """Return the text with these hooks in the place of its own, in its indentation; no hooks are no member."""
+    text, members = settings.text, settings.members
+    at = next((number for number, one in enumerate(members) if one.key == "hooks"), len(members))
+    if not hooks:
+        if len(members) == 1:
+            return text[: settings.start + 1] + text[settings.end - 1 :]
+        start, end = (members[at - 1].end, members[at].end) if at else (members[0].start, members[1].start)
+        return text[:start] + text[end:]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    unit = found[1] if (found := _INDENT.search(text)) else "  "
+    like = members[at] if settings.hooks else settings
+    is_inline = bool(members) and newline not in text[like.start : like.end]
+    value = json.dumps(
+        hooks,
+        ensure_ascii=text.lstrip("\ufeff").isascii(),
+        indent=None if is_inline else unit,
+        separators=(",", ":") if is_inline and '": ' not in text else None,
+    ).replace("\n", newline + unit)
+    if at < len(members):
+        return text[: members[at].value_start] + value + text[members[at].end :]
+    inner = " " if is_inline else newline + unit
+    if members:
+        return f'{text[: members[-1].end]},{inner}"hooks": {value}{text[members[-1].end :]}'
+    return f'{text[: settings.start + 1]}{inner}"hooks": {value}{newline}{text[settings.end - 1 :]}'

@@ -12,7 +12,6 @@ workspaces/N/PATH             a file of a workspace: conversations, what is forg
 import contextlib
 import hashlib
 import io
-import json
 import os
 import re
 import shutil
@@ -23,9 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal, Self, cast
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+import msgspec
+from msgspec import Meta, Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, StoreUnavailable
@@ -37,26 +35,25 @@ MANIFEST_BYTES_MAX: Final = 64 << 20
 MEMBERS_MAX: Final = 200_000
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+_AbsolutePath = Annotated[str, Meta(pattern=r"^/[^\x00]*$", max_length=4096)]
 
 
-class BackupMember(_Part):
+class BackupMember(Struct, frozen=True, forbid_unknown_fields=True):
     """One file of a backup."""
 
-    name: Annotated[str, Field(min_length=1, max_length=1_100)]
-    bytes: Annotated[int, Field(ge=0)]
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    name: Annotated[str, Meta(min_length=1, max_length=1_100)]
+    bytes: Annotated[int, Meta(ge=0)]
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 
 
-class BackupWorkspace(_Part):
+class BackupWorkspace(Struct, frozen=True, forbid_unknown_fields=True):
     """A workspace and who has it."""
 
-    path: Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4096)]
+    path: _AbsolutePath
     agents: tuple[str, ...]
 
 
-class BackupManifest(_Part):
+class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """All of a backup."""
 
     format: Literal[1] = FORMAT
@@ -70,20 +67,16 @@ class BackupManifest(_Part):
     masked_keys: int
     """How many keys were taken out of the configuration."""
     has_notes: bool
-    folders: tuple[Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4096)], ...]
+    folders: tuple[_AbsolutePath, ...]
     """Of ledgers outside of the state folder."""
     workspaces: tuple[BackupWorkspace, ...]
-    members: Annotated[tuple[BackupMember, ...], Field(max_length=MEMBERS_MAX)]
-
-    def encoded(self) -> bytes:
-        """Return it as it is written."""
-        return self.model_dump_json(by_alias=True, indent=1).encode()
+    members: Annotated[tuple[BackupMember, ...], Meta(max_length=MEMBERS_MAX)]
 
 
 def decoded_manifest(data: bytes) -> BackupManifest:
     """Read a manifest; raises InvalidRequest for what is none, or is of a newer format."""
     try:
-        raw = json.loads(data)
+        raw = msgspec.json.decode(data)
         known = raw.get("format") if isinstance(raw, dict) else None
         if isinstance(known, int) and known > FORMAT:
             raise InvalidRequest(
@@ -91,8 +84,8 @@ def decoded_manifest(data: bytes) -> BackupManifest:
                 f"{FORMAT}",
                 hint="restore it with the memoryd that wrote it, or a newer one; nothing was changed",
             )
-        return BackupManifest.model_validate_json(data)
-    except (ValueError, ValidationError, RecursionError) as exc:
+        return msgspec.json.decode(data, type=BackupManifest)
+    except (ValueError, RecursionError) as exc:
         raise InvalidRequest("this is no backup of memoryd, or it is damaged", hint="nothing was changed") from exc
 
 
@@ -132,7 +125,7 @@ class BackupWriter:
 
     def finish(self, manifest: BackupManifest) -> None:
         """Write the manifest and the end."""
-        data = manifest.encoded()
+        data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
         self._tar.addfile(_header(MANIFEST, len(data)), io.BytesIO(data))
         self._tar.close()
 

@@ -35,23 +35,12 @@ from memoryd.store.ledger.file import LEDGER, copy_ledger, is_ledger_name
 KEY_SUFFIX = ".forgotten-key"
 
 
-class BackupSource(Struct, frozen=True):
-    """A file and its name in the backup."""
-
-    name: str
-    path: Path
-
-    @property
-    def is_ledger(self) -> bool:
-        return is_ledger(self.name)
-
-
 class BackupSources(Struct, frozen=True):
-    """All files, the folders of ledgers outside of the state folder, and the workspaces (real path and agents)."""
+    """All files by their names in the backup, folders of ledgers outside of the state folder, and the workspaces."""
 
-    files: tuple[BackupSource, ...]
-    folders: tuple[Path, ...]
-    workspaces: tuple[tuple[Path, tuple[str, ...]], ...]
+    files: dict[str, Path]
+    folders: tuple[str, ...]
+    workspaces: tuple[BackupWorkspace, ...]
 
 
 def backup_sources(
@@ -62,25 +51,21 @@ def backup_sources(
     The ledgers of workspaces that are not configured any more are kept, too, unless one agent is named.
     """
     chosen = [agent for agent in agents if only in (None, agent.id)]
-    workspaces: dict[Path, list[str]] = {}
+    owners: dict[Path, list[str]] = {}
     for agent in chosen:
-        workspaces.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
+        owners.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
     ledgers = {Path(os.path.realpath(agent.ledger_path.parent)) / agent.ledger_path.name for agent in chosen}
     below = Path(os.path.realpath(state / "workspaces"))
     if only is None:
         ledgers |= set(_ledgers_below(below))
     folders = sorted({one.parent for one in ledgers if one.parent.parent != below and one.is_file()})
-    files = [BackupSource(CONFIG, config)] if config is not None else []
+    files = {} if config is None else {CONFIG: config}
     for ledger in sorted(ledgers):
-        files += _ledger_files(ledger, below, folders)
-    for number, workspace in enumerate(sorted(workspaces)):
-        files += [
-            BackupSource(f"workspaces/{number}/{path}", workspace / path)
-            for path in _files_of(workspace, has_notes=has_notes)
-        ]
-    return BackupSources(
-        tuple(files), tuple(folders), tuple((one, tuple(workspaces[one])) for one in sorted(workspaces))
-    )
+        files |= _ledger_files(ledger, below, folders)
+    for number, workspace in enumerate(sorted(owners)):
+        files |= {f"workspaces/{number}/{path}": workspace / path for path in _files_of(workspace, has_notes=has_notes)}
+    workspaces = (BackupWorkspace(path=str(one), agents=tuple(owners[one])) for one in sorted(owners))
+    return BackupSources(files, tuple(map(str, folders)), tuple(workspaces))
 
 
 def _ledgers_below(folder: Path) -> Iterator[Path]:
@@ -89,14 +74,13 @@ def _ledgers_below(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _ledger_files(ledger: Path, below: Path, folders: Sequence[Path]) -> Iterator[BackupSource]:
+def _ledger_files(ledger: Path, below: Path, folders: Sequence[Path]) -> dict[str, Path]:
     is_below = ledger.parent.parent == below
     if not is_below and ledger.parent not in folders:
-        return
+        return {}
     prefix = f"state/{ledger.parent.name}" if is_below else f"ledgers/{folders.index(ledger.parent)}"
-    for path in (ledger, ledger.with_name(ledger.name + KEY_SUFFIX)):
-        if path.is_file() and not path.is_symlink():
-            yield BackupSource(f"{prefix}/{path.name}", path)
+    both = (ledger, ledger.with_name(ledger.name + KEY_SUFFIX))
+    return {f"{prefix}/{path.name}": path for path in both if path.is_file() and not path.is_symlink()}
 
 
 def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
@@ -121,52 +105,39 @@ def _regular_below(workspace: Path) -> Iterator[str]:
                     yield path.relative_to(workspace).as_posix()
 
 
-class BackupWishes(Struct, frozen=True):
-    """What somebody wants in a backup beside the ledgers."""
-
-    has_notes: bool = False
-    has_secrets: bool = False
-
-
 def write_backup(
-    out: IO[bytes], sources: BackupSources, wishes: BackupWishes, *, state: Path, told: Told
+    out: IO[bytes], sources: BackupSources, *, state: Path, has_notes: bool, has_secrets: bool, told: Told
 ) -> BackupManifest:
     """Write a backup and return its manifest; raises StoreError, and InvalidRequest where keys cannot be masked.
 
     Raises OSError where `out` cannot be written.
     """
-    masked, config = 0, None
+    masked, config = 0, sources.files.get(CONFIG)
     with scratch_folder(state) as scratch, BackupWriter(out, told) as writer:
-        for number, source in enumerate(sources.files):
-            if source.name == CONFIG:
-                config, masked = str(source.path), _add_config(writer, source, wishes)
-            elif source.is_ledger:
-                copy = scratch / f"{number}.sqlite"
-                copy_ledger(source.path, copy)
-                _add(writer, source.name, copy)
+        for name, path in sources.files.items():
+            if name == CONFIG:
+                masked = _add_config(writer, path, has_secrets=has_secrets)
+            elif is_ledger(name):
+                copy = scratch / "ledger.sqlite"
+                copy_ledger(path, copy)
+                _add(writer, name, copy)
                 copy.unlink()
             else:
-                _add(writer, source.name, source.path)
-        manifest = _manifest(writer, sources, wishes, state).model_copy(
-            update={"config_path": config, "masked_keys": masked}
+                _add(writer, name, path)
+        manifest = BackupManifest(
+            program=__version__,
+            made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            ledger_version=LEDGER.version,
+            state_folder=str(state),
+            config_path=None if config is None else str(config),
+            masked_keys=masked,
+            has_notes=has_notes,
+            folders=sources.folders,
+            workspaces=sources.workspaces,
+            members=tuple(writer.members),
         )
         writer.finish(manifest)
     return manifest
-
-
-def _manifest(writer: BackupWriter, sources: BackupSources, wishes: BackupWishes, state: Path) -> BackupManifest:
-    return BackupManifest(
-        program=__version__,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        ledger_version=LEDGER.version,
-        state_folder=str(state),
-        config_path=None,
-        masked_keys=0,
-        has_notes=wishes.has_notes,
-        folders=tuple(map(str, sources.folders)),
-        workspaces=tuple(BackupWorkspace(path=str(path), agents=agents) for path, agents in sources.workspaces),
-        members=tuple(writer.members),
-    )
 
 
 def _add(writer: BackupWriter, name: str, path: Path) -> None:
@@ -181,18 +152,18 @@ def _add(writer: BackupWriter, name: str, path: Path) -> None:
         writer.add(name, file, sized(file))
 
 
-def _add_config(writer: BackupWriter, source: BackupSource, wishes: BackupWishes) -> int:
+def _add_config(writer: BackupWriter, path: Path, *, has_secrets: bool) -> int:
     """Add the configuration, and return how many keys were taken out of it."""
-    data, masked = source.path.read_bytes(), 0
-    if not wishes.has_secrets:
+    data, masked = path.read_bytes(), 0
+    if not has_secrets:
         try:
             text, masked = masked_text(data.decode("utf-8-sig"))
         except (ValueError, ConfigError) as exc:
             raise InvalidRequest(
-                f"the keys of {source.path} cannot be masked: {exc}", hint="give --with-secrets, or write them as usual"
+                f"the keys of {path} cannot be masked: {exc}", hint="give --with-secrets, or write them as usual"
             ) from exc
         data = text.encode()
-    writer.add(source.name, io.BytesIO(data), len(data))
+    writer.add(CONFIG, io.BytesIO(data), len(data))
     return masked
 
 

@@ -1,5 +1,5 @@
 """Replace many files as good as at once, while no daemon runs: before the plan is written nothing has changed, and what
-a kill left after that is finished by the next run. What was replaced is kept, and can be put back.
+a kill left after that is finished by the next run. What was replaced is kept.
 
     <state>/replaced/<time>/new/…       the new files; gone at the end
                             old/…       the files before
@@ -20,8 +20,9 @@ from typing import IO, Final, Literal, Self
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from memoryd.errors import AlreadyRunning, NotFound, StoreUnavailable
+from memoryd.errors import AlreadyRunning, StoreUnavailable
 from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_folder
 
 FOLDER: Final = "replaced"
@@ -108,7 +109,7 @@ class Replacement(Struct):
         """Give it up: nothing has changed."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def carry_out(self) -> ReplacementPlan:
+    def carry_out(self) -> None:
         """Keep what stands there, then put the new files in its stead; raises StoreUnavailable."""
         self.require_places(is_tried=True)
         with _on_disk(_UNCHANGED):
@@ -120,7 +121,7 @@ class Replacement(Struct):
             plan = ReplacementPlan(self.what, "going", pieces)
             _write_plan(self.folder, plan)
             sync_folder(self.folder.parent)
-        return _carried_out(self.folder, plan)
+        _carry_out(self.folder, plan)
 
     def _kept(self, at: int, target: Path, new: str | None) -> ReplacedFile:
         if not os.path.lexists(target):
@@ -146,37 +147,9 @@ def finish(state: Path) -> list[str]:
         elif plan.state == "going":
             for parent in {Path(piece.target).parent for piece in plan.pieces}:
                 remove_drafts(parent)
-            _carried_out(folder, plan)
+            _carry_out(folder, plan)
             finished.append(plan.what)
     return finished
-
-
-def is_going(state: Path) -> bool:
-    """Tell whether something was cut short and waits to be finished; raises StoreUnavailable."""
-    return any((plan := _read_plan(folder)) is not None and plan.state == "going" for folder in _folders(state))
-
-
-def give_up(state: Path) -> list[str]:
-    """Put back what stood there where something was cut short, and return what it was; raises StoreUnavailable."""
-    given_up = []
-    for folder in _folders(state):
-        if (plan := _read_plan(folder)) is None or plan.state != "going":
-            continue
-        with _on_disk(f"what stood there lies in {folder / _OLD}, {folder / PLAN} says where it belongs"):
-            for piece in sorted(plan.pieces, key=lambda one: one.old is not None):
-                _put_old(folder, piece)
-            (folder / PLAN).unlink()
-        shutil.rmtree(folder, ignore_errors=True)
-        given_up.append(plan.what)
-    return given_up
-
-
-def last_done(state: Path) -> tuple[Path, ReplacementPlan]:
-    """Return the folder of the last replacement and what it was; raises NotFound."""
-    for folder in reversed(_folders(state)):
-        if (plan := _read_plan(folder)) is not None and plan.state == "done":
-            return folder, plan
-    raise NotFound("nothing was restored, so that there is nothing to take back")
 
 
 def kept_folder(state: Path) -> Path | None:
@@ -184,36 +157,17 @@ def kept_folder(state: Path) -> Path | None:
     return state / FOLDER if _folders(state) else None
 
 
-def put_back(state: Path) -> Replacement:
-    """Prepare the last replacement the other way round; to carry it out and do so once more leads back again."""
-    folder, plan = last_done(state)
-    back = Replacement.begun(state, f"taking back: {plan.what}")
-    for piece in plan.pieces:
-        if piece.old is None:
-            back.remove(Path(piece.target))
-        else:
-            with (folder / piece.old).open("rb") as stood, back.put(Path(piece.target)) as file:
-                shutil.copyfileobj(stood, file)
-    return back
-
-
-def _carried_out(folder: Path, plan: ReplacementPlan) -> ReplacementPlan:
+def _carry_out(folder: Path, plan: ReplacementPlan) -> None:
     """Put every file in its place: as often as it takes, for each time leads to the same."""
     with _on_disk(
-        f"it is finished by the next start, from {folder}; to have all as it was before: memoryctl restore --undo"
+        f"the next start finishes it; to give it up, put back what lies in {folder / _OLD}, by the {PLAN} beside it, "
+        "and move that folder away"
     ):
         # the logs of databases go first: one beside another database than its own would be taken for that one's
         for piece in sorted(plan.pieces, key=lambda one: one.new is not None):
             _put_file(folder, piece.new, Path(piece.target))
-        done = ReplacementPlan(plan.what, "done", plan.pieces)
-        _write_plan(folder, done)
+        _write_plan(folder, replace(plan, state="done"))
     shutil.rmtree(folder / _NEW, ignore_errors=True)
-    return done
-
-
-def _put_old(folder: Path, piece: ReplacedFile) -> None:
-    if os.path.lexists(piece.target) or piece.old is not None:
-        _put_file(folder, piece.old, Path(piece.target))
 
 
 def _put_file(folder: Path, name: str | None, target: Path) -> None:
@@ -269,11 +223,10 @@ def _write_plan(folder: Path, plan: ReplacementPlan) -> None:
 
 def _read_plan(folder: Path) -> ReplacementPlan | None:
     try:
-        raw = json.loads((folder / PLAN).read_bytes())
-        return ReplacementPlan(raw["what"], raw["state"], tuple(ReplacedFile(**one) for one in raw["pieces"]))
+        return msgspec.convert(json.loads((folder / PLAN).read_bytes()), ReplacementPlan)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as exc:
+    except (OSError, ValueError) as exc:
         raise StoreUnavailable(f"{folder / PLAN} cannot be read", hint="look at it, then move its folder away") from exc
 
 
@@ -287,9 +240,9 @@ def _on_disk(hint: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lying_still(
-    lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False, finishes: bool = True
+    lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False
 ) -> Iterator[list[str]]:
-    """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told, if `finishes`.
+    """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told.
 
     Who only looks may do so beside a daemon, and is told. Raises AlreadyRunning, with how to stop it and the command to
     give then.
@@ -303,5 +256,4 @@ def lying_still(
                 return
             how = "stop it first: memoryctl service stop (or end it where you started it)"
             raise AlreadyRunning(str(exc), hint=f"{how}; then: {again}") from exc
-        finished = finish(state) if finishes else []
-        yield [f"finished what was cut short before: {what}" for what in finished]
+        yield [f"finished what was cut short before: {what}" for what in finish(state)]

@@ -1,11 +1,10 @@
-"""Bringing a backup back, and undoing that: all is verified beside the present files, and only then replaces them.
+"""Bringing a backup back: all is verified beside the present files, and only then replaces them.
 
-What was forgotten since stays forgotten either way: the marks of the later ledger are joined to the earlier one.
+What was forgotten since stays forgotten: the marks of the later ledger are joined to the earlier one.
 """
 
 import os
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +22,6 @@ from memoryd.moving.archive import (
     CONFIG,
     FORGOTTEN,
     MAIN_FILE,
-    BackupMember,
     BackupPlaces,
     OpenBackup,
     Told,
@@ -32,15 +30,15 @@ from memoryd.moving.archive import (
     is_note_file,
     is_session_file,
     place_of,
-    scratch_folder,
 )
 from memoryd.moving.backup import KEY_SUFFIX
-from memoryd.moving.replacing import Replacement, last_done, put_back
-from memoryd.store.ledger.file import LOGS, carry_marks, copy_ledger, empty_ledger, figures, is_ledger_name
+from memoryd.moving.replacing import Replacement
+from memoryd.store.ledger.file import LOGS, carry_marks, figures
 
 _NAME_BYTES_MAX: Final = 255
 _SESSION_BYTES_MAX: Final = 64 << 20
 """Nobody could read a larger one."""
+_UNCHANGED: Final = "nothing was changed"
 
 
 class RestoreWishes(Struct, frozen=True):
@@ -71,75 +69,138 @@ def staged(
 
     Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
     """
-    result, done, seen = Restored(), 0, set[str]()
-    for member in backup.manifest.members:
-        target = place_of(member.name, places)
-        if target is None:
-            raise InvalidRequest(f"{backup.file.name} has a member of no known name: {member.name[:80]!r}")
-        if (real := os.path.realpath(target)) in seen:
-            raise InvalidRequest(f"{backup.file.name} has two members for {target}", hint="nothing was changed")
-        seen.add(real)
-        _stage(backup, member, _checked(member, target, places), replacement)
-        done += member.bytes
-        told(member.name, done)
-        if member.name == CONFIG:
-            _fill_keys(replacement, target, wishes, result)
-    _require_named(backup, places, replacement, wishes)
-    _leave_damaged(backup, places, replacement, result)
-    _settle_restore(backup, places, replacement, wishes, result)
+    staging = _Staging(backup, places, replacement, wishes)
+    staging.take_members(told)
+    staging.require_named()
+    staging.leave_damaged()
+    staging.settle()
     replacement.require_places()
-    return result
+    return staging.result
 
 
-def _stage(backup: OpenBackup, member: BackupMember, target: Path, replacement: Replacement) -> None:
-    with replacement.put(target) as file:
-        backup.copy(member, file)
-    if is_ledger(member.name):
-        figures(replacement.staged(target), is_strict=True)
+class _Staging(Struct):
+    """A restore that is being prepared: `targets` are the places of the members that were verified, by their names."""
+
+    backup: OpenBackup
+    places: BackupPlaces
+    replacement: Replacement
+    wishes: RestoreWishes
+    targets: dict[str, Path] = field(default_factory=dict)
+    result: Restored = field(default_factory=Restored)
+
+    def take_members(self, told: Told) -> None:
+        done, seen = 0, set[str]()
+        for member in self.backup.manifest.members:
+            target = place_of(member.name, self.places)
+            if target is None:
+                raise InvalidRequest(f"{self.backup.file.name} has a member of no known name: {member.name[:80]!r}")
+            if (real := os.path.realpath(target)) in seen:
+                raise InvalidRequest(f"{self.backup.file.name} has two members for {target}", hint=_UNCHANGED)
+            seen.add(real)
+            _require_fit(member.name, target, self.places)
+            with self.replacement.put(target) as file:
+                self.backup.copy(member, file)
+            if is_ledger(member.name):
+                figures(self.replacement.staged(target), is_strict=True)
+            done += member.bytes
+            told(member.name, done)
+            if member.name == CONFIG and not self.wishes.keeps_config:
+                self._fill_keys(target)
+            self.targets[member.name] = target
+
+    def _fill_keys(self, target: Path) -> None:
+        """Put the keys of the present configuration in the stead of those that were masked."""
+        staged_file = self.replacement.staged(target)
+        present = _present(target, self.result)
+        text, self.result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), present)
+        staged_file.write_text(text, "utf-8")
+        try:
+            loaded_of(ConfigText(text), target)
+        except ConfigError as exc:
+            raise InvalidRequest(
+                f"memoryd refuses the configuration of the backup: {'; '.join(exc.problems)}",
+                hint="nothing was changed; --keep-config restores all but the configuration",
+            ) from exc
+
+    def require_named(self) -> None:
+        """Raise InvalidRequest for a folder that neither the configuration names, as it will be, nor the command line.
+
+        What a made-up backup says of itself is no reason to write anywhere.
+        """
+        config = self.places.config
+        is_new = self.replacement.has(config) and not self.wishes.keeps_config
+        agents = _agents(config, self.replacement.staged(config) if is_new else config)
+        named = {os.path.realpath(one) for one in self.wishes.into}
+        named |= {os.path.realpath(folder) for one in agents for folder in (one.workspace, one.ledger_path.parent)}
+        for name in self.targets:
+            top, _, rest = name.partition("/")
+            if top in ("workspaces", "ledgers"):
+                folders = self.places.workspaces if top == "workspaces" else self.places.folders
+                if os.path.realpath(folder := folders[int(rest.split("/")[0])]) not in named:
+                    raise InvalidRequest(
+                        f"the backup writes into {folder}, which the configuration does not name",
+                        hint=f"nothing was changed; if it is yours, name it: --into {folder}",
+                    )
+
+    def leave_damaged(self) -> None:
+        """Leave out what is no conversation: the daemon could not read it, and a sound one may stand in its place."""
+        for name, target in self.targets.items():
+            if not name.startswith("workspaces/") or not is_session_file(_below(name)):
+                continue
+            file = self.replacement.staged(target)
+            try:
+                if file.stat().st_size > _SESSION_BYTES_MAX:
+                    raise DamagedDocumentError("it is too large")
+                if (found := parse_session(file.read_bytes()).id) != target.stem:
+                    raise DamagedDocumentError(f"its session_id is {found!r}")
+            except (DamagedDocumentError, ForeignDocumentError) as exc:
+                self.replacement.leave(target)
+                self.result.notes.append(f"{name} of the backup is left out: {exc}")
+
+    def settle(self) -> None:
+        """Leave out what is there already, and bring what was forgotten since into what comes back."""
+        workspaces, replacement, result = set[Path](), self.replacement, self.result
+        for name, target in self.targets.items():
+            if is_ledger(name):
+                result.carried += settle_ledger(target, replacement, result.notes)
+            elif name.endswith(f"/{FORGOTTEN}"):
+                _join_forgotten(target, replacement.staged(target))
+            elif name == CONFIG and self.wishes.keeps_config:
+                replacement.leave(target)
+            if not replacement.has(target):
+                continue
+            if not is_ledger(name) and _is_same_file(target, replacement.staged(target)):
+                replacement.leave(target)
+                result.same += 1
+                continue
+            (result.replaced if os.path.lexists(target) else result.added).append(target)
+            if name.startswith("workspaces/") and not is_note_file(_below(name)) and is_conversation_file(_below(name)):
+                workspaces.add(self.places.workspaces[int(name.split("/")[1])])
+        for workspace in sorted(workspaces):
+            # made anew of the sessions
+            replacement.remove(workspace / MAIN_FILE)
 
 
-def _checked(member: BackupMember, target: Path, places: BackupPlaces) -> Path:
-    """Return the place; raises InvalidRequest where a link leads out of the workspace, or something else is there."""
+def _require_fit(name: str, target: Path, places: BackupPlaces) -> None:
+    """Raise InvalidRequest where a link leads out of the workspace, or something else than a file is there."""
     if any(len(os.fsencode(part)) > _NAME_BYTES_MAX for part in target.parts):
-        raise InvalidRequest(f"a name is too long: {target.name[:80]!r}…", hint="nothing was changed")
+        raise InvalidRequest(f"a name is too long: {target.name[:80]!r}…", hint=_UNCHANGED)
     try:
         os.lstat(target)
         is_folder = target.is_dir()
     except (FileNotFoundError, NotADirectoryError):
         is_folder = False
     except OSError as exc:
-        raise InvalidRequest(f"nothing can stand at {target}: {exc.strerror}", hint="nothing was changed") from exc
+        raise InvalidRequest(f"nothing can stand at {target}: {exc.strerror}", hint=_UNCHANGED) from exc
     if is_folder:
         raise InvalidRequest(f"{target} is a folder, where the backup has a file")
-    if member.name.startswith("workspaces/"):
-        workspace = places.workspaces[int(member.name.split("/")[1])]
+    if name.startswith("workspaces/"):
+        workspace = places.workspaces[int(name.split("/")[1])]
         parent, root = Path(os.path.realpath(target.parent)), Path(os.path.realpath(workspace))
         if not parent.is_relative_to(root) or target.is_symlink():
-            raise InvalidRequest(f"a link at {target} leads out of the workspace", hint="nothing was changed")
-    elif target.is_symlink() and member.name != CONFIG:
-        raise ForeignDatabase(f"{target} is a link, which a ledger must not be", hint="nothing was changed")
-    return target
-
-
-def _fill_keys(replacement: Replacement, target: Path, wishes: RestoreWishes, result: Restored) -> None:
-    """Put the keys of the present configuration in the stead of those that were masked."""
-    staged_file = replacement.staged(target)
-    if wishes.keeps_config:
-        return
-    text, result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), _present(target, result))
-    staged_file.write_text(text, "utf-8")
-    _require_loading(text, target)
-
-
-def _require_loading(text: str, target: Path) -> None:
-    """Raise InvalidRequest for a configuration that memoryd would refuse here: it would not start with it."""
-    try:
-        loaded_of(ConfigText(text), target)
-    except ConfigError as exc:
-        raise InvalidRequest(
-            f"memoryd refuses the configuration of the backup: {'; '.join(exc.problems)}",
-            hint="nothing was changed; --keep-config restores all but the configuration",
-        ) from exc
+            raise InvalidRequest(f"a link at {target} leads out of the workspace", hint=_UNCHANGED)
+    elif target.is_symlink() and name != CONFIG:
+        raise ForeignDatabase(f"{target} is a link, which a ledger must not be", hint=_UNCHANGED)
 
 
 def _present(config: Path, result: Restored) -> Raw:
@@ -152,26 +213,6 @@ def _present(config: Path, result: Restored) -> Raw:
         return {}
 
 
-def _require_named(backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes) -> None:
-    """Raise InvalidRequest for a folder that neither the configuration names, as it will be, nor the command line.
-
-    What a made-up backup says of itself is no reason to write anywhere.
-    """
-    is_new = replacement.has(places.config) and not wishes.keeps_config
-    agents = _agents(places.config, replacement.staged(places.config) if is_new else places.config)
-    named = {os.path.realpath(one) for one in wishes.into}
-    named |= {os.path.realpath(folder) for one in agents for folder in (one.workspace, one.ledger_path.parent)}
-    for member in backup.manifest.members:
-        top, _, rest = member.name.partition("/")
-        if top in ("workspaces", "ledgers"):
-            folders = places.workspaces if top == "workspaces" else places.folders
-            if os.path.realpath(folder := folders[int(rest.split("/")[0])]) not in named:
-                raise InvalidRequest(
-                    f"the backup writes into {folder}, which the configuration does not name",
-                    hint=f"nothing was changed; if it is yours, name it: --into {folder}",
-                )
-
-
 def _agents(config: Path, text: Path) -> Sequence[Agent]:
     """Return the agents of a configuration that lies, or is to lie, at a place; none of one that memoryd refuses."""
     try:
@@ -180,121 +221,8 @@ def _agents(config: Path, text: Path) -> Sequence[Agent]:
         return ()
 
 
-def _leave_damaged(backup: OpenBackup, places: BackupPlaces, replacement: Replacement, result: Restored) -> None:
-    """Leave out what is no conversation: the daemon could not read it, and a sound one may stand in its place."""
-    for name, target in _targets(backup, places):
-        if not name.startswith("workspaces/") or not is_session_file(_below(name)):
-            continue
-        file = replacement.staged(target)
-        try:
-            if file.stat().st_size > _SESSION_BYTES_MAX:
-                raise DamagedDocumentError("it is too large")
-            if (found := parse_session(file.read_bytes()).id) != target.stem:
-                raise DamagedDocumentError(f"its session_id is {found!r}")
-        except (DamagedDocumentError, ForeignDocumentError) as exc:
-            replacement.leave(target)
-            result.notes.append(f"{name} of the backup is left out: {exc}")
-
-
-def _settle_restore(
-    backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes, result: Restored
-) -> None:
-    """Leave out what is there already, and bring what was forgotten since into what comes back."""
-    workspaces = set[Path]()
-    for name, target in _targets(backup, places):
-        if is_ledger(name):
-            result.carried += settle_ledger(target, replacement, result.notes)
-        elif name.endswith(f"/{FORGOTTEN}"):
-            join_forgotten(target, replacement.staged(target))
-        elif name == CONFIG and wishes.keeps_config:
-            replacement.leave(target)
-        if not replacement.has(target):
-            continue
-        if not is_ledger(name) and is_same_file(target, replacement.staged(target)):
-            replacement.leave(target)
-            result.same += 1
-            continue
-        (result.replaced if os.path.lexists(target) else result.added).append(target)
-        if name.startswith("workspaces/") and not is_note_file(_below(name)) and is_conversation_file(_below(name)):
-            workspaces.add(places.workspaces[int(name.split("/")[1])])
-    for workspace in sorted(workspaces):
-        # made anew of the sessions
-        replacement.remove(workspace / MAIN_FILE)
-
-
-def _targets(backup: OpenBackup, places: BackupPlaces) -> Iterator[tuple[str, Path]]:
-    for member in backup.manifest.members:
-        target = place_of(member.name, places)
-        if target is not None:
-            yield member.name, target
-
-
 def _below(name: str) -> str:
     return name.split("/", 2)[2]
-
-
-class TakenBack(Struct):
-    """What is ready to stand again, how many marks of what was forgotten go along, and what to know of it."""
-
-    replacement: Replacement
-    carried: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
-def taken_back(state: Path) -> TakenBack:
-    """Prepare the last replacement the other way round; raises NotFound, StoreError. Nothing has changed yet."""
-    _, plan = last_done(state)
-    back = TakenBack(put_back(state))
-    for target in (Path(piece.target) for piece in plan.pieces):
-        if is_ledger_name(target.name):
-            _settle_undo(target, back, state)
-        elif target.match(FORGOTTEN):
-            _keep_forgotten(target, back.replacement)
-    return back
-
-
-def _settle_undo(target: Path, back: TakenBack, state: Path) -> None:
-    if not back.replacement.has(key_of(target)):
-        # the marks mean nothing without it
-        back.replacement.leave(key_of(target))
-    if back.replacement.has(target):
-        try:
-            _join_log(target, back.replacement, state)
-        except (StoreError, OSError) as exc:
-            back.notes.append(f"what was forgotten since in {target} comes back with it, for that is damaged: {exc}")
-            return
-        back.carried += settle_ledger(target, back.replacement, back.notes)
-    elif os.path.lexists(target):
-        _keep_marks_alone(target, back)
-
-
-def _keep_marks_alone(target: Path, back: TakenBack) -> None:
-    """Where there was no ledger before, one with nothing but the marks stays, if there are any."""
-    with back.replacement.put(target) as file:
-        file.write(empty_ledger())
-    carried = settle_ledger(target, back.replacement, back.notes)
-    back.carried += carried
-    if not carried:
-        back.replacement.remove(target)
-
-
-def _join_log(target: Path, replacement: Replacement, state: Path) -> None:
-    """Bring what only the log of a ledger knows into it: the log of a ledger that changes is nobody's."""
-    if not any(replacement.has(target.with_name(target.name + ending)) for ending in LOGS):
-        return
-    with scratch_folder(state) as scratch:
-        for ending in ("", *LOGS):
-            if replacement.has(part := target.with_name(target.name + ending)):
-                shutil.copyfile(replacement.staged(part), scratch / f"with-log{ending}")
-        copy_ledger(scratch / "with-log", scratch / "whole")
-        shutil.copyfile(scratch / "whole", replacement.staged(target))
-
-
-def _keep_forgotten(target: Path, replacement: Replacement) -> None:
-    if replacement.has(target):
-        join_forgotten(target, replacement.staged(target))
-    else:
-        replacement.leave(target)
 
 
 def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
@@ -304,11 +232,11 @@ def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> i
     """
     for ending in LOGS:
         replacement.remove(target.with_name(target.name + ending))
-    key = key_of(target)
+    key = target.with_name(target.name + KEY_SUFFIX)
     if not os.path.lexists(target):
         return 0
     try:
-        has_same_key = not replacement.has(key) or is_same_file(key, replacement.staged(key)) or not key.exists()
+        has_same_key = not replacement.has(key) or _is_same_file(key, replacement.staged(key)) or not key.exists()
         carried = carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
     except (StoreError, OSError) as exc:
         notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
@@ -318,18 +246,13 @@ def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> i
     return carried
 
 
-def join_forgotten(present: Path, new: Path) -> None:
+def _join_forgotten(present: Path, new: Path) -> None:
     """Add what is forgotten now to what was then, and take out what says nothing."""
     files = [one.read_text("ascii", "replace") for one in (present, new) if one.is_file()]
     new.write_text(rendered(frozenset().union(*map(parsed, files))))
 
 
-def key_of(ledger: Path) -> Path:
-    """Return where the key of what is forgotten lies."""
-    return ledger.with_name(ledger.name + KEY_SUFFIX)
-
-
-def is_same_file(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path, other: Path) -> bool:
     """Tell whether both can be read and have the same bytes."""
     try:
         return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()

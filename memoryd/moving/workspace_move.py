@@ -7,8 +7,8 @@ import contextlib
 import errno
 import hashlib
 import os
+import shlex
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -26,16 +26,15 @@ _BLOCK: Final = 1 << 20
 
 
 class MovePlan(Struct, frozen=True):
-    """What is to be done; paths are real. The state folder of the new place is None where there is none to make way."""
+    """What is to be done; paths are real."""
 
     old: Path
     new: Path
     moves_folder: bool
     old_state: Path | None
     new_state: Path
-    in_the_way: Path | None
-    """What memoryd keeps of the new place already."""
-    has_own_history: bool
+    makes_way: bool
+    """Whether caches of the new place go first; they are made anew."""
     ledgers: tuple[Path, ...]
     """Those that have rows of the workspace, as they lie now."""
     rows: int
@@ -43,40 +42,42 @@ class MovePlan(Struct, frozen=True):
     """Whether the new folder is a copy already, byte by byte: then the old one is left to whoever made it."""
 
 
-def move_plan(old: Path, new: Path, agents: Sequence[Agent], *, only_state: bool) -> MovePlan:
+def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
     """Look at both places; raises InvalidRequest and NotFound for what cannot be, and what `figures` raises."""
     left = _left_behind(old, new)
     old, new = left or _real(old), _real(new)
-    is_copied = not left and _check(old, new, only_state=only_state)
+    is_copied = not left and _check(old, new)
     old_state, new_state = state_dir_named(old), workspace_state_dir(new)
     ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured(agents, old, new)])
     counted = {one: figures(one).rows.get(str(old), 0) for one in ledgers}
     is_kept = old_state.is_dir()
-    moves_folder = old.is_dir() and not (only_state or is_copied or left)
+    moves_folder = old.is_dir() and not (is_copied or left)
     if moves_folder:
         _require_workspace(old, agents, is_known=is_kept or any(counted.values()))
+    if makes_way := is_kept and new_state.is_dir():
+        _require_no_history(new, new_state)
     return MovePlan(
         old=old,
         new=new,
         moves_folder=moves_folder,
         old_state=old_state if is_kept else None,
         new_state=new_state,
-        in_the_way=new_state if is_kept and new_state.is_dir() else None,
-        has_own_history=is_kept and new_state.is_dir() and not _holds_caches_alone(new_state),
+        makes_way=makes_way,
         ledgers=tuple(one for one, rows in counted.items() if rows),
         rows=sum(counted.values()),
         is_copied=is_copied,
     )
 
 
-def carry_out(plan: MovePlan) -> tuple[Path | None, bool]:
-    """Move all; return where it lies what the new place had of its own, and whether the old folder is still there.
+def carry_out(plan: MovePlan) -> bool:
+    """Move all; return whether the old folder is still there.
 
     With the lock of the daemon held. Raises StoreError: then do it again, it goes on where it ended.
     """
     try:
         stays = _moved_folder(plan.old, plan.new) if plan.moves_folder else plan.is_copied
-        aside = _set_aside(plan) if plan.in_the_way else None
+        if plan.makes_way:
+            shutil.rmtree(plan.new_state)
         if plan.old_state is not None:
             plan.old_state.rename(plan.new_state)
     except OSError as exc:
@@ -84,7 +85,7 @@ def carry_out(plan: MovePlan) -> tuple[Path | None, bool]:
         raise StoreUnavailable(f"the disk refuses: {exc}", hint=again) from exc
     for ledger in plan.ledgers:
         rename_workspace(_now_at(ledger, plan), str(plan.old), str(plan.new))
-    return aside, stays
+    return stays
 
 
 def _real(path: Path) -> Path:
@@ -98,7 +99,7 @@ def _left_behind(old: Path, new: Path) -> Path | None:
     return written if is_left else None
 
 
-def _check(old: Path, new: Path, *, only_state: bool) -> bool:
+def _check(old: Path, new: Path) -> bool:
     """Raise InvalidRequest or NotFound for what cannot be; return whether the new folder is a copy already."""
     if old == new:
         raise InvalidRequest(f"{old} and {new} are one folder")
@@ -108,15 +109,15 @@ def _check(old: Path, new: Path, *, only_state: bool) -> bool:
         raise NotFound(
             f"there is neither a folder {old} nor {new}", hint="memoryctl workspace list shows which are known"
         )
-    if only_state or not (os.path.lexists(new) and old.is_dir()):
+    if not (os.path.lexists(new) and old.is_dir()):
         return False
     # a copy to another disk was finished, and a kill came in between; or somebody takes such a move back
     if new.is_dir() and any(old.iterdir()) and next(_differences(old, new), None) is None:
         return True
     raise InvalidRequest(
         f"both {old} and {new} are there, and are not the same",
-        hint="nothing was changed; bring the notes together in the new one yourself; --state-only then takes along "
-        "what memoryd keeps of the old one, with --set-aside if memoryd ran on the new one already",
+        hint="nothing was changed; bring the notes together in the new one yourself, put the old one away, and do it "
+        "again: what memoryd keeps of it follows",
     )
 
 
@@ -163,22 +164,14 @@ def _now_at(ledger: Path, plan: MovePlan) -> Path:
     return ledger
 
 
-def _holds_caches_alone(state: Path) -> bool:
-    """Tell whether all of a state folder is made anew by itself: no ledger, and nothing that we do not know."""
-    return all(
-        one.name.startswith(_CACHES) and not is_ledger_name(one.name) and not one.name.endswith(KEY_SUFFIX)
-        for one in state.iterdir()
-    )
-
-
-def _set_aside(plan: MovePlan) -> Path | None:
-    """Make way for the state of the workspace; what is more than a cache is kept."""
-    if not plan.has_own_history:
-        shutil.rmtree(plan.new_state)
-        return None
-    aside = plan.new_state.with_name(f"{plan.new_state.name}-aside-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
-    plan.new_state.rename(aside)
-    return aside
+def _require_no_history(new: Path, state: Path) -> None:
+    """Raise InvalidRequest for a state folder that is not all made anew by itself: a ledger, or what we do not know."""
+    for one in state.iterdir():
+        if not one.name.startswith(_CACHES) or is_ledger_name(one.name) or one.name.endswith(KEY_SUFFIX):
+            raise InvalidRequest(
+                f"{new} has a history of its own in {state}",
+                hint=f"nothing was changed; to do without that one: {shlex.join(['mv', str(state), f'{state}-aside'])}",
+            )
 
 
 def _moved_folder(old: Path, new: Path) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -77,12 +77,14 @@ def installation_of(
 ) -> Installation:
     """Look at what is to be installed here; raises nothing that `Config` has not raised."""
     command, carried = daemon_command(), carried_environment(environment)
-    programs = programs_run(config, environment)
-    needs = needs_of(config, source, also=[*program_places(command[0]), *programs, *carried_places(carried)])
+    programs = _programs(config, environment.get("PATH", os.defpath))
+    carried_places = [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
+    needs = needs_of(config, source, also=[*program_places(command[0]), *programs, *carried_places])
+    folders = dict.fromkeys(str(one.parent) for one in programs)
     return Installation(
         command=command,
         environment=carried,
-        folders=search_path(programs),
+        folders=tuple(folder for folder in folders if folder not in SYSTEM_FOLDERS),
         needs=needs,
         is_hardened=is_hardened,
         notes=tuple(_notes(command, carried, needs, environment, is_hardened=is_hardened)),
@@ -91,19 +93,16 @@ def installation_of(
 
 def changed_lines(files: ServiceFiles) -> dict[Path, list[str]]:
     """Return of each file that is not on the disk as it should be the lines that differ: `-` goes, `+` comes."""
-    found = {path: _difference(_on_disk(path), text) for path, text in files.written.items()}
-    found |= {path: _difference(_on_disk(path), "") for path in files.unwanted}
+    wanted = {**files.written, **dict.fromkeys(files.unwanted, "")}
+    found = {path: _difference(path, text) for path, text in wanted.items()}
     return {path: lines for path, lines in found.items() if lines}
 
 
-def _on_disk(path: Path) -> str:
+def _difference(path: Path, after: str) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        before = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
-
-
-def _difference(before: str, after: str) -> list[str]:
+        before = ""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
@@ -121,13 +120,14 @@ def _notes(
         yield f"{reason}: the service ends with it; install memoryd for good: {good}"
     if carried:
         yield f"the service is told of {', '.join(carried)}, as set here"
-    for name in unheld_keys(environment):
+    for name in filter(environment.get, KEY_VARIABLES):
         yield (
             f"{name} is set here and the service does not see it: keys do not belong into unit files; "
             'name a file in the configuration: { file: "/absolute/path" }'
         )
-    for name in unheld_proxies(environment):
-        yield f"{name} holds a password, and the service does not see it; a drop-in of yours may name a proxy"
+    for name in PROXY_VARIABLES:
+        if "@" in environment.get(name, ""):
+            yield f"{name} holds a password, and the service does not see it; a drop-in of yours may name a proxy"
     for folder in needs.workspaces:
         if not folder.exists():
             then = "; once it does, run `memoryctl service restart`" if is_hardened else ""
@@ -138,35 +138,8 @@ def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
     places = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
     proxies = [name for name in PROXY_VARIABLES if "@" not in environment.get(name, "")]
-    words = {name: environment[name] for name in (*PLAIN_VARIABLES, *proxies) if environment.get(name)}
+    words = {name: environment.get(name, "") for name in (*PLAIN_VARIABLES, *proxies)}
     return {name: value for name, value in {**places, **words}.items() if value}
-
-
-def carried_places(carried: Mapping[str, str]) -> list[Path]:
-    """Return what the variables that the service is given name."""
-    return [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
-
-
-def programs_run(config: Config, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the programs that the daemon runs beside its own, as far as they are found here."""
-    path = environment.get("PATH", os.defpath)
-    found = (shutil.which(os.path.expanduser(name), path=path) for name in _programs(config))  # noqa: PTH111
-    return tuple(dict.fromkeys(Path(one) for one in found if one and Path(one).is_absolute()))
-
-
-def search_path(programs: Iterable[Path]) -> tuple[str, ...]:
-    """Return folders of programs in which a manager would not look."""
-    return tuple(dict.fromkeys(folder for one in programs if (folder := str(one.parent)) not in SYSTEM_FOLDERS))
-
-
-def unheld_keys(environment: Mapping[str, str]) -> list[str]:
-    """Return the variables with keys that are set here and that the service will not see."""
-    return [name for name in KEY_VARIABLES if environment.get(name)]
-
-
-def unheld_proxies(environment: Mapping[str, str]) -> list[str]:
-    """Return the variables with a proxy and a password, which the service will not see either."""
-    return [name for name in PROXY_VARIABLES if "@" in environment.get(name, "")]
 
 
 def _absolute(name: str, value: str) -> str:
@@ -177,12 +150,13 @@ def _absolute(name: str, value: str) -> str:
     return str(Path.cwd() / os.path.expanduser(path))  # noqa: PTH111
 
 
-def _programs(config: Config) -> Iterator[str]:
-    """Yield the programs that the daemon starts: qmd and what runs it, and uv, which fetches packaged models."""
-    if config.memory.backend == "qmd":
-        yield from (config.memory.qmd.command, "node", "bun")
-    if any(has_packaged_model(agent) for agent in config.resolved_agents()):
-        yield "uv"
+def _programs(config: Config, search_path: str) -> list[Path]:
+    """Find the programs that the daemon starts: qmd and what runs it, and uv, which fetches packaged models."""
+    names = [config.memory.qmd.command, "node", "bun"] if config.memory.backend == "qmd" else []
+    if any(map(has_packaged_model, config.resolved_agents())):
+        names.append("uv")
+    found = (shutil.which(os.path.expanduser(name), path=search_path) for name in names)  # noqa: PTH111
+    return [Path(one) for one in dict.fromkeys(found) if one and Path(one).is_absolute()]
 
 
 def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
@@ -195,7 +169,8 @@ def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
     if found is None:
         return (executable, "-m", "memoryd.daemon.main")
     link = Path.home() / ".local" / "bin" / PROGRAM
-    return (str(link if link.is_symlink() and _is_same(link, found) else found),)
+    leads_to_it = link.is_symlink() and os.path.realpath(link) == os.path.realpath(found)
+    return (str(link if leads_to_it else found),)
 
 
 def program_places(command: str) -> tuple[Path, ...]:
@@ -227,10 +202,3 @@ def _scripts(executable: str) -> Iterator[Path]:
     for folder in folders:
         if os.access(folder / PROGRAM, os.X_OK) and (folder / PROGRAM).is_file():
             yield folder / PROGRAM
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False

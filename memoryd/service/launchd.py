@@ -6,11 +6,12 @@ Planning looks at files and changes nothing.
 import os
 import plistlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.config.paths import state_dir
 from memoryd.domain.expressions import expression
@@ -22,11 +23,12 @@ from memoryd.service.steps import (
     ServiceStep,
     ask_program,
     file_steps,
+    held,
     removal_steps,
     run_step,
+    state_of_files,
     unit_template,
 )
-from memoryd.service.systemd import held, is_ours
 
 LABEL: Final = "ai.memoryd"
 NOT_LOADED: Final = "not loaded"
@@ -40,7 +42,7 @@ DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
 
 
 class LaunchdManager(Struct, frozen=True):
-    """Asks the user's launchd."""
+    """Asks the user's launchd; its steps are what is left to do, and nothing if all is as it should be."""
 
     environment: Mapping[str, str]
     name: ManagerName = "launchd"
@@ -49,7 +51,7 @@ class LaunchdManager(Struct, frozen=True):
     def domain(self) -> str:
         """Where agents run: in the session of the screen, or in that of the user where nobody sits at one."""
         graphical = f"gui/{os.getuid()}"
-        return graphical if self.ask("print", graphical).is_done else f"user/{os.getuid()}"
+        return graphical if self._print(graphical).is_done else f"user/{os.getuid()}"
 
     @property
     def places(self) -> tuple[Path, ...]:
@@ -57,19 +59,16 @@ class LaunchdManager(Struct, frozen=True):
         return (agent_file(),)
 
     def state(self) -> ServiceState:
-        """Return how the service stands."""
-        files = tuple(filter(os.path.lexists, self.places))
-        foreign = tuple(path for path in files if not is_ours(path))
-        answer = self.ask("print", f"{self.domain}/{LABEL}")
+        """Return how the service stands; never raises."""
+        state = state_of_files("launchd", self.places)
+        answer = self._print(f"{self.domain}/{LABEL}")
         if not answer.is_done:
-            return ServiceState("launchd", files=files, foreign=foreign, phase=NOT_LOADED)
+            return replace(state, phase=NOT_LOADED)
         pid, phase, last = (pattern.search(answer.output) for pattern in (PID, PHASE, LAST_EXIT))
         code = int(last[1]) if last else 0
-        return ServiceState(
-            "launchd",
-            files=files,
-            foreign=foreign,
-            is_enabled=bool(files),
+        return replace(
+            state,
+            is_enabled=state.is_installed,
             is_running=pid is not None,
             pid=int(pid[1]) if pid else None,
             phase=phase[1] if phase else "loaded",
@@ -77,33 +76,59 @@ class LaunchdManager(Struct, frozen=True):
             hint="read why: memoryctl service logs" if code and not pid else "",
         )
 
-    def ask(self, *words: str) -> ManagerAnswer:
-        """Ask launchctl."""
-        return ask_program(("launchctl", *words), self.environment)
+    def _print(self, target: str) -> ManagerAnswer:
+        return ask_program(("launchctl", "print", target), self.environment)
 
     def files(self, installation: Installation) -> ServiceFiles:
-        """Return the agent as it should be."""
-        return launchd_files(installation)
+        """Return the agent as it should be; its log's folder must be there, for launchd makes none."""
+        text = launch_agent(
+            unit_template(f"launchd/{LABEL}.plist"),
+            installation.command,
+            installation.environment,
+            home=Path.home(),
+            folders=installation.folders,
+        )
+        return ServiceFiles(written={agent_file(): text}, folders=(log_file().parent,))
 
-    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Return what is left to do until the agent runs as it should."""
-        return launchd_install(files, state, self.domain, is_forced=is_forced)
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
+        """Yield what makes the agent run; raises NotPermitted for a file of somebody else unless `is_forced`."""
+        changed = changed_lines(files)
+        yield from file_steps(files, changed, state, is_forced=is_forced)
+        if changed and state.phase != NOT_LOADED:
+            yield self._do("launchd forgets the old one", "bootout", may_fail=True)
+        if changed or not state.is_running:
+            yield from self.start(replace(state, phase=NOT_LOADED) if changed else state)
 
-    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Return what removes all that the installer put there."""
-        return launchd_uninstall(state, self.domain, is_forced=is_forced)
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
+        """Yield what removes all that the installer put there."""
+        removed = [path for path in state.files if is_forced or path not in state.foreign]
+        if removed and state.phase != NOT_LOADED:
+            yield self._do("it stops, and starts no more", "bootout", may_fail=True)
+        yield from removal_steps(removed)
 
-    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what starts it."""
-        return launchd_start(state, self.domain)
+    def start(self, state: ServiceState) -> Iterator[ServiceStep]:
+        """Yield what starts it."""
+        if state.phase != NOT_LOADED:
+            yield self._do("it starts now", "kickstart")
+            return
+        agent = str(agent_file())
+        yield self._do("launchd may start it", "enable", may_fail=True)
+        yield run_step("launchd reads it and starts it", "launchctl", "bootstrap", self.domain, agent, tries=TRIES)
 
-    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what stops it."""
-        return launchd_stop(state, self.domain)
+    def stop(self, state: ServiceState) -> Iterator[ServiceStep]:
+        """Yield what stops it: it ends with success, upon which launchd lets it be until the next login."""
+        if state.is_running:
+            yield self._do("it stays down until you log in again", "kill", "SIGTERM")
 
-    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what starts it anew."""
-        return launchd_restart(state, self.domain)
+    def restart(self, state: ServiceState) -> Iterator[ServiceStep]:
+        """Yield what starts it anew."""
+        if state.phase == NOT_LOADED:
+            yield from self.start(state)
+        else:
+            yield self._do("it stops and starts", "kickstart", "-k")
+
+    def _do(self, why: str, *words: str, may_fail: bool = False) -> ServiceStep:
+        return run_step(why, "launchctl", *words, f"{self.domain}/{LABEL}", may_fail=may_fail)
 
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
         """Return how the logs are read: what was said before memoryd kept a log of its own, and that log."""
@@ -120,66 +145,6 @@ def agent_file() -> Path:
 def log_file() -> Path:
     """Tell where launchd puts what the daemon writes to its streams."""
     return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
-
-
-def launchd_files(installation: Installation) -> ServiceFiles:
-    """Return the agent; its log's folder must be there, for launchd makes none."""
-    text = launch_agent(
-        unit_template(f"launchd/{LABEL}.plist"),
-        installation.command,
-        installation.environment,
-        home=Path.home(),
-        folders=installation.folders,
-    )
-    return ServiceFiles(written={agent_file(): text}, folders=(log_file().parent,))
-
-
-def launchd_install(files: ServiceFiles, state: ServiceState, domain: str, *, is_forced: bool) -> Iterator[ServiceStep]:
-    """Yield what is left to do until the agent runs as it should."""
-    changed = changed_lines(files)
-    yield from file_steps(files, changed, state, is_forced=is_forced)
-    is_loaded = state.phase != NOT_LOADED
-    if changed and is_loaded:
-        yield run_step("launchd forgets the old one", "launchctl", "bootout", f"{domain}/{LABEL}", may_fail=True)
-    if changed or not is_loaded:
-        yield from _load(domain)
-    elif not state.is_running:
-        yield run_step("it starts now", "launchctl", "kickstart", f"{domain}/{LABEL}")
-
-
-def launchd_uninstall(state: ServiceState, domain: str, *, is_forced: bool) -> Iterator[ServiceStep]:
-    """Yield what removes all that the installer put there."""
-    removed = [path for path in state.files if is_forced or path not in state.foreign]
-    if removed and state.phase != NOT_LOADED:
-        yield run_step("it stops, and starts no more", "launchctl", "bootout", f"{domain}/{LABEL}", may_fail=True)
-    yield from removal_steps(removed)
-
-
-def launchd_start(state: ServiceState, domain: str) -> Iterator[ServiceStep]:
-    """Yield what starts it."""
-    if state.phase == NOT_LOADED:
-        yield from _load(domain)
-    else:
-        yield run_step("it starts now", "launchctl", "kickstart", f"{domain}/{LABEL}")
-
-
-def launchd_stop(state: ServiceState, domain: str) -> Iterator[ServiceStep]:
-    """Yield what stops it: it ends with success, upon which launchd lets it be until the next login."""
-    if state.is_running:
-        yield run_step("it stays down until you log in again", "launchctl", "kill", "SIGTERM", f"{domain}/{LABEL}")
-
-
-def launchd_restart(state: ServiceState, domain: str) -> Iterator[ServiceStep]:
-    """Yield what starts it anew."""
-    if state.phase == NOT_LOADED:
-        yield from _load(domain)
-    else:
-        yield run_step("it stops and starts", "launchctl", "kickstart", "-k", f"{domain}/{LABEL}")
-
-
-def _load(domain: str) -> Iterator[ServiceStep]:
-    yield run_step("launchd may start it", "launchctl", "enable", f"{domain}/{LABEL}", may_fail=True)
-    yield run_step("launchd reads it and starts it", "launchctl", "bootstrap", domain, str(agent_file()), tries=TRIES)
 
 
 def launch_agent(

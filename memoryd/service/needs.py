@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
+from memoryd.config.loading.exposure import is_here
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
 from memoryd.config.root import Config
 from memoryd.config.section import Secret, Section
@@ -199,13 +199,7 @@ def _is_far(provider: str, config: Config) -> bool:
 
 
 def _is_near(address: str | None) -> bool:
-    if address is None:
-        return True
-    host = urlsplit(address).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return address is None or is_here(urlsplit(address).hostname or "")
 
 
 def _paths(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -14,7 +14,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from memoryd.errors import MemorydError, NotPermitted
+from memoryd.domain.expressions import expression
+from memoryd.errors import InvalidRequest, MemorydError, NotPermitted
 from memoryd.service.installing import ServiceFiles
 
 PROGRAM_SECONDS: Final = 120.0
@@ -23,6 +24,9 @@ ManagerName = Literal["systemd", "launchd", "none"]
 TRY_PAUSE_SECONDS: Final = 1.0
 WriteWhole = Callable[[Path, bytes], object]
 TEMPLATE_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parents[2])
+MARK: Final = "memoryctl service install"
+"""Stands in the first lines of every file that we wrote."""
+_CONTROLS: Final = expression("[\x00-\x1f\x7f]")
 KEPT: Final = ".before-memoryd"
 """How the copy of a file of somebody else ends."""
 
@@ -64,7 +68,7 @@ def ask_program(
     return ManagerAnswer(done.returncode == 0, output, error)
 
 
-class ServiceState(Struct, frozen=True):
+class ServiceState(Struct, frozen=True, rename="camel"):
     """What the manager says of memoryd; None where it cannot be told."""
 
     manager: ManagerName
@@ -129,13 +133,7 @@ class ServiceStep(Struct, frozen=True, kw_only=True):
         return f"{self.path} as {self.target}" if self.kind is StepKind.KEEP else str(self.path)
 
 
-def carry_out(
-    steps: Iterable[ServiceStep],
-    *,
-    write: WriteWhole,
-    environment: Mapping[str, str],
-    tell: Callable[[ServiceStep], None],
-) -> list[str]:
+def carry_out(steps: Iterable[ServiceStep], *, write: WriteWhole, tell: Callable[[ServiceStep], None]) -> list[str]:
     """Do the steps, telling of each that is done; return what those complained of that may fail.
 
     `write` puts a file in its place whole. Raises MemorydError at the first step that fails and may not: what was
@@ -143,9 +141,12 @@ def carry_out(
     """
     complaints = []
     for step in steps:
-        problem = _problem(step, write, environment)
+        problem = _problem(step, write)
         if problem and not step.may_fail:
-            raise MemorydError(f"{step.what}: {problem}", hint=_hint(step))
+            is_run = step.kind is StepKind.RUN
+            hint = "see why: memoryctl service logs; then run the command again"
+            hint = hint if is_run else "nothing after it was done; mend it and run the command again"
+            raise MemorydError(f"{step.what}: {problem}", hint=hint)
         if problem:
             complaints.append(f"{step.what}: {problem}")
         else:
@@ -153,11 +154,11 @@ def carry_out(
     return complaints
 
 
-def _problem(step: ServiceStep, write: WriteWhole, environment: Mapping[str, str]) -> str:
+def _problem(step: ServiceStep, write: WriteWhole) -> str:
     """Do a step; return why it failed, empty if it did not."""
     try:
         if step.kind is StepKind.RUN:
-            return _run(step, environment)
+            return _run(step)
         _change(step, write)
     except OSError as exc:
         return exc.strerror or str(exc)
@@ -188,20 +189,14 @@ def _keep(path: Path, target: Path, write: WriteWhole) -> None:
         write(target, path.read_bytes())
 
 
-def _run(step: ServiceStep, environment: Mapping[str, str]) -> str:
+def _run(step: ServiceStep) -> str:
     for number in range(step.tries):
         if number:
             time.sleep(TRY_PAUSE_SECONDS)
-        answer = ask_program(step.command, environment)
+        answer = ask_program(step.command)
         if answer.is_done:
             return ""
     return answer.reason
-
-
-def _hint(step: ServiceStep) -> str:
-    if step.kind is not StepKind.RUN:
-        return "nothing after it was done; mend it and run the command again"
-    return "see why: memoryctl service logs; then run the command again"
 
 
 def unit_template(name: str) -> str:
@@ -245,6 +240,38 @@ def removal_steps(paths: Iterable[Path]) -> Iterator[ServiceStep]:
 def run_step(why: str, *command: str, may_fail: bool = False, tries: int = 1) -> ServiceStep:
     """Return a step that runs a program."""
     return ServiceStep(kind=StepKind.RUN, why=why, command=command, may_fail=may_fail, tries=tries)
+
+
+def held(text: str) -> str:
+    """Return text that a line of a unit can hold; raises InvalidRequest for line breaks and what is no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        is_fit = False
+    else:
+        is_fit = not _CONTROLS.search(text)
+    if not is_fit:
+        raise InvalidRequest(
+            f"a service cannot be told of {text!r}: it has a line break, a control character or "
+            "bytes that are no UTF-8",
+            hint="give the folder another name",
+        )
+    return text
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
+    try:
+        with path.open("rb") as file:
+            return MARK.encode() in file.read(1000)
+    except OSError:
+        return False
+
+
+def state_of_files(manager: ManagerName, places: Iterable[Path]) -> ServiceState:
+    """Return which files of an installation are there, and whose they are; nothing else is known yet."""
+    files = tuple(filter(os.path.lexists, places))
+    return ServiceState(manager, files=files, foreign=tuple(path for path in files if not is_ours(path)))
 
 
 def kept_copies(paths: Iterable[Path]) -> list[Path]:

@@ -7,7 +7,7 @@ systemd.syntax(7) and systemd.unit(5).
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,20 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.paths import socket_path
-from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest
 from memoryd.service.installing import Installation, ServiceFiles, changed_lines
 from memoryd.service.needs import TEMPORARY, ServiceNeeds
 from memoryd.service.steps import (
-    ManagerAnswer,
     ManagerName,
     ServiceState,
     ServiceStep,
     StepKind,
     ask_program,
     file_steps,
+    held,
+    is_ours,
     removal_steps,
     run_step,
+    state_of_files,
     unit_template,
 )
 from memoryd.wire import SOCKET_NAME
@@ -38,8 +39,6 @@ SERVICE: Final = "memoryd.service"
 SOCKET: Final = "memoryd.socket"
 UNITS: Final = (SOCKET, SERVICE)
 DROP_IN: Final = Path("memoryd.service.d") / "hardening.conf"
-MARK: Final = "memoryctl service install"
-"""Stands in the first lines of every file that we wrote."""
 FAILED: Final = "failed"
 MASKED: Final = "masked"
 PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
@@ -60,11 +59,10 @@ SOCKET_LINE: Final = "ListenStream=%t/memoryd/memoryd.sock"
 PLACEHOLDER: Final = "# the installer puts the absolute path of the command here\n"
 MORE_MEMORY: Final = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
 WRITABLE: Final = "@WRITABLE@"
-CONTROLS: Final = expression("[\x00-\x1f\x7f]")
 
 
 class SystemdManager(Struct, frozen=True):
-    """Asks the user's systemd."""
+    """Asks the user's systemd; its steps are what is left to do, and nothing if all is as it should be."""
 
     environment: Mapping[str, str]
     name: ManagerName = "systemd"
@@ -80,62 +78,105 @@ class SystemdManager(Struct, frozen=True):
         return tuple(self.folder / name for name in (*UNITS, DROP_IN))
 
     def state(self) -> ServiceState:
-        """Return how the service stands."""
-        files = tuple(filter(os.path.lexists, self.places))
-        foreign = tuple(path for path in files if not is_ours(path))
+        """Return how the service stands; never raises."""
         answer = ask_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
-        state = ServiceState("systemd", files=files, foreign=foreign, lingers=self.lingers())
+        state = replace(state_of_files("systemd", self.places), lingers=self.lingers())
         if not answer.is_done:
             return replace(state, reason=answer.reason, hint="see what it says: systemctl --user status memoryd")
         return _with_properties(state, answer.properties)
 
     def lingers(self) -> bool | None:
         """Tell whether the user's services go on after logout; None if nobody can say."""
-        answer = ask_program(
-            ("loginctl", "show-user", user_name(self.environment), "--property=Linger"), self.environment, seconds=10
-        )
+        user = self.environment.get("USER") or str(os.getuid())
+        answer = ask_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
         said = answer.properties.get("Linger") if answer.is_done else None
         # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
         if said is None:
-            found = Path("/var/lib/systemd/linger") / user_name(self.environment)
-            return True if found.exists() else None
+            return True if (Path("/var/lib/systemd/linger") / user).exists() else None
         return said == "yes"
 
-    def ask(self, *words: str) -> ManagerAnswer:
-        """Ask systemctl."""
-        return ask_program((*SYSTEMCTL, *words), self.environment)
-
     def files(self, installation: Installation) -> ServiceFiles:
-        """Return the units as they should be."""
-        return systemd_files(installation, self.folder, self.environment.get("XDG_RUNTIME_DIR", ""))
+        """Return the units and the drop-in as they should be; raises InvalidRequest for a path that none can hold."""
+        path = {"PATH": ":".join([*installation.folders, *_SYSTEM_FOLDERS])} if installation.folders else {}
+        usual_socket = f"{self.environment.get('XDG_RUNTIME_DIR', '')}/memoryd/{SOCKET_NAME}"
+        service = service_unit(
+            unit_template(f"systemd/{SERVICE}"),
+            installation.command,
+            {**installation.environment, **path},
+            why_more_memory=installation.needs.memory,
+        )
+        socket = socket_unit(unit_template(f"systemd/{SOCKET}"), str(socket_path()), usual_socket)
+        written = {self.folder / SOCKET: socket, self.folder / SERVICE: service}
+        drop_in = self.folder / DROP_IN
+        if not installation.is_hardened:
+            return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
+        text = HEADER + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
+        return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
 
-    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Return what is left to do until the service runs as it should."""
-        return systemd_install(files, state, is_forced=is_forced)
+    def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
+        """Yield what makes the service run; raises NotPermitted for a file of somebody else unless `is_forced`."""
+        changed = changed_lines(files)
+        yield from file_steps(files, changed, state, is_forced=is_forced)
+        if changed:
+            yield _systemctl("systemd reads the units", "daemon-reload")
+        if changed or not state.is_enabled:
+            yield _systemctl("it starts when you log in", "enable", *UNITS)
+        yield from _forget_failures(state)
+        if changed and state.is_running:
+            # the socket stays if it can: who asks meanwhile waits in its queue
+            units = UNITS if any(path.name == SOCKET for path in changed) else (SERVICE,)
+            yield _systemctl("it takes up what changed", "restart", *units)
+        elif not state.is_running:
+            yield _systemctl("it starts now", "start", *UNITS)
 
-    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterable[ServiceStep]:
-        """Return what removes all that the installer put there."""
-        return systemd_uninstall(state, self.folder, is_forced=is_forced)
+    def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
+        """Yield what removes all that the installer put there."""
+        ours = [path for path in state.files if is_forced or path not in state.foreign]
+        removed = [path for path in ours if path.is_relative_to(self.folder)]
+        if not removed:
+            return
+        yield _systemctl("it stops, and starts no more", "disable", "--now", *UNITS, may_fail=True)
+        yield from removal_steps(removed)
+        drop_ins = (self.folder / DROP_IN).parent
+        if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
+            yield ServiceStep(kind=StepKind.REMOVE, why="nothing else is in it", path=drop_ins, may_fail=True)
+        yield _systemctl("systemd forgets the units", "daemon-reload")
+        yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
 
-    def start(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what starts it."""
-        return systemd_start(state)
+    def start(self, state: ServiceState) -> Iterator[ServiceStep]:
+        """Yield what starts it."""
+        yield from _forget_failures(state)
+        yield _systemctl("the socket first, then the daemon", "start", *UNITS)
 
-    def stop(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what stops it."""
-        return systemd_stop()
+    def stop(self, _state: ServiceState) -> Iterator[ServiceStep]:
+        """Yield what stops it; the socket too, for else the next client would start it again."""
+        yield _systemctl("the socket too, or the next client starts it again", "stop", *UNITS)
 
-    def restart(self, state: ServiceState) -> Iterable[ServiceStep]:
-        """Return what starts it anew."""
-        return systemd_restart(state)
+    def restart(self, state: ServiceState) -> Iterator[ServiceStep]:
+        """Yield what starts it anew; who asks meanwhile waits in the queue of the socket."""
+        if state.phase.startswith(FAILED) or not state.is_running:
+            yield from self.start(state)
+        else:
+            yield _systemctl("clients wait in the queue of the socket meanwhile", "restart", SERVICE)
 
     def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
         """Return how the journal shows what the daemon told."""
         return ("journalctl", "--user", f"--unit={SERVICE}", f"--lines={lines}", *(("--follow",) if follow else ()))
 
 
+def _forget_failures(state: ServiceState) -> Iterator[ServiceStep]:
+    if state.phase.startswith(FAILED):
+        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
+
+
+def _systemctl(why: str, *words: str, may_fail: bool = False) -> ServiceStep:
+    return run_step(why, *SYSTEMCTL, *words, may_fail=may_fail)
+
+
 def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> ServiceState:
-    if properties.get("LoadState") == MASKED or any(map(is_masked, state.files)):
+    if properties.get("LoadState") == MASKED or any(
+        path.is_symlink() and os.path.realpath(path) == os.devnull for path in state.files
+    ):
         return replace(state, phase=MASKED, reason="its units are masked, so that nothing starts it", hint=UNMASK)
     active, phase = properties.get("ActiveState", ""), properties.get("SubState", "")
     pid = properties.get("MainPID", "0")
@@ -186,102 +227,6 @@ def unit_folder(environment: Mapping[str, str]) -> Path:
     """Tell where a user's own units lie."""
     named = environment.get("XDG_CONFIG_HOME", "")
     return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
-
-
-def is_ours(path: Path) -> bool:
-    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
-    try:
-        with path.open("rb") as file:
-            return MARK.encode() in file.read(1000)
-    except OSError:
-        return False
-
-
-def is_masked(path: Path) -> bool:
-    """Tell whether a unit is a link to nowhere by design, which is how somebody forbids it to start."""
-    return path.is_symlink() and os.path.realpath(path) == os.devnull
-
-
-def user_name(environment: Mapping[str, str]) -> str:
-    """Return the user whom loginctl is asked about: the name, else the number."""
-    return environment.get("USER") or str(os.getuid())
-
-
-def systemd_install(files: ServiceFiles, state: ServiceState, *, is_forced: bool) -> Iterator[ServiceStep]:
-    """Yield what is left to do until the service runs as it should."""
-    changed = changed_lines(files)
-    yield from file_steps(files, changed, state, is_forced=is_forced)
-    if changed:
-        yield _systemctl("systemd reads the units", "daemon-reload")
-    if changed or not state.is_enabled:
-        yield _systemctl("it starts when you log in", "enable", *UNITS)
-    if state.phase.startswith(FAILED):
-        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
-    if changed and state.is_running:
-        # the socket stays if it can: who asks meanwhile waits in its queue
-        units = UNITS if any(path.name == SOCKET for path in changed) else (SERVICE,)
-        yield _systemctl("it takes up what changed", "restart", *units)
-    elif not state.is_running:
-        yield _systemctl("it starts now", "start", *UNITS)
-
-
-def systemd_uninstall(state: ServiceState, folder: Path, *, is_forced: bool) -> Iterator[ServiceStep]:
-    """Yield what removes all that the installer put there."""
-    removed = [path for path in state.files if path.is_relative_to(folder) and (is_forced or path not in state.foreign)]
-    if not removed:
-        return
-    yield _systemctl("it stops, and starts no more", "disable", "--now", *UNITS, may_fail=True)
-    yield from removal_steps(removed)
-    drop_ins = (folder / DROP_IN).parent
-    if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
-        yield ServiceStep(kind=StepKind.REMOVE, why="nothing else is in it", path=drop_ins, may_fail=True)
-    yield _systemctl("systemd forgets the units", "daemon-reload")
-    yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
-
-
-def systemd_start(state: ServiceState) -> Iterator[ServiceStep]:
-    """Yield what starts it."""
-    if state.phase.startswith(FAILED):
-        yield _systemctl("earlier failures are forgotten", "reset-failed", *UNITS, may_fail=True)
-    yield _systemctl("the socket first, then the daemon", "start", *UNITS)
-
-
-def systemd_stop() -> Iterator[ServiceStep]:
-    """Yield what stops it; the socket too, for else the next client would start it again."""
-    yield _systemctl("the socket too, or the next client starts it again", "stop", *UNITS)
-
-
-def systemd_restart(state: ServiceState) -> Iterator[ServiceStep]:
-    """Yield what starts it anew; who asks meanwhile waits in the queue of the socket."""
-    if state.phase.startswith(FAILED) or not state.is_running:
-        yield from systemd_start(state)
-    else:
-        yield _systemctl("clients wait in the queue of the socket meanwhile", "restart", SERVICE)
-
-
-def _systemctl(why: str, *words: str, may_fail: bool = False) -> ServiceStep:
-    return run_step(why, *SYSTEMCTL, *words, may_fail=may_fail)
-
-
-def systemd_files(installation: Installation, folder: Path, runtime: str) -> ServiceFiles:
-    """Return the units and the drop-in; `runtime` is the user's runtime folder, empty if there is none."""
-    path = {"PATH": ":".join([*installation.folders, *_SYSTEM_FOLDERS])} if installation.folders else {}
-    written = {
-        folder / SOCKET: socket_unit(
-            unit_template(f"systemd/{SOCKET}"), str(socket_path()), f"{runtime}/memoryd/{SOCKET_NAME}"
-        ),
-        folder / SERVICE: service_unit(
-            unit_template(f"systemd/{SERVICE}"),
-            installation.command,
-            {**installation.environment, **path},
-            why_more_memory=installation.needs.memory,
-        ),
-    }
-    drop_in = folder / DROP_IN
-    if not installation.is_hardened:
-        return ServiceFiles(written=written, unwanted=(drop_in,) if is_ours(drop_in) else ())
-    text = HEADER + hardening_drop_in(unit_template(f"systemd/{DROP_IN.name}"), installation.needs)
-    return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
 
 
 def service_unit(
@@ -374,23 +319,6 @@ def whole_value(path: str) -> str:
 def percents(text: str) -> str:
     """Double what would be a specifier."""
     return text.replace("%", "%%")
-
-
-def held(text: str) -> str:
-    """Return text that a line of a unit can hold; raises InvalidRequest for line breaks and what is no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        is_fit = False
-    else:
-        is_fit = not CONTROLS.search(text)
-    if not is_fit:
-        raise InvalidRequest(
-            f"a service cannot be told of {text!r}: it has a line break, a control character or "
-            "bytes that are no UTF-8",
-            hint="give the folder another name",
-        )
-    return text
 
 
 def _in_quotes(text: str) -> str:

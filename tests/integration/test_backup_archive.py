@@ -5,6 +5,7 @@ import io
 import json
 import tarfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, opened_backup, place_of
 from memoryd.moving.replacing import Replacement
 from memoryd.moving.restore import Restored, RestoreWishes, staged
-from memoryd.store.ledger.file import LEDGER, empty_ledger
+from memoryd.store.ledger.file import LEDGER
 from memoryd.store.migrations import History, new_database
 
 SESSION, TOPICS = "workspaces/0/memory/sessions/s.json", "workspaces/0/memory/topics.txt"
@@ -79,7 +80,7 @@ def named(root: Path, *workspaces: str) -> None:
 
 def changed_ledger(statement: str) -> bytes:
     connection = apsw.Connection(":memory:")
-    connection.deserialize("main", empty_ledger())
+    connection.deserialize("main", new_database(LEDGER, page_bytes=4096))
     connection.execute(statement)
     return connection.serialize("main")
 
@@ -226,6 +227,26 @@ def test_ledger_is_to_be_as_its_own_version_has_it(tmp_path: Path, version: int)
     named(tmp_path, "ws")
     restored(tmp_path)
     assert (tmp_path / "state/workspaces/a/ledger.sqlite").is_file()
+
+
+def test_what_was_forgotten_since_stays_so(tmp_path: Path) -> None:
+    stones = ["01" * 16, "02" * 16]
+    statements = [f"INSERT INTO tombstones VALUES ('/w', x'{stone}', 1.0, 0)" for stone in stones]
+    members = {"state/a/ledger.sqlite": changed_ledger(statements[0]), "workspaces/0/.memory/forgotten": b"01" * 16}
+    remade(written(tmp_path), members=members)
+    named(tmp_path, "ws")
+    ledger, mirror = tmp_path / "state/workspaces/a/ledger.sqlite", tmp_path / "ws/.memory/forgotten"
+    for path, data in ((ledger, changed_ledger(statements[1])), (mirror, b"02" * 16)):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+        path.chmod(0o600)
+    ledger.with_name("ledger.sqlite-wal").touch()
+    result = restored(tmp_path)
+    assert (result.carried, result.notes) == (1, [])
+    with closing(apsw.Connection(str(ledger))) as db:
+        assert dict(db.execute("SELECT lower(hex(hash)), is_pending FROM tombstones")) == {stones[0]: 0, stones[1]: 1}
+    assert mirror.read_text().split() == stones
+    assert [one.name for one in ledger.parent.iterdir()] == ["ledger.sqlite"]
 
 
 def test_link_in_the_workspace_leads_no_file_out_of_it(tmp_path: Path) -> None:

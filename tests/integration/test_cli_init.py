@@ -151,26 +151,6 @@ def test_workspaces_of_agent_programs_are_found(capsys: Captured) -> None:
     assert "1 Markdown file" in str(told["notices"])
 
 
-def test_file_of_openclaw_is_linked_if_that_is_said(capsys: Captured) -> None:
-    missing = done(capsys, "--openclaw", "--json", code=Exit.ERROR)
-    assert "no configuration of OpenClaw" in str(missing["error"])
-    folder = notes("MEMORY.md", folder="claw")
-    theirs = Path.home() / ".openclaw" / "openclaw.json"
-    theirs.parent.mkdir()
-    text = json.dumps({"gateway": {}, "agents": {"list": [{"id": "lobster", "workspace": str(folder)}]}})
-    theirs.write_text(text)
-    assert done(capsys, str(folder), "--openclaw", "--json", code=Exit.USAGE)
-    assert done(capsys, "--openclaw", "--json")["link"] == str(theirs)
-    assert config_file().is_symlink()
-    assert agents()["lobster"][0] == folder
-    assert done(capsys, "--openclaw", "--json")["written"] is False
-    assert theirs.read_text() == text
-    config_file().unlink()
-    theirs.write_text("{ memory: { backend: 1 } }")
-    assert "backend" in str(done(capsys, "--openclaw", "--json", code=Exit.CONFIG)["error"])
-    assert not config_file().exists()
-
-
 def test_key_in_the_environment_is_not_used_unless_named(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     folder = notes("MEMORY.md")
@@ -205,18 +185,25 @@ def test_person_is_asked_what_no_option_says() -> None:
     assert load().config.resolved_agents()[0].memory_search.provider == "none"
 
 
-@pytest.mark.parametrize(("provider", "is_linked"), [("none", True), ("openai", False)])
-def test_file_of_openclaw_that_sends_notes_away_needs_a_word(provider: str, is_linked: bool) -> None:
+@pytest.mark.parametrize(
+    ("provider", "is_linked"), [("none", True), ("openai", False), ("no provider of that name", False)]
+)
+def test_file_of_openclaw_is_linked_unless_it_sends_notes_away(provider: str, is_linked: bool) -> None:
     folder = notes("MEMORY.md", folder="claw")
     theirs = Path.home() / ".openclaw" / "openclaw.json"
     theirs.parent.mkdir()
     defaults = {"workspace": str(folder), "memorySearch": {"provider": provider}}
-    theirs.write_text(json.dumps({"agents": {"defaults": defaults}}))
-    answers = "\n\n" if is_linked else f"\n{folder}\nnone\n\n"
-    code, seen = on_terminal("init", "--no-service", typed=answers)
+    text = json.dumps({"gateway": {}, "agents": {"defaults": defaults}})
+    theirs.write_text(text)
+    is_usable = provider in ("none", "openai")
+    answers = "\n\n" if is_linked else f"{folder}\nnone\n\n"
+    code, seen = on_terminal("init", "--no-service", typed=f"\n{answers}" if is_usable and not is_linked else answers)
     assert code == Exit.DONE, seen
     assert config_file().is_symlink() is is_linked
-    assert ("will leave this machine, for api.openai.com" in seen) is not is_linked
+    assert ("will leave this machine, for api.openai.com" in seen) is (provider == "openai")
+    assert ("cannot be used as it is, for 1 problem" in seen) is not is_usable
+    assert agents()["main"][0] == folder
+    assert theirs.read_text() == text
 
 
 @pytest.mark.parametrize("question", ["index all of them?", "Write this to"])

@@ -520,15 +520,15 @@ def test_limits_of_file_events_are_held_against_the_folders(examination: Examina
 def test_check_that_hangs_or_fails_is_one_finding(examination: Examination) -> None:
     def hangs(_examination: Examination) -> Iterator[Finding]:
         time.sleep(30)
-        yield Finding("never", "ok", "never")
+        yield Finding("ok", "never")
 
     def fails(_examination: Examination) -> Iterator[Finding]:
         raise KeyError("status")
 
     looks = [
-        DoctorCheck("disk.hangs", "hangs", "", "", True, 0.05, hangs),
-        DoctorCheck("disk.fails", "fails", "", "", True, 30, fails),
-        DoctorCheck("disk.space", "space", "", "", True, 30, machine.space),
+        DoctorCheck("disk.hangs", "hangs", "", True, 0.05, hangs),
+        DoctorCheck("disk.fails", "fails", "", True, 30, fails),
+        DoctorCheck("disk.space", "space", "", True, 30, machine.space),
     ]
     found = {one.check: one for one in examined(looks, examination)}
     assert "did not answer in 0.05 s" in found["disk.hangs"].message
@@ -576,9 +576,9 @@ def test_scan_that_is_late_or_of_the_future_is_told() -> None:
 
 def test_what_is_wrong_always_says_what_to_do(examination: Examination) -> None:
     def speechless(_examination: Examination) -> Iterator[Finding]:
-        yield Finding("disk", "wrong", "it is broken")
+        yield Finding("wrong", "it is broken")
 
-    (found,) = examined([DoctorCheck("disk.space", "disk", "", "make room", True, 30, speechless)], examination)
+    (found,) = examined([DoctorCheck("disk.space", "disk", "make room", True, 30, speechless)], examination)
     assert found.hint == "make room"
 
 

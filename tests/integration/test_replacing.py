@@ -1,13 +1,14 @@
 """Many files change places as good as at once: killed at any moment, all are old, or the next run has all new."""
 
+import json
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from memoryd.errors import NotFound, StoreUnavailable
-from memoryd.moving.replacing import FOLDER, Replacement, finish, give_up, is_going, last_done, put_back
+from memoryd.errors import StoreUnavailable
+from memoryd.moving.replacing import FOLDER, PLAN, Replacement, finish
 
 KILLED = 9
 
@@ -77,16 +78,16 @@ def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Pa
     assert {"as it was True", "finished False"} <= outcomes
 
 
-def test_what_was_replaced_is_put_back_and_again(tmp_path: Path) -> None:
+def test_what_was_replaced_is_kept(tmp_path: Path) -> None:
     old = laid_out(tmp_path)
     prepared(tmp_path).carry_out()
     assert standing(tmp_path) == wanted(tmp_path, "new")
-    put_back(tmp_path / "state").carry_out()
-    assert standing(tmp_path) == old
-    put_back(tmp_path / "state").carry_out()
-    assert standing(tmp_path) == wanted(tmp_path, "new")
-    assert len(list((tmp_path / "state" / FOLDER).iterdir())) == 3
-    assert last_done(tmp_path / "state")[1].state == "done"
+    (folder,) = (tmp_path / "state" / FOLDER).iterdir()
+    plan = json.loads((folder / PLAN).read_text())
+    assert plan["state"] == "done"
+    kept = {Path(one["target"]): (folder / one["old"]).read_bytes() for one in plan["pieces"] if one["old"]}
+    assert kept == old
+    assert not (folder / "new").exists()
 
 
 def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Path) -> None:
@@ -113,8 +114,8 @@ def test_file_that_would_be_a_folder_too_is_refused(tmp_path: Path) -> None:
         replacement.require_places()
 
 
-def test_what_cannot_be_finished_is_given_up(tmp_path: Path) -> None:
-    old = laid_out(tmp_path)
+def test_what_cannot_be_finished_waits_until_it_can(tmp_path: Path) -> None:
+    laid_out(tmp_path)
     replacement = prepared(tmp_path)
     pid = os.fork()
     if pid == 0:
@@ -127,15 +128,8 @@ def test_what_cannot_be_finished_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "notes").write_bytes(b"a file where the folder is to be")
     with pytest.raises(StoreUnavailable, match="the disk refuses") as told:
         finish(tmp_path / "state")
-    assert "restore --undo" in told.value.hint
-    assert is_going(tmp_path / "state")
-    assert give_up(tmp_path / "state") == ["restore of x"]
-    assert standing(tmp_path) == {**old, tmp_path / "notes": b"a file where the folder is to be"}
-    assert not is_going(tmp_path / "state")
+    assert "the next start finishes it" in told.value.hint
+    (tmp_path / "notes").unlink()
+    assert finish(tmp_path / "state") == ["restore of x"]
+    assert standing(tmp_path) == wanted(tmp_path, "new")
     assert finish(tmp_path / "state") == []
-
-
-def test_without_any_there_is_nothing_to_put_back(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="nothing was restored"):
-        put_back(tmp_path)
-    assert finish(tmp_path) == []

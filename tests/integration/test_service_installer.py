@@ -15,7 +15,8 @@ import pytest
 from memoryd.cli.local.service import state_lines
 from memoryd.domain.embedding import KNOWN
 from memoryd.service.managers import manager_here
-from memoryd.service.systemd import MARK, SERVICE, unit_folder
+from memoryd.service.steps import MARK
+from memoryd.service.systemd import SERVICE, unit_folder
 from memoryd.wire import Exit
 from tests.integration.contract_server import serving
 from tests.service_programs import StandInManager
@@ -409,7 +410,7 @@ def test_what_an_installation_left_is_named_and_removed_where_no_manager_answers
     link.parent.mkdir(parents=True)
     (folder / SERVICE).write_text(f"{MARK}\n[Service]\n")
     link.symlink_to(folder / SERVICE)
-    manager = manager_here(environment, "linux")
+    manager = manager_here(environment)
     state = manager.state()
     assert (state.manager, state.files) == ("none", (link, folder / SERVICE))
     assert "service uninstall" in "\n".join(state_lines(state))

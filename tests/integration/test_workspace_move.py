@@ -42,7 +42,7 @@ def test_folder_and_what_is_kept_of_it_move(root: Path) -> None:
     old, new = root / "old", root / "far" / "new"
     (old / "memory").mkdir(parents=True)
     kept(old)
-    assert carry_out(move_plan(old, new, [], only_state=False)) == (None, False)
+    assert carry_out(move_plan(old, new, [])) is False
     assert (new / "memory").is_dir()
     assert not old.exists()
     assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
@@ -55,45 +55,46 @@ def test_what_a_kill_left_is_finished_by_the_same_command(root: Path) -> None:
     kept(old)
     # killed behind the renames, before the rows
     workspace_state_dir(old).rename(workspace_state_dir(new))
-    plan = move_plan(old, new, [], only_state=False)
-    assert (plan.rows, plan.moves_folder, plan.has_own_history) == (1, False, False)
+    plan = move_plan(old, new, [])
+    assert (plan.rows, plan.moves_folder, plan.makes_way) == (1, False, False)
     carry_out(plan)
     assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
-    assert move_plan(old, new, [], only_state=False).rows == 0
+    assert move_plan(old, new, []).rows == 0
 
 
-def test_history_of_the_new_place_is_put_aside_and_an_index_alone_goes(root: Path) -> None:
-    old, new = root / "old", root / "new"
+def test_history_of_the_new_place_is_left_alone_and_an_index_alone_goes(root: Path) -> None:
+    old, new, own = root / "old", root / "new", kept(root / "third")
     new.mkdir()
     kept(old)
-    workspace_state_dir(new).mkdir()
-    (workspace_state_dir(new) / "index.sqlite").touch()
-    assert not move_plan(old, new, [], only_state=False).has_own_history
-    own = kept(root / "third")
-    own.rename(workspace_state_dir(new) / "ledger.sqlite")
-    plan = move_plan(old, new, [], only_state=False)
-    assert plan.has_own_history
-    aside, _ = carry_out(plan)
-    assert aside is not None
-    assert (aside / "ledger.sqlite").is_file()
-    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    makes_way = workspace_state_dir(new)
+    makes_way.mkdir()
+    (makes_way / "index.sqlite").write_bytes(b"of the new place")
+    history = own.rename(makes_way / "ledger.sqlite")
+    with pytest.raises(InvalidRequest, match="a history of its own") as told:
+        move_plan(old, new, [])
+    assert f"mv {makes_way} {makes_way}-aside" in told.value.hint
+    history.unlink()
+    plan = move_plan(old, new, [])
+    assert plan.makes_way
+    carry_out(plan)
+    assert figures(makes_way / "ledger.sqlite").rows == {str(new): 1}
+    assert (makes_way / "index.sqlite").read_bytes() == b""
 
 
 def test_what_cannot_be_moved_is_refused(root: Path) -> None:
     old, new = root / "old", root / "new"
     with pytest.raises(NotFound, match="neither"):
-        move_plan(old, new, [], only_state=False)
+        move_plan(old, new, [])
     old.mkdir()
     with pytest.raises(InvalidRequest, match="lies in the other"):
-        move_plan(old, old / "inner", [], only_state=False)
+        move_plan(old, old / "inner", [])
     new.mkdir()
     with pytest.raises(InvalidRequest, match="both"):
-        move_plan(old, new, [], only_state=False)
-    assert not move_plan(old, new, [], only_state=True).moves_folder
+        move_plan(old, new, [])
     new.rmdir()
     new.symlink_to(old)
     with pytest.raises(InvalidRequest, match="one folder"):
-        move_plan(old, new, [], only_state=False)
+        move_plan(old, new, [])
 
 
 def test_copy_that_was_finished_is_gone_on_with_and_taken_back(root: Path) -> None:
@@ -105,12 +106,12 @@ def test_copy_that_was_finished_is_gone_on_with_and_taken_back(root: Path) -> No
     shutil.copytree(old, new)
     (new / "memory" / "b.md").write_text("written since")
     with pytest.raises(InvalidRequest, match="not the same") as told:
-        move_plan(old, new, [], only_state=False)
-    assert "--state-only" in told.value.hint
+        move_plan(old, new, [])
+    assert "put the old one away" in told.value.hint
     (new / "memory" / "b.md").unlink()
-    assert carry_out(move_plan(old, new, [], only_state=False)) == (None, True)
+    assert carry_out(move_plan(old, new, [])) is True
     assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
-    assert carry_out(move_plan(new, old, [], only_state=False)) == (None, True)
+    assert carry_out(move_plan(new, old, [])) is True
     assert figures(workspace_state_dir(old) / "ledger.sqlite").rows == {str(old): 1}
 
 
@@ -131,11 +132,11 @@ def test_move_to_another_disk_copies_whole_or_not_at_all(root: Path) -> None:
         kept(old)
         os.mkfifo(old / "pipe")
         with pytest.raises(StoreUnavailable, match=r"pipe cannot be copied: .*named pipe"):
-            carry_out(move_plan(old, far / "new", [], only_state=False))
+            carry_out(move_plan(old, far / "new", []))
         assert list(far.iterdir()) == []
         assert workspace_state_dir(old).is_dir()
         (old / "pipe").unlink()
-        assert carry_out(move_plan(old, far / "new", [], only_state=False)) == (None, True)
+        assert carry_out(move_plan(old, far / "new", [])) is True
         assert (far / "new" / "memory" / "a.md").read_text() == "said"
         assert (far / "new" / "link").readlink() == Path("memory")
         assert [one.name for one in far.iterdir()] == ["new"]
@@ -153,14 +154,14 @@ def test_link_that_was_left_at_the_old_place_does_not_hide_what_is_kept_of_it(ro
     old.symlink_to(new)
     (row,) = known_workspaces([], root / "state")
     assert (row.path, row.leads_to, row.bytes > 0) == (old, new, True)
-    plan = move_plan(old, new, [], only_state=False)
+    plan = move_plan(old, new, [])
     assert (plan.rows, plan.moves_folder) == (1, False)
-    assert carry_out(plan) == (None, False)
+    assert carry_out(plan) is False
     assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
     assert old.is_symlink()
     # as the way back says it
     old.unlink()
-    carry_out(move_plan(new, old, [], only_state=False))
+    carry_out(move_plan(new, old, []))
     assert figures(workspace_state_dir(old) / "ledger.sqlite").rows == {str(old): 1}
 
 
@@ -171,13 +172,13 @@ def test_two_folders_are_no_copies_where_a_link_or_a_pipe_differs(root: Path) ->
         (folder / "link.md").symlink_to(target)
     kept(old)
     with pytest.raises(InvalidRequest, match="not the same"):
-        move_plan(old, new, [], only_state=False)
+        move_plan(old, new, [])
     (new / "link.md").unlink()
     os.mkfifo(new / "link.md")
     (old / "link.md").unlink()
     (old / "link.md").touch()
     with pytest.raises(InvalidRequest, match="not the same"):
-        move_plan(old, new, [], only_state=False)
+        move_plan(old, new, [])
 
 
 def test_home_folder_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +187,7 @@ def test_home_folder_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "me").mkdir()
     kept(root / "me")
     with pytest.raises(InvalidRequest, match="your home folder"):
-        move_plan(root / "me", root / "new", [], only_state=False)
+        move_plan(root / "me", root / "new", [])
 
 
 def test_folder_that_is_no_workspace_or_holds_what_others_need_stays(
@@ -195,12 +196,12 @@ def test_folder_that_is_no_workspace_or_holds_what_others_need_stays(
     stranger, all_of_it = root / "stranger", root / "home"
     stranger.mkdir()
     with pytest.raises(InvalidRequest, match="is no workspace"):
-        move_plan(stranger, root / "new", [], only_state=False)
+        move_plan(stranger, root / "new", [])
     (all_of_it / "state").mkdir(parents=True)
     monkeypatch.setenv("MEMORYD_STATE_DIR", str(all_of_it / "state"))
     kept(all_of_it)
     with pytest.raises(InvalidRequest, match="the state folder lies in it"):
-        move_plan(all_of_it, root / "new", [], only_state=False)
+        move_plan(all_of_it, root / "new", [])
     assert sorted(one.name for one in all_of_it.iterdir()) == ["state"]
 
 
@@ -209,7 +210,7 @@ def test_newer_ledger_is_refused_before_anything_moves(root: Path) -> None:
     old.mkdir()
     before = kept(old, version=LEDGER.version + 1).read_bytes()
     with pytest.raises(ForeignDatabase, match="newer memoryd"):
-        move_plan(old, new, [], only_state=False)
+        move_plan(old, new, [])
     assert old.is_dir()
     assert (workspace_state_dir(old) / "ledger.sqlite").read_bytes() == before
 

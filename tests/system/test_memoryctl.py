@@ -112,7 +112,7 @@ def test_status_shows_the_agent_and_its_index(daemon: RunningDaemon, note: Path)
     assert agent["files"] >= 1
     shown = memoryctl(daemon, "status", "--verbose")
     assert shown.returncode == Exit.DONE, shown.stderr
-    for text in (status["version"], f"pid {status['pid']}", f"agent {agent['id']}", "watcher", "last scan", "database"):
+    for text in (status["version"], f"pid {status['pid']}", f"agent {agent['id']}", "watcher", "looked", "database"):
         assert text in shown.stdout
     one = ask(daemon, ["status", "--agent", agent["id"]])["agents"]
     assert [entry["id"] for entry in one] == [agent["id"]]

@@ -8,6 +8,7 @@ from tests.package_trees import SOURCES
 
 SMALL = {
     "cli/__main__.py": "runs before anything is imported",
+    "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
     "cli/local/mcp.py": "a command that imports nothing of what it starts",
     "config/root.py": "the file as a whole, above all its sections",
     "domain/expressions.py": "all others make their patterns by it",

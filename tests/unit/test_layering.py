@@ -41,7 +41,7 @@ REACHES_FURTHER = {
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
-    "cli/local/backup.py": {"daemon", "moving", "store"},
+    "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
     "cli/local/init_survey.py": {"embed", "files", "models"},
@@ -78,7 +78,6 @@ MAY_REPLACE = {
     "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: draft.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: plan.old_state.rename(plan.new_state)": "a folder, to where there is none",
-    "moving/workspace_move.py: plan.new_state.rename(aside)": "takes a new name",
     "index/committing.py: self._database.documents.rename(renames)": "rows of the index, no file",
 }
 """Calls outside of `files/writing.py`, and why they stand there."""

@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
+from itertools import islice
 from typing import Final, TypeVar
 
 from msgspec import Struct, field
@@ -13,17 +12,19 @@ from msgspec import Struct, field
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.qa import QaProblems, WorkspaceQa, enabled
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import CacheUses, Durations
 from memoryd.domain.documents import RelativePath, SkippedFile
-from memoryd.domain.sessions.documents import Totals, counted, totals
+from memoryd.domain.sessions.documents import counted, totals
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.memory.book import MemoryBook
+from memoryd.replies.conversations import QaStatsReply
+from memoryd.replies.models import OutstandingReply
+from memoryd.replies.status import ConversationsReply, SkippedReply, TranscriptFolderReply, TranscriptsReply
 from memoryd.search.arms import ArmTimes
-from memoryd.sessions.retention import QaUsage
-from memoryd.sessions.transcripts.conversations import SeenTranscripts
 from memoryd.sessions.workspace_sessions import QaFootprint, footprint
 from memoryd.store.index.conversations import ConversationCounts
 from memoryd.store.index.database import Database
@@ -35,37 +36,14 @@ Result = TypeVar("Result")
 SKIPPED_SHOWN: Final = 50
 
 
-class Holdings(Struct, frozen=True, kw_only=True):
-    """How much an index holds; `bytes` is the size of its file."""
-
-    files: int = 0
-    chunks: int = 0
-    passages: int = 0
-    vectors: int = 0
-    bytes: int = 0
-
-
-class UnsentWork(Struct, frozen=True, kw_only=True):
-    """Files and distinct passages that are still to be sent to a provider, and their tokens (estimated).
-
-    `media` of the passages are pictures and sounds, of `media_bytes` together.
-    """
-
-    files: int
-    passages: int
-    tokens: int
-    media: int
-    media_bytes: int
-
-
 class Figures(Struct, frozen=True):
     """What was counted in one index."""
 
-    held: Holdings = Holdings()
+    held: Counts = Counts()
     lacking: int = 0
     """Passages without a vector."""
-    unsent: UnsentWork | None = None
-    """None if nothing is sent anywhere."""
+    outstanding: OutstandingReply | None = None
+    """What is still to be sent to a provider; None if nothing is sent anywhere."""
     flagged: Sequence[tuple[str, str]] = ()
     """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
     unseen: tuple[SkippedFile, ...] = ()
@@ -87,61 +65,39 @@ class Census:
         # each in a transaction of its own, beside the loops that write: the figures need not add up
         last, documents = self._figures, self._database.documents
         self._figures = Figures(
-            held=await self._holdings(),
+            held=await _or_last(documents.counts(), last.held),
             lacking=await _or_last(self._lane.count(), last.lacking),
-            unsent=await self._unsent(),
+            outstanding=await _or_last(_outstanding(self._database, self._embedding), last.outstanding),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
-            unseen=await self._unseen(),
+            unseen=await _or_last(self._unseen(), last.unseen),
             memories=await _or_last(self._database.memories.counts(), last.memories),
         )
         return self._figures
 
-    async def _holdings(self) -> Holdings:
-        with contextlib.suppress(StoreError):
-            counts = await self._database.documents.counts()
-            return Holdings(
-                files=counts.files,
-                chunks=counts.chunks,
-                passages=counts.passages,
-                vectors=counts.vectors,
-                bytes=counts.bytes,
-            )
-        return self._figures.held
-
-    async def _unsent(self) -> UnsentWork | None:
-        return await _or_last(unsent_work(self._database, self._embedding), self._figures.unsent)
-
     async def _unseen(self) -> tuple[SkippedFile, ...]:
-        fingerprint = self._fingerprint
-        if fingerprint is None:
-            return ()
-        with contextlib.suppress(StoreError):
-            return tuple(_skipped(one) for one in await self._database.vectors.rejected(fingerprint))
-        return self._figures.unseen
-
-    @property
-    def _fingerprint(self) -> str | None:
-        return _fingerprint(self._embedding)
+        fingerprint = _fingerprint(self._embedding)
+        rejected = await self._database.vectors.rejected(fingerprint) if fingerprint else ()
+        return tuple(map(_skipped, rejected))
 
 
-async def unsent_work(database: Database, embedding: Embedding) -> UnsentWork | None:
+async def _outstanding(database: Database, embedding: Embedding) -> OutstandingReply | None:
     """Count what of an index is still to be sent; None if nothing is sent anywhere. Raises StoreError."""
     if not embedding.sends:
         return None
     # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
-    cost = await database.vectors.pending_cost(_fingerprint(embedding) or "")
-    return UnsentWork(
+    cost = await database.vectors.pending_cost(_fingerprint(embedding))
+    return OutstandingReply(
         files=cost.files,
         passages=cost.passages,
         tokens=cost.tokens,
         media=cost.media,
-        media_bytes=cost.media_bytes,
+        mediaBytes=cost.media_bytes,
     )
 
 
-def _fingerprint(embedding: Embedding) -> str | None:
+def _fingerprint(embedding: Embedding) -> str:
     embedder = embedding.slot.embedder
-    return None if embedder is None else embedder.identity.fingerprint
+    return "" if embedder is None else embedder.identity.fingerprint
 
 
 async def _or_last(asked: Awaitable[Result], last: Result) -> Result:
@@ -157,24 +113,6 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
     return SkippedFile(refused.path, reason)
 
 
-class ConversationFigures(Struct, frozen=True, kw_only=True):
-    """What was counted in the index of one agent's conversations, and what its sources held at the last look."""
-
-    path: Path
-    transcripts: SeenTranscripts | None
-    """None: none are read, since nobody asked for them."""
-    counts: ConversationCounts
-    stored: Counts
-    pending_passages: int
-    unreadable: int
-    skipped: tuple[SkippedFile, ...]
-    is_reading: bool
-    last_read_at: datetime | None
-    reason: str | None
-    unsent: UnsentWork | None
-    """What of it is still to be sent to a provider; None if nothing is sent anywhere."""
-
-
 class ConversationCensus:
     """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
 
@@ -185,9 +123,9 @@ class ConversationCensus:
         self._owed = owed
         """Asked what of forgetting is not finished."""
         self._embedding = embedding
-        self._unsent: UnsentWork | None = None
+        self._outstanding: OutstandingReply | None = None
         self._counts = ConversationCounts()
-        self._stored = Counts(0, 0, 0, 0, 0)
+        self._stored = Counts()
         self._unknown: tuple[SkippedFile, ...] = ()
 
     @property
@@ -200,7 +138,7 @@ class ConversationCensus:
         """How long the arms over the conversations took."""
         return self._conversations.search.times
 
-    async def take(self) -> ConversationFigures | None:
+    async def take(self) -> ConversationsReply | None:
         """Count now; None for an agent whose conversations nobody keeps."""
         these = self._conversations
         if not these.is_wanted:
@@ -208,23 +146,26 @@ class ConversationCensus:
         with contextlib.suppress(StoreError):
             self._counts = await these.database.conversations.counts()
             self._stored = await these.database.documents.counts()
-            self._unsent = await unsent_work(these.database, self._embedding)
+            self._outstanding = await _outstanding(these.database, self._embedding)
             known = await these.writer.known()
             self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
         failures = these.failures
         times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
-        return ConversationFigures(
-            path=these.database.path,
-            transcripts=these.feeds.seen,
-            counts=self._counts,
-            stored=self._stored,
-            pending_passages=await these.lane.owed(),
+        return ConversationsReply(
+            path=str(these.database.path),
+            bytes=self._stored.bytes,
+            conversations=self._counts.conversations,
+            parts=self._counts.parts,
+            chunks=self._counts.chunks,
+            passages=self._stored.passages,
+            pendingEmbeddings=await these.lane.owed(),
+            reading=any(feeder.is_reading for feeder in these.feeders),
+            lastReadAt=rfc3339(max(times, default=None)),
             unreadable=len(failures),
-            skipped=tuple(self._skipped(failures))[:SKIPPED_SHOWN],
-            is_reading=any(feeder.is_reading for feeder in these.feeders),
-            last_read_at=max(times, default=None),
+            skipped=skipped_replies(self._skipped(failures)),
             reason=self.trouble or None,
-            unsent=self._unsent,
+            outstanding=self._outstanding,
+            transcripts=self._transcripts(),
         )
 
     def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
@@ -234,6 +175,28 @@ class ConversationCensus:
         if seen is not None:
             yield from seen.skipped
         yield from self._conversations.feeds.partly_read
+
+    def _transcripts(self) -> TranscriptsReply | None:
+        seen = self._conversations.feeds.seen
+        if seen is None:
+            return None
+        folders = [
+            TranscriptFolderReply(path=str(one.path), files=one.files, reason=one.problem or None)
+            for one in seen.folders
+        ]
+        return TranscriptsReply(
+            folders=folders,
+            files=seen.files,
+            bytes=seen.bytes,
+            maxBytes=seen.max_bytes,
+            unknown=self._counts.unknown,
+            withheld=seen.withheld,
+        )
+
+
+def skipped_replies(skipped: Iterable[SkippedFile]) -> list[SkippedReply]:
+    """Return the first of what is skipped."""
+    return [SkippedReply(path=one.path, reason=one.reason) for one in islice(skipped, SKIPPED_SHOWN)]
 
 
 class Measures(Struct, frozen=True, kw_only=True):
@@ -299,16 +262,6 @@ def _sum(uses: Iterable[CacheUses]) -> CacheUses:
     return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))
 
 
-class QaFigures(Struct, frozen=True):
-    """What there is of an agent's; the footprint is that of the workspace, which other agents may share."""
-
-    sessions: int
-    totals: Totals
-    footprint: QaFootprint
-    usage: QaUsage
-    problems: QaProblems
-
-
 class QaCensus:
     """Counts the questions and answers of one agent; without `shared` they are off."""
 
@@ -316,7 +269,7 @@ class QaCensus:
         self._agent = agent
         self._shared = shared
 
-    async def now(self, *, names_all: bool = False) -> QaFigures:
+    async def now(self, *, names_all: bool = False) -> QaStatsReply:
         """Count what there is; with `names_all` files are named though nobody knows whose they are.
 
         Raises Disabled, and NotNow and StoreUnavailable while the files cannot be used.
@@ -325,7 +278,7 @@ class QaCensus:
         await shared.read(lambda store: store.sessions.look())
         return await asyncio.to_thread(self._counted, shared, names_all)
 
-    async def known(self) -> QaFigures | None:
+    async def known(self) -> QaStatsReply | None:
         """Count what is known, also while the files cannot be read; None where they are off."""
         return None if self._shared is None else await asyncio.to_thread(self._counted, self._shared, False)
 
@@ -334,13 +287,24 @@ class QaCensus:
         """What is wrong with the files now; nothing where they are off."""
         return QaProblems() if self._shared is None else self._shared.problems(self._agent)
 
-    def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaFigures:
+    def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
         entries = shared.store.sessions.of(self._agent)
         try:
             measured = footprint(shared.workspace)
         except OSError:
             # the same keeps the store from being read, and `problems` tells of that
             measured = QaFootprint()
-        problems = shared.problems(self._agent, names_all=names_all)
-        usage = shared.store.archive.usage
-        return QaFigures(len(entries), totals(counted(entry) for entry in entries), measured, usage, problems)
+        whole, usage = totals(counted(entry) for entry in entries), shared.store.archive.usage
+        return QaStatsReply(
+            sessions=len(entries),
+            turns=whole.turns,
+            answers=whole.answers,
+            ratio=whole.ratio,
+            archived=measured.archived,
+            bytes=measured.bytes,
+            archiveBytes=measured.archive_bytes,
+            maxBytes=usage.max_bytes,
+            full=usage.is_full,
+            pruned=usage.pruned,
+            problems=shared.problems(self._agent, names_all=names_all).sentences,
+        )

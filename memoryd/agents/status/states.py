@@ -11,8 +11,8 @@ from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
 from memoryd.embed.current import EmbedderState, StandIn
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.worker_process import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.embed.remote.settings import RemoteSettings
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.state import SyncState
 from memoryd.index.watcher import FileWatcher
@@ -21,7 +21,6 @@ from memoryd.qmd.sidecar import QmdState
 from memoryd.rerank.reranking import RerankerState
 from memoryd.search.protocol import Fallback
 from memoryd.store.ledger.conversations import HoldingLimits
-from memoryd.store.ledger.ledger import Ledger
 
 
 class WatcherState(Struct, frozen=True):
@@ -56,13 +55,10 @@ class IndexState(Struct, frozen=True, kw_only=True):
 
 
 class RemoteState(Struct, frozen=True):
-    """A provider that text is sent to; `sent_today` and `tokens_per_day` count tokens."""
+    """A provider that text is sent to, and how many tokens were today."""
 
-    provider: str
-    model: str
-    destination: str
+    settings: RemoteSettings
     sent_today: int
-    tokens_per_day: int | None
 
 
 class EmbeddingState(Struct, frozen=True, kw_only=True):
@@ -85,18 +81,6 @@ class EmbeddingState(Struct, frozen=True, kw_only=True):
         return None if self.identity is None else self.identity.model
 
 
-class WantedParts(Struct, frozen=True, kw_only=True):
-    """What the configuration asks of an agent's memory, of which the states say how much is so."""
-
-    asks_by_meaning: bool
-    embeds_media: bool
-    loads_extension: bool
-    """The one of SQLite that compares vectors."""
-    is_paused: bool
-    """Whether vectors are made only when somebody asks for them."""
-    max_unused_vectors: int
-
-
 class LedgerState(Struct, frozen=True):
     """The ledger that an agent has, with others perhaps."""
 
@@ -113,7 +97,8 @@ class AgentState(Struct, frozen=True, kw_only=True):
     has_workspace: bool
     leads_elsewhere: bool
     """Whether the path leads to another folder than the one that the index is of."""
-    wanted: WantedParts
+    settings: MemorySearchSection
+    """What the configuration asks for, of which the states say how much is so."""
     index: IndexState
     embedding: EmbeddingState
     reranker: RerankerState | None
@@ -137,23 +122,17 @@ class AgentState(Struct, frozen=True, kw_only=True):
         return "builtin" if self.qmd is None or self.qmd.fallback else "qmd"
 
     @property
+    def max_unused_vectors(self) -> int:
+        """Return how many vectors may stay that no passage has."""
+        return self.settings.cache.max_entries if self.settings.cache.enabled else 0
+
+    @property
     def fallback(self) -> Fallback | None:
         """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
         if self.qmd is not None and self.qmd.fallback is not None:
             return self.qmd.fallback
         out = self.embedding.stand_in
         return None if out is None else Fallback(out.left, out.reason, out.since)
-
-
-def wanted_parts(settings: MemorySearchSection) -> WantedParts:
-    """Return what a configuration asks for."""
-    return WantedParts(
-        asks_by_meaning=settings.query.hybrid.enabled,
-        embeds_media=settings.multimodal.enabled,
-        loads_extension=settings.store.vector.enabled,
-        is_paused=settings.sync.paused,
-        max_unused_vectors=settings.cache.max_entries if settings.cache.enabled else 0,
-    )
 
 
 def index_state(index: WorkspaceIndex) -> IndexState:
@@ -194,23 +173,7 @@ def embedding_state(embedding: Embedding) -> EmbeddingState:
     )
 
 
-def ledger_state(ledger: Ledger) -> LedgerState:
-    """Return the state of a ledger."""
-    return LedgerState(ledger.path, ledger.trouble, ledger.limits)
-
-
-def worker_state(embedding: Embedding) -> WorkerState | None:
-    """Return the state of the process that computes vectors, measured now; None without one."""
-    local = embedding.local
-    return None if local is None or local.worker is None else local.worker.state()
-
-
 def remote_state(embedding: Embedding) -> RemoteState | None:
     """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
     remote = embedding.remote
-    if remote is None:
-        return None
-    settings = remote.settings
-    return RemoteState(
-        settings.provider, settings.model_name, settings.destination, remote.spent(), settings.tokens_per_day
-    )
+    return None if remote is None else RemoteState(remote.settings, remote.spent())

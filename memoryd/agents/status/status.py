@@ -8,20 +8,19 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.agents.status.figures import Census, ConversationCensus, ConversationFigures, Figures, QaCensus, QaFigures
+from memoryd.agents.status.figures import Census, ConversationCensus, Figures, QaCensus
 from memoryd.agents.status.states import (
     AgentState,
     EmbeddingState,
+    LedgerState,
     RemoteState,
-    WantedParts,
     embedding_state,
     index_state,
-    ledger_state,
     remote_state,
-    worker_state,
 )
 from memoryd.agents.workspace.index import ELSEWHERE, WorkspaceIndex, WorkspacePath
 from memoryd.agents.workspace.models import Writing
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import SkippedFile
 from memoryd.domain.media import MODELS
 from memoryd.embed.current import EmbedderPhase
@@ -32,6 +31,8 @@ from memoryd.index.state import Publish
 from memoryd.llm.protocol import TextModelPhase
 from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
+from memoryd.replies.conversations import QaStatsReply
+from memoryd.replies.status import ConversationsReply
 from memoryd.rerank.reranking import RerankerPhase, Reranking
 from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.ledger import Ledger, LedgerCount
@@ -40,7 +41,6 @@ from memoryd.wire import Event
 NEW_PARTS_SECONDS: Final = 10.0
 """How long parts that were just made may take to find out what does not work."""
 LOOK_SECONDS: Final = 1.0
-SKIPPED_SHOWN: Final = 50
 
 
 class Shortfall(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Degradation(Struct, frozen=True):
 
 def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     """Yield everything that does less than the configuration asks for, the index itself first."""
-    index, wanted = state.index, state.wanted
+    index, settings = state.index, state.settings
     if trouble := index.trouble or index.sync.trouble:
         yield Shortfall("index", trouble)
     if doubt := _doubt_about_privacy(state):
@@ -72,12 +72,12 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("text model", state.text.reason)
     if index.lane_trouble:
         yield Shortfall("embedding", index.lane_trouble)
-    if wanted.embeds_media and not state.embedding.takes_media:
+    if settings.multimodal.enabled and not state.embedding.takes_media:
         left_out = f"pictures and sounds are left out, only {MODELS[0]} takes them"
         yield Shortfall("multimodal", f"{left_out}; {state.embedding.choice.rule}")
     if not index.watcher.is_ok and index.watcher.reason:
         yield Shortfall("watcher", index.watcher.reason)
-    if index.vector_trouble and wanted.loads_extension:
+    if index.vector_trouble and settings.store.vector.enabled:
         yield Shortfall("sqlite-vec", index.vector_trouble)
     if state.qmd is not None:
         yield from _qmd_shortfalls(state.qmd)
@@ -176,8 +176,8 @@ class MemoryStatus(Struct, frozen=True):
     remote: RemoteState | None
     degraded: tuple[Degradation, ...]
     ledger: LedgerCount
-    qa: QaFigures | None = None
-    conversations: ConversationFigures | None = None
+    qa: QaStatsReply | None = None
+    conversations: ConversationsReply | None = None
 
     @property
     def embedded(self) -> int:
@@ -193,17 +193,8 @@ class MemoryStatus(Struct, frozen=True):
         return 0 if self.state.index.is_lane_idle else self.figures.lacking
 
     @property
-    def skipped(self) -> tuple[SkippedFile, ...]:
-        """Return the first documents that are not indexed, or found by less than all of them, and why."""
-        return self._all_skipped[:SKIPPED_SHOWN]
-
-    @property
-    def skipped_count(self) -> int:
-        """Return how many documents are skipped, those that are not shown among them."""
-        return len(self._all_skipped)
-
-    @property
-    def _all_skipped(self) -> tuple[SkippedFile, ...]:
+    def all_skipped(self) -> tuple[SkippedFile, ...]:
+        """Return the documents that are not indexed, or found by less than all of them, and why."""
         return (*self.state.index.sync.skipped, *self.figures.unseen)
 
 
@@ -212,7 +203,7 @@ class AgentParts(Struct, frozen=True, kw_only=True):
 
     id: str
     path: WorkspacePath
-    wanted: WantedParts
+    settings: MemorySearchSection
     index: WorkspaceIndex
     embedding: Embedding
     reranking: Reranking | None
@@ -234,13 +225,13 @@ class AgentParts(Struct, frozen=True, kw_only=True):
             workspace=self.path.configured,
             has_workspace=self.path.configured.is_dir(),
             leads_elsewhere=self.path.leads_elsewhere(),
-            wanted=self.wanted,
+            settings=self.settings,
             index=index_state(self.index),
             embedding=embedding_state(self.embedding),
             reranker=None if self.reranking is None else self.reranking.state(),
             text=None if self.text is None else self.text.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
-            ledger=ledger_state(self.ledger),
+            ledger=LedgerState(self.ledger.path, self.ledger.trouble, self.ledger.limits),
             qa_trouble="; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
             conversations_trouble=self.conversations.trouble,
             memories_trouble=self.memories_trouble(),
@@ -278,7 +269,9 @@ class StatusBoard:
         described = []
         for parts, ledger, qa, talk in zip(agents, counted, qas, talks, strict=True):
             state, embedding = parts.state(), parts.embedding
-            worker, remote, degraded = worker_state(embedding), remote_state(embedding), self._degraded(state)
+            local = embedding.local.worker if embedding.local is not None else None
+            worker = None if local is None else local.state()
+            remote, degraded = remote_state(embedding), self._degraded(state)
             described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger, qa, talk))
         return described
 

@@ -18,7 +18,6 @@ from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.status.figures import ConversationCensus
-from memoryd.agents.status.states import wanted_parts
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSessions, AgentSync
 from memoryd.agents.turns.capture import AgentCapture, TurnCapture
@@ -94,7 +93,7 @@ def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: 
     return AgentParts(
         id=agent.id,
         path=own.path,
-        wanted=wanted_parts(agent.memory_search),
+        settings=agent.memory_search,
         index=shared.index,
         embedding=embedding,
         reranking=shared.engines.reranking,

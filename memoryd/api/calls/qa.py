@@ -6,7 +6,6 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, TakenTurn
-from memoryd.agents.status.figures import QaFigures
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
@@ -198,7 +197,7 @@ async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 5
 async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -> QaStatsReply:
     """Count sessions, turns and kept answers, and measure their files."""
     # an agent is not told the names of files that may be of another one's conversations
-    return stats_reply(await memories.qa(admitted).census.now(names_all=caller.binding.is_owners))
+    return await memories.qa(admitted).census.now(names_all=caller.binding.is_owners)
 
 
 def _add_reply(taken: TakenTurn) -> QaAddReply:
@@ -258,23 +257,6 @@ def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
         timestamp=rfc3339(turn.timestamp),
         topics=list(turn.topics),
         citation=turn_address(name, turn.seq),
-    )
-
-
-def stats_reply(figures: QaFigures) -> QaStatsReply:
-    """Return how much there is."""
-    return QaStatsReply(
-        sessions=figures.sessions,
-        turns=figures.totals.turns,
-        answers=figures.totals.answers,
-        ratio=figures.totals.ratio,
-        archived=figures.footprint.archived,
-        bytes=figures.footprint.bytes,
-        archiveBytes=figures.footprint.archive_bytes,
-        maxBytes=figures.usage.max_bytes,
-        full=figures.usage.is_full,
-        pruned=figures.usage.pruned,
-        problems=figures.problems.sentences,
     )
 
 

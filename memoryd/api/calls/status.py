@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from memoryd.agents.status.figures import ConversationFigures, UnsentWork
+from memoryd.agents.status.figures import skipped_replies
 from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import AllServices, Asking, Caller, Memories
 from memoryd.api.call import AtReload, call
-from memoryd.api.calls.qa import stats_reply
 from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_figures
 from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
@@ -45,7 +44,6 @@ from memoryd.replies.search import HealthReply
 from memoryd.replies.status import (
     AgentStatus,
     CacheReply,
-    ConversationsReply,
     DatabaseReply,
     DegradedReply,
     FlaggedReply,
@@ -58,10 +56,7 @@ from memoryd.replies.status import (
     QmdCollectionReply,
     QmdReply,
     RootReply,
-    SkippedReply,
     StatusReply,
-    TranscriptFolderReply,
-    TranscriptsReply,
     VectorReply,
     WatcherReply,
 )
@@ -185,21 +180,21 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         watcher=WatcherReply(mode=watcher.mode, ok=watcher.is_ok, reason=watcher.reason),
         vector=_vector(state),
         fts=FtsReply(available=True),
-        cache=CacheReply(entries=held.vectors, maxEntries=state.wanted.max_unused_vectors),
-        embedding=_embedding(state, status.remote, figures.unsent),
+        cache=CacheReply(entries=held.vectors, maxEntries=state.max_unused_vectors),
+        embedding=_embedding(state, status.remote, figures.outstanding),
         embedder=_embedder(state.embedding.embedder, status.worker),
         reranker=None if state.reranker is None else _reranker(state.reranker),
         llm=None if state.text is None else _text_model(state.text),
         database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
         ledger=_ledger(state.ledger, status.ledger),
         qmd=None if state.qmd is None else _qmd(state.qmd),
-        qa=None if status.qa is None else stats_reply(status.qa),
-        sessions=conversations_reply(status.conversations),
+        qa=status.qa,
+        sessions=status.conversations,
         fallback=fallback_reply(state.fallback),
         degraded=[DegradedReply(part=one.part, reason=one.reason, since=rfc3339(one.since)) for one in status.degraded],
         roots=[_root(one) for one in state.index.roots],
-        skipped=[SkippedReply(path=it.path, reason=it.reason) for it in status.skipped],
-        skippedCount=status.skipped_count,
+        skipped=skipped_replies(status.all_skipped),
+        skippedCount=len(status.all_skipped),
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
         flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
         massRemoval=_mass_removal(sync.mass_removal),
@@ -209,7 +204,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
 def _vector(state: AgentState) -> VectorReply:
     identity = state.embedding.identity
     return VectorReply(
-        enabled=state.wanted.asks_by_meaning,
+        enabled=state.settings.query.hybrid.enabled,
         available=identity is not None,
         engine=state.index.vector_engine,
         dimensions=None if identity is None else identity.dimensions,
@@ -217,25 +212,23 @@ def _vector(state: AgentState) -> VectorReply:
     )
 
 
-def _embedding(state: AgentState, remote: RemoteState | None, unsent: UnsentWork | None) -> EmbeddingReply:
+def _embedding(state: AgentState, remote: RemoteState | None, outstanding: OutstandingReply | None) -> EmbeddingReply:
     choice = state.embedding.choice
     return EmbeddingReply(
         provider=choice.provider,
         rule=choice.rule,
         fallback=choice.fallback,
-        paused=state.wanted.is_paused,
-        remote=None if remote is None else _remote(remote, unsent),
-    )
-
-
-def _remote(state: RemoteState, unsent: UnsentWork | None) -> RemoteReply:
-    return RemoteReply(
-        provider=state.provider,
-        model=state.model,
-        destination=state.destination,
-        outstanding=None if unsent is None else outstanding_reply(unsent),
-        sentToday=state.sent_today,
-        tokensPerDay=state.tokens_per_day,
+        paused=state.settings.sync.paused,
+        remote=None
+        if remote is None
+        else RemoteReply(
+            provider=remote.settings.provider,
+            model=remote.settings.model_name,
+            destination=remote.settings.destination,
+            outstanding=outstanding,
+            sentToday=remote.sent_today,
+            tokensPerDay=remote.settings.tokens_per_day,
+        ),
     )
 
 
@@ -350,56 +343,6 @@ def _root(report: RootReport) -> RootReply:
 
 def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
     return None if found is None else MassRemovalReply(at=rfc3339(found.at), files=found.files, left=found.left)
-
-
-def outstanding_reply(unsent: UnsentWork) -> OutstandingReply:
-    """Encode what is still to be sent."""
-    return OutstandingReply(
-        files=unsent.files,
-        passages=unsent.passages,
-        tokens=unsent.tokens,
-        media=unsent.media,
-        mediaBytes=unsent.media_bytes,
-    )
-
-
-def conversations_reply(figures: ConversationFigures | None) -> ConversationsReply | None:
-    """Encode what was counted."""
-    if figures is None:
-        return None
-    return ConversationsReply(
-        path=str(figures.path),
-        bytes=figures.stored.bytes,
-        conversations=figures.counts.conversations,
-        parts=figures.counts.parts,
-        chunks=figures.counts.chunks,
-        passages=figures.stored.passages,
-        pendingEmbeddings=figures.pending_passages,
-        reading=figures.is_reading,
-        lastReadAt=rfc3339(figures.last_read_at),
-        unreadable=figures.unreadable,
-        skipped=[SkippedReply(path=one.path, reason=one.reason) for one in figures.skipped],
-        reason=figures.reason,
-        outstanding=None if figures.unsent is None else outstanding_reply(figures.unsent),
-        transcripts=_transcripts(figures),
-    )
-
-
-def _transcripts(figures: ConversationFigures) -> TranscriptsReply | None:
-    seen = figures.transcripts
-    if seen is None:
-        return None
-    return TranscriptsReply(
-        folders=[
-            TranscriptFolderReply(path=str(one.path), files=one.files, reason=one.problem or None)
-            for one in seen.folders
-        ],
-        files=seen.files,
-        bytes=seen.bytes,
-        maxBytes=seen.max_bytes,
-        unknown=figures.counts.unknown,
-        withheld=seen.withheld,
-    )
 
 
 CALLS: Final = (

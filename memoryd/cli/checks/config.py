@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, check, chmod
 from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
@@ -14,7 +14,6 @@ from memoryd.domain.expressions import expression
 from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.status import StatusReply
 
-PART: Final = "configuration"
 MASKED: Final = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
 _STARTING_SECONDS: Final = 1.0
@@ -24,43 +23,40 @@ _STARTING_SECONDS: Final = 1.0
 @check(
     "config.valid",
     "configuration",
-    looks_at="the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once",
     advice="correct each key that is named: `memoryctl config check` has the line of each",
     needs_config=False,
 )
 def valid(examination: Examination) -> Iterator[Finding]:
-    """Tell all problems of the file, or where it lies."""
+    """Look at the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once."""
     if examination.loaded is not None:
-        yield Finding(PART, "ok", str(examination.loaded.source or "no file, the defaults hold"))
+        yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
     for problem in examination.problems:
-        yield Finding(PART, "wrong", problem, "correct it; memoryctl config check names the line")
+        yield Finding("wrong", problem, "correct it; memoryctl config check names the line")
 
 
 @check(
     "config.notices",
     "configuration",
-    looks_at="keys that are understood and do not do what they seem to: without effect here, or read in another way",
     advice="take the key out, or write it as the notice says",
 )
 def notices(examination: Examination) -> Iterator[Finding]:
-    """Tell what the file says in vain, or otherwise than it seems."""
+    """Look at keys that are understood and do not do what they seem to: without effect here, or read in another way."""
     loaded = examination.loaded
     if loaded is not None:
         open_to_others = {str(one) for one in exposures(loaded.config, loaded.source)}
         for notice in loaded.notices:
             if notice not in open_to_others:
-                yield Finding(PART, "look", notice, "docs/reference/configuration.md says what each key does")
+                yield Finding("look", notice, "docs/reference/configuration.md says what each key does")
 
 
 @check(
     "config.masked",
     "configuration",
-    looks_at="places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there",
     advice="write the key, or a reference to it, in its stead, then `memoryctl reload`",
     needs_config=False,
 )
 def masked(examination: Examination) -> Iterator[Finding]:
-    """Tell where a key is missing that a backup has left out."""
+    """Look at places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
     try:
         lines = source.read_text(encoding="utf-8", errors="replace").splitlines() if source is not None else []
@@ -69,45 +65,34 @@ def masked(examination: Examination) -> Iterator[Finding]:
     for number, line in enumerate(lines, 1):
         for name in MASKED.findall(line):
             message = f"{source}:{number}: {name} stands where a key was, which the backup did not hold"
-            yield Finding(PART, "wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
+            yield Finding("wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
 
 
 @check(
     "config.exposure",
     "privacy",
-    looks_at="keys in files that other users can read, and notes that go to a provider unencrypted",
     advice="close the file (`chmod 600`), use `https://`",
 )
 def exposure(examination: Examination) -> Iterator[Finding]:
-    """Tell what others can read."""
+    """Look at keys in files that other users can read, and notes that go to a provider unencrypted."""
     loaded = examination.loaded
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
-            yield Finding("privacy", "open", one.message, one.hint, _closed(loaded.source, one.hint))
-
-
-def _closed(source: Path | None, hint: str) -> Remedy | None:
-    """Return what closes the configuration itself, if that is what the hint is about; other files are their owner's."""
-    if source is None or not hint.startswith(f"chmod 600 {source},"):
-        return None
-
-    def act() -> str:
-        source.chmod(0o600)
-        return f"{source} is yours alone"
-
-    return Remedy(f"chmod 600 {source}", act)
+            # other files are their owner's
+            is_ours = loaded.source is not None and one.hint.startswith(f"chmod 600 {loaded.source},")
+            yield Finding(
+                "open", one.message, one.hint, chmod(loaded.source, 0o600) if loaded.source and is_ours else None
+            )
 
 
 @check(
     "config.loaded",
     "configuration",
-    looks_at=(
-        "whether the running daemon has read this very file, as it is now, and what of it holds only after a restart"
-    ),
     advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
 )
 def loaded(examination: Examination) -> Iterator[Finding]:
-    """Compare the file with the one that the daemon has read, and tell what of it holds only after a restart."""
+    """Look at whether the running daemon has read this very file, as it is now, and what of it holds only after a
+    restart."""
     status = examination.status
     if status is None or examination.loaded is None:
         return
@@ -115,10 +100,10 @@ def loaded(examination: Examination) -> Iterator[Finding]:
     if used not in (None, str(here), str(here and here.absolute())) or (used is None and here is not None):
         message = f"the daemon runs with {used or 'the defaults'}, and this is {here or 'the defaults'}"
         hint = "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon"
-        yield Finding(PART, "look", message, hint)
+        yield Finding("look", message, hint)
     elif used is not None and (after := Path(used).stat().st_mtime - _loaded_at(status)) > _STARTING_SECONDS:
         message = f"{used} was changed {duration(after)} after memoryd had read it"
-        yield Finding(PART, "look", message, "have it read again: memoryctl reload")
+        yield Finding("look", message, "have it read again: memoryctl reload")
     yield from _of_reloads(status["config"])
 
 
@@ -126,10 +111,10 @@ def _of_reloads(config: ConfigReply) -> Iterator[Finding]:
     # an older daemon tells neither
     for problem in config.get("problems", ()):
         message = f"the last reload took nothing, and what was before holds: {problem}"
-        yield Finding(PART, "look", message, "correct it, then: memoryctl reload")
+        yield Finding("look", message, "correct it, then: memoryctl reload")
     if keys := config.get("needsRestart"):
         message = f"changed, and in effect when memoryd is started again: {', '.join(keys)}"
-        yield Finding(PART, "look", message, "memoryctl service restart, or stop and start memoryd")
+        yield Finding("look", message, "memoryctl service restart, or stop and start memoryd")
 
 
 def _loaded_at(status: StatusReply) -> float:
@@ -145,19 +130,18 @@ MOST_BYTES: Final = 21 * 10**6
 @check(
     "log.size",
     "log",
-    looks_at="how much the log below the state folder takes",
     advice="delete old files there; memoryd makes new ones",
     needs_config=False,
 )
 def log_size(_examination: Examination) -> Iterator[Finding]:
-    """Add up what lies there."""
+    """Look at how much the log below the state folder takes."""
     folder = state_dir() / "log"
     if not folder.is_dir():
-        yield Finding("log", "off", f"there is no {folder}: the log goes to standard error, or to the journal")
+        yield Finding("off", f"there is no {folder}: the log goes to standard error, or to the journal")
         return
     taken = sum(one.lstat().st_size for one in folder.iterdir() if one.is_file())
     found = f"{size(taken)} in {folder}"
     if taken > MOST_BYTES:
-        yield Finding("log", "look", found, "delete what memoryd did not put there, or all of it while it is stopped")
+        yield Finding("look", found, "delete what memoryd did not put there, or all of it while it is stopped")
     else:
-        yield Finding("log", "ok", found)
+        yield Finding("ok", found)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, named
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.client.connection import lock_holder, lock_note
 from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
@@ -24,12 +24,11 @@ from memoryd.replies.status import AgentStatus
 @check(
     "daemon.lock",
     "lock",
-    looks_at="who holds the lock of the state folder, and whether that is who answers on the socket",
     advice="stop the other daemon, or ask it at its socket; a lock file that nobody holds does no harm",
     needs_config=False,
 )
 def lock(examination: Examination) -> Iterator[Finding]:
-    """Compare who holds the lock with who answers: a lock that nobody holds is none, whatever its file says."""
+    """Look at who holds the lock of the state folder, and whether that is who answers on the socket."""
     path = lock_file()
     holder = lock_holder(path, examination.proc)
     if holder is None:
@@ -39,24 +38,23 @@ def lock(examination: Examination) -> Iterator[Finding]:
     if status is None:
         where = f", and listens on {socket}" if socket else ""
         message = f"memoryd runs (pid {holder or noted}){where}, but does not answer here"
-        yield Finding("lock", "wrong", message, "ask at its socket (--socket), or stop it: kill its pid")
+        yield Finding("wrong", message, "ask at its socket (--socket), or stop it: kill its pid")
     elif holder and holder != status["pid"]:
         message = f"pid {holder} holds the lock of {path.parent}, and pid {status['pid']} answers"
         hint = "two daemons run: stop the one that you did not mean, or give it a state folder of its own"
-        yield Finding("lock", "look", message, hint)
+        yield Finding("look", message, hint)
     else:
-        yield Finding("lock", "ok", f"{path} is held by pid {holder or noted}")
+        yield Finding("ok", f"{path} is held by pid {holder or noted}")
 
 
 @check(
     "daemon.heartbeats",
     "heartbeats",
-    looks_at="whether event loop, writers and watcher of the daemon get on, by its own word",
     advice="a part that is stuck has the daemon restarted, or end itself; `memoryctl service restart` does it now",
     needs_config=False,
 )
 def heartbeats(examination: Examination) -> Iterator[Finding]:
-    """Tell which parts of the process are stuck, as it says itself."""
+    """Look at whether event loop, writers and watcher of the daemon get on, by its own word."""
     process = examination.status.get("daemon") if examination.status else None
     if process is None:
         return
@@ -65,26 +63,23 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
         if one["state"] == "stalled":
             told = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
             hint = "it is restarted, or ends itself, when that goes on; else: memoryctl service restart"
-            yield Finding("heartbeats", "wrong", told, hint)
+            yield Finding("wrong", told, hint)
     if beats and all(one["state"] != "stalled" for one in beats):
-        yield Finding("heartbeats", "ok", f"{count(len(beats), 'part')} of the process get on")
-
-
-LOOPBACK_PART: Final = "loopback port"
+        yield Finding("ok", f"{count(len(beats), 'part')} of the process get on")
 
 
 @check(
     "http.token",
     "loopback port",
-    looks_at="where `http.enabled`: whether its token file can be trusted, and who has the port",
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
 def port(examination: Examination) -> Iterator[Finding]:
-    """Look at the token file of a port that is on, and at the port. Tells no token."""
+    """Look at where `http.enabled`: whether its token file can be trusted, and who has the port."""
+    # tells no token
     if examination.config.http.enabled:
         yield _look(examination)
     else:
-        yield Finding(LOOPBACK_PART, "off", "http.enabled is false")
+        yield Finding("off", "http.enabled is false")
 
 
 def _look(examination: Examination) -> Finding:
@@ -96,8 +91,8 @@ def _look(examination: Examination) -> Finding:
     except StoreUnavailable:
         told = f"the token file {file.path} is made when memoryd starts"
     except MemorydError as exc:
-        return Finding(LOOPBACK_PART, "wrong", f"{where} stays closed: {exc}", exc.hint)
-    return _shut(examination, where) or Finding(LOOPBACK_PART, "ok", f"{where}, {told}")
+        return Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
+    return _shut(examination, where) or Finding("ok", f"{where}, {told}")
 
 
 def _shut(examination: Examination, where: str) -> Finding | None:
@@ -107,11 +102,11 @@ def _shut(examination: Examination, where: str) -> Finding | None:
         if examination.is_in_use or not _listens(http.host, http.port):
             return None
         hint = "end that program, or set http.port to another port"
-        return Finding(LOOPBACK_PART, "wrong", f"another program listens on {where}", hint)
+        return Finding("wrong", f"another program listens on {where}", hint)
     opened = status.get("http")
     if opened is None:
-        return Finding(LOOPBACK_PART, "look", f"memoryd runs without {where}", "memoryctl reload")
-    return Finding(LOOPBACK_PART, "wrong", f"{where}: {opened['reason']}") if opened["reason"] else None
+        return Finding("look", f"memoryd runs without {where}", "memoryctl reload")
+    return Finding("wrong", f"{where}: {opened['reason']}") if opened["reason"] else None
 
 
 def _listens(host: str, port: int) -> bool:
@@ -129,42 +124,40 @@ PAUSE_SECONDS: Final = 3.0
 @check(
     "queue.moving",
     "queue",
-    looks_at="files to read and passages to embed that are waiting, and whether they become fewer",
     advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
 )
 def moving(examination: Examination) -> Iterator[Finding]:
-    """Look twice, if anything waits."""
+    """Look at files to read and passages to embed that are waiting, and whether they become fewer."""
     before = examination.status
     if before is None:
         return
     if not any(_waiting(agent) for agent in before["agents"]):
-        yield Finding("queue", "ok", "nothing waits")
+        yield Finding("ok", "nothing waits")
         return
     time.sleep(PAUSE_SECONDS)
     with examination.invocation.client() as client:
         after = {agent["id"]: agent for agent in client.status()["agents"]}
     for agent in before["agents"]:
         if agent["id"] in after:
-            yield queue_finding(agent, after[agent["id"]])
+            yield from named(f"queue of {agent['id']}", queue_finding(agent, after[agent["id"]]))
 
 
 def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
     """Judge what waited at two moments."""
-    part, waits = f"queue of {after['id']}", _told(after)
-    embedder = after["embedder"]
+    waits, embedder = _told(after), after["embedder"]
     if not _waiting(after):
-        return Finding(part, "ok", "nothing waits")
+        return Finding("ok", "nothing waits")
     if _waiting(after) != _waiting(before):
-        return Finding(part, "ok", f"{waits} to go, and it moves")
+        return Finding("ok", f"{waits} to go, and it moves")
     if after["pendingEmbeddings"] and embedder["state"] == "failed":
         why = embedder["reason"] or "nobody makes vectors"
-        return Finding(part, "wrong", f"{waits} to go, which do not move: {why}", "memoryctl doctor --section embedder")
+        return Finding("wrong", f"{waits} to go, which do not move: {why}", "memoryctl doctor --section embedder")
     if (embedding := after.get("embedding")) and embedding["paused"]:
-        return Finding(part, "look", f"{waits} to go, when you ask for it", "memoryctl index")
+        return Finding("look", f"{waits} to go, when you ask for it", "memoryctl index")
     if embedder["state"] in ("warming", "downloading"):
-        return Finding(part, "ok", f"{waits} to go, when the model is ready")
+        return Finding("ok", f"{waits} to go, when the model is ready")
     message = f"{waits} to go, and none was done in {PAUSE_SECONDS:g} s"
-    return Finding(part, "look", message, "watch it: memoryctl status --watch; it says what is degraded")
+    return Finding("look", message, "watch it: memoryctl status --watch; it says what is degraded")
 
 
 def _waiting(agent: AgentStatus) -> tuple[int, ...]:
@@ -181,54 +174,47 @@ def _told(agent: AgentStatus) -> str:
     return ", ".join(count(number, noun) for number, noun in waits if number)
 
 
-SOCKET_PART: Final = "socket"
 _PROBE_SECONDS: Final = 2.0
 
 
 @check(
     "socket.answers",
     "daemon",
-    looks_at="whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it",
     advice=(
         "start memoryd; a dead socket of ours is removed by `--fix`; one of somebody else has to be moved away by hand"
     ),
     needs_config=False,
 )
 def answers(examination: Examination) -> Iterator[Finding]:
-    """Tell who answers; where nobody does, what lies in the way."""
+    """Look at whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it."""
     status, path = examination.status, _path(examination)
     if status is not None:
         up = duration(status["uptimeSeconds"])
-        yield Finding("daemon", "ok", f"memoryd {status['version']}, pid {status['pid']}, up {up}, at {path}")
+        yield Finding("ok", f"memoryd {status['version']}, pid {status['pid']}, up {up}, at {path}")
         return
     found = _lstat(path)
     if found is not None and (trouble := _in_the_way(path, found)) is not None:
-        yield trouble
+        yield from named("socket", trouble)
     elif isinstance(examination.silence, DaemonNotRunning):
-        yield Finding("daemon", "look", "memoryd is not running", examination.silence.hint)
+        yield Finding("look", "memoryd is not running", examination.silence.hint)
         if found is not None and is_refused(path):
-            yield Finding(
-                SOCKET_PART,
-                "look",
-                f"{path} is left from a daemon that is gone",
-                "the next start removes it: nothing need be done",
-                Remedy(f"remove the dead socket {path}", partial(_remove, path, examination)),
-            )
+            remedy = Remedy(f"remove the dead socket {path}", partial(_remove, path, examination))
+            hint = "the next start removes it: nothing need be done"
+            yield from named("socket", Finding("look", f"{path} is left from a daemon that is gone", hint, remedy))
     else:
         hint = examination.silence.hint if examination.silence else ""
         message = f"memoryd does not answer at {path}: {examination.silence}"
-        yield Finding("daemon", "wrong", message, hint or "see its log, then restart it")
+        yield Finding("wrong", message, hint or "see its log, then restart it")
 
 
 @check(
     "socket.access",
     "socket",
-    looks_at="owner and mode of the socket (0600) and of its folder (0700)",
     advice="`chmod 600` the socket, `chmod 700` its folder, or name another one in `MEMORYD_SOCKET`",
     needs_config=False,
 )
 def access(examination: Examination) -> Iterator[Finding]:
-    """Look at owner and mode of the socket, and of the folder that it lies in."""
+    """Look at owner and mode of the socket (0600) and of its folder (0700)."""
     path = _path(examination)
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
         found = _lstat(one)
@@ -237,58 +223,53 @@ def access(examination: Examination) -> Iterator[Finding]:
             continue
         if found.st_uid != os.geteuid():
             hint = "name a socket in a folder of your own in MEMORYD_SOCKET"
-            yield Finding(SOCKET_PART, "wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
+            yield Finding("wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
         elif stat.S_IMODE(found.st_mode) & 0o077:
             message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
             hint = f"chmod {wanted:o} {one}"
-            yield Finding(SOCKET_PART, "wrong", message, hint, Remedy(hint, partial(_closed, one, wanted)))
+            yield Finding("wrong", message, hint, chmod(one, wanted))
 
 
 @check(
     "socket.path",
     "socket",
-    looks_at="whether the path of the socket is longer than the system allows",
     advice="name a shorter one in `MEMORYD_SOCKET`, for the daemon and for all who ask it",
     needs_config=False,
 )
 def length(examination: Examination) -> Iterator[Finding]:
-    """Tell a path that does not fit, or that another one stands in for."""
+    """Look at whether the path of the socket is longer than the system allows."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
         message = f"{path} has {len(os.fsencode(path))} bytes, of {SOCKET_PATH_MAX} that the system allows"
-        yield Finding(SOCKET_PART, "wrong", message, "name a shorter one in MEMORYD_SOCKET")
+        yield Finding("wrong", message, "name a shorter one in MEMORYD_SOCKET")
     elif examination.invocation.socket is None and len(os.fsencode(named)) > SOCKET_PATH_MAX:
         message = f"the path in MEMORYD_SOCKET is longer than the system allows, and {path} stands in for it"
-        yield Finding(SOCKET_PART, "look", message, "name a shorter one, if another program looks for it there")
+        yield Finding("look", message, "name a shorter one, if another program looks for it there")
 
 
 @check(
     "socket.version",
     "daemon",
-    looks_at="whether daemon and `memoryctl` are of one version",
     advice="restart the daemon after an update, or update the older of the two",
     needs_config=False,
 )
 def version(examination: Examination) -> Iterator[Finding]:
-    """Compare the version that answers with the one that asks."""
+    """Look at whether daemon and `memoryctl` are of one version."""
     if examination.status is not None and examination.status["version"] != __version__:
         message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
-        yield Finding("daemon", "look", message, "restart memoryd after an update; else update the older of the two")
+        yield Finding("look", message, "restart memoryd after an update; else update the older of the two")
 
 
 @check(
     "socket.unreachable",
     "socket",
-    looks_at="sockets of the daemon, those of single agents too, whose paths do not lead to it",
     advice="look at what lies at the path, and restart the daemon",
     needs_config=False,
 )
 def unreachable(examination: Examination) -> Iterator[Finding]:
-    """Tell which sockets of the daemon lead elsewhere, as it says itself."""
+    """Look at sockets of the daemon, those of single agents too, whose paths do not lead to it."""
     for one in examination.status.get("unreachable", ()) if examination.status else ():
-        yield Finding(
-            SOCKET_PART, "wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd"
-        )
+        yield Finding("wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd")
 
 
 def is_refused(path: Path) -> bool:
@@ -318,12 +299,10 @@ def _lstat(path: Path) -> os.stat_result | None:
 
 def _in_the_way(path: Path, found: os.stat_result) -> Finding | None:
     if not stat.S_ISSOCK(found.st_mode):
-        return Finding(
-            SOCKET_PART, "wrong", f"{path} is in the way: it is not a socket", "move it away, and start memoryd"
-        )
+        return Finding("wrong", f"{path} is in the way: it is not a socket", "move it away, and start memoryd")
     if found.st_uid != os.geteuid():
         hint = "nothing was deleted: ask its owner, or name another path in MEMORYD_SOCKET"
-        return Finding(SOCKET_PART, "wrong", f"the socket {path} was put there by {owner_of(found)}", hint)
+        return Finding("wrong", f"the socket {path} was put there by {owner_of(found)}", hint)
     return None
 
 
@@ -336,11 +315,6 @@ def _remove(path: Path, examination: Examination) -> str:
     return f"removed {path}"
 
 
-def _closed(path: Path, mode: int) -> str:
-    path.chmod(mode)
-    return f"{path} has the mode {mode:04o}"
-
-
 LATE: Final = 4
 """So many times its interval, and half a minute, a scan may take to come: a large workspace takes long."""
 _GRACE_SECONDS: Final = 30.0
@@ -349,47 +323,47 @@ _GRACE_SECONDS: Final = 30.0
 @check(
     "watcher.alive",
     "watcher",
-    looks_at="whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s",
     advice="follow the reason that is given; until then the folder is only scanned",
 )
 def alive(examination: Examination) -> Iterator[Finding]:
-    """Tell whether the daemon hears of changes."""
+    """Look at whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s."""
     for agent in examination.status["agents"] if examination.status else ():
-        watcher, part = agent["watcher"], f"watcher of {agent['id']}"
+        watcher = agent["watcher"]
         if watcher["mode"] == "off":
-            yield Finding(part, "look", "changes are noticed by scans alone", "sync.watch: true has events followed")
+            found = Finding("look", "changes are noticed by scans alone", "sync.watch: true has events followed")
         elif watcher["ok"]:
-            yield Finding(part, "ok", f"follows {watcher['mode']}")
+            found = Finding("ok", f"follows {watcher['mode']}")
         else:
             hint = "the folder is scanned meanwhile; see the checks about file events, then restart memoryd"
-            yield Finding(part, "wrong", watcher.get("reason") or "it hears nothing", hint)
+            found = Finding("wrong", watcher.get("reason") or "it hears nothing", hint)
+        yield from named(f"watcher of {agent['id']}", found)
 
 
 @check(
     "watcher.scan",
     "scanner",
-    looks_at="when each workspace was compared with its index last, against `sync.reconcileSeconds`",
     advice="ask for a look: `memoryctl sync`; if that does not end, restart the daemon",
 )
 def scanned(examination: Examination) -> Iterator[Finding]:
-    """Hold the time of the last scan against how often there is one."""
+    """Look at when each workspace was compared with its index last, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return
     wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.config.resolved_agents()}
     for agent in examination.status["agents"]:
-        yield scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
+        found = scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
+        yield from named(f"scanner of {agent['id']}", found)
 
 
 def scan_finding(agent: AgentStatus, every_seconds: float, now: datetime) -> Finding:
     """Judge the age of a scan; 0 seconds: there is none by the clock."""
-    part, at = f"scanner of {agent['id']}", agent["lastScanAt"]
+    at = agent["lastScanAt"]
     told = f"last scan {ago(at, now)}"
     hint = "memoryctl sync asks for one; if that does not end, restart memoryd"
     if at is None:
-        return Finding(part, "look", "the folder was not looked at yet", hint)
+        return Finding("look", "the folder was not looked at yet", hint)
     age = (now - datetime.fromisoformat(at)).total_seconds()
     if age < -_GRACE_SECONDS:
-        return Finding(part, "look", "the last scan was in the future: the clock was set back", "memoryctl sync")
+        return Finding("look", "the last scan was in the future: the clock was set back", "memoryctl sync")
     if every_seconds and age > LATE * every_seconds + _GRACE_SECONDS:
-        return Finding(part, "wrong", f"{told}, though there is to be one every {every_seconds:g} s", hint)
-    return Finding(part, "ok", told)
+        return Finding("wrong", f"{told}, though there is to be one every {every_seconds:g} s", hint)
+    return Finding("ok", told)

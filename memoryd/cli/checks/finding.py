@@ -3,11 +3,13 @@
 The lock of the state folder is looked at from outside, and never tried.
 """
 
-from collections.abc import Callable, Iterable
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal, Self, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.cli.invocation import Invocation
 from memoryd.client.connection import PROC, lock_holder
@@ -43,9 +45,12 @@ class Examination(Struct, frozen=True):
     @classmethod
     def begun(cls, invocation: Invocation, extent: Extent) -> Self:
         """Read the configuration and ask the daemon, which need not be there."""
-        loaded, problems = _loaded()
-        status, silence = _status(invocation)
-        return cls(invocation, extent, loaded, problems, status, silence)
+        try:
+            loaded: Loaded | None = load()
+            problems: tuple[str, ...] = ()
+        except ConfigError as exc:
+            loaded, problems = None, tuple(exc.problems)
+        return cls(invocation, extent, loaded, problems, *_status(invocation))
 
     @property
     def is_in_use(self) -> bool:
@@ -66,13 +71,6 @@ def is_daemon_there(invocation: Invocation, proc: Path = PROC) -> bool:
         return True
     _, silence = _status(invocation)
     return not isinstance(silence, DaemonNotRunning)
-
-
-def _loaded() -> tuple[Loaded | None, tuple[str, ...]]:
-    try:
-        return load(), ()
-    except ConfigError as exc:
-        return None, tuple(exc.problems)
 
 
 def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | None]:
@@ -97,24 +95,40 @@ class Remedy(Struct, frozen=True):
     asks: bool = False
 
 
+def chmod(path: Path, rights: int, command: str = "") -> Remedy:
+    """Return what leaves a file of ours no other rights than some of its owner's."""
+
+    def act() -> str:
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & rights)
+        return f"{path} is yours alone"
+
+    return Remedy(command or f"chmod {rights:o} {path}", act)
+
+
 class Finding(Struct, frozen=True):
     """One thing that was looked at; `hint` is what to do, in one sentence.
 
     What is `open` works, and others can see what they should not. What is to `look` at works, and may not be what
-    somebody meant. `check` is the id of the check that found it, which its look leaves to the caller.
+    somebody meant. `part` is what was looked at, the title of the check unless it says another; `check` is the id of
+    the check that found it, which its look leaves to the caller.
     """
 
-    part: str
     state: FindingState
     message: str
     hint: str = ""
     remedy: Remedy | None = None
+    part: str = ""
     check: str = ""
 
     @property
     def is_well(self) -> bool:
         """Whether nobody need care."""
         return self.state in ("ok", "off")
+
+
+def named(part: str, *found: Finding) -> Iterator[Finding]:
+    """Yield what was found of a part that is not all of a check, such as the index of one agent."""
+    yield from (replace(one, part=one.part or part) for one in found)
 
 
 CheckFunction = Callable[[Examination], Iterable[Finding]]
@@ -127,11 +141,15 @@ class DoctorCheck(Struct, frozen=True):
 
     id: str
     title: str
-    looks_at: str
     advice: str
     needs_config: bool
     seconds: float
     look: CheckFunction
+
+    @property
+    def looks_at(self) -> str:
+        """What it looks at: what its function says of itself."""
+        return " ".join((self.look.__doc__ or "").split()).removeprefix("Look at ").removesuffix(".")
 
     @property
     def section(self) -> str:
@@ -144,12 +162,12 @@ REGISTERED: Final[list[DoctorCheck]] = []
 
 
 def check(
-    id: str, title: str, *, looks_at: str, advice: str, needs_config: bool = True, seconds: float = 30.0
+    id: str, title: str, *, advice: str, needs_config: bool = True, seconds: float = 30.0
 ) -> Callable[[AnyCheck], AnyCheck]:
-    """Make a function a check of doctor: it says what it looks at, and what to do where that is not well."""
+    """Make a function a check of doctor: its docstring says what it looks at, `advice` what to do about that."""
 
     def register(look: AnyCheck) -> AnyCheck:
-        REGISTERED.append(DoctorCheck(id, title, looks_at, advice, needs_config, seconds, look))
+        REGISTERED.append(DoctorCheck(id, title, advice, needs_config, seconds, look))
         return look
 
     return register

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
@@ -52,31 +52,27 @@ class Differences(Struct, frozen=True):
 @check(
     "index.sound",
     "index",
-    looks_at=(
-        "pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index of "
-        "every table too"
-    ),
     advice="nothing in it is lost: `--fix` has it set aside and made anew from the notes",
     seconds=120,
 )
 def sound(examination: Examination) -> Iterator[Finding]:
-    """Look into the index of notes and that of conversations of each agent, equal ones once."""
+    """Look at pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
+    of every table too."""
     for path, part in _files(examination).items():
-        yield from _of_file(path, part, examination)
+        yield from named(part, *_of_file(path, part, examination))
 
 
 @check(
     "index.disk",
     "index and disk",
-    looks_at="whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all",
     advice="`memoryctl sync` catches up, `memoryctl reindex --force` reads all notes again; `--fix` asks for that",
     seconds=60,
 )
 def on_disk(examination: Examination) -> Iterator[Finding]:
-    """Compare the index of each agent with its notes."""
+    """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
     for agent in examination.config.resolved_agents():
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
-            yield _compared(agent, examination)
+            yield from named(f"index of {agent.id} and disk", _compared(agent, examination))
 
 
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
@@ -110,28 +106,28 @@ def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Findin
     if kind is FileKind.ABSENT:
         # conversations are kept by who wants them
         if not part.startswith("conversations"):
-            yield Finding(part, "off", f"{path} is not made yet", "memoryd makes it when it starts")
+            yield Finding("off", f"{path} is not made yet", "memoryd makes it when it starts")
     elif kind is FileKind.FOREIGN:
         hint = "name another file in agents.defaults.memorySearch.store.path, or move this one away"
-        yield Finding(part, "wrong", f"{path} is a database of another program", hint)
+        yield Finding("wrong", f"{path} is a database of another program", hint)
     elif kind is FileKind.DAMAGED and not path.is_relative_to(state_dir()):
         # without a header of ours it may be anybody's
         hint = "look at it and move it away, or name another file in agents.defaults.memorySearch.store.path"
-        yield Finding(part, "wrong", f"{path} is no index of memoryd, or one whose beginning is damaged", hint)
+        yield Finding("wrong", f"{path} is no index of memoryd, or one whose beginning is damaged", hint)
     elif kind is FileKind.OTHER_VERSION:
-        yield Finding(part, "look", f"{path} is of another version", "the next start makes it anew from the notes")
+        yield Finding("look", f"{path} is of another version", "the next start makes it anew from the notes")
     else:
-        yield _judged(file, part, examination)
+        yield _judged(file, examination)
 
 
-def _judged(file: IndexFile, part: str, examination: Examination) -> Finding:
+def _judged(file: IndexFile, examination: Examination) -> Finding:
     found = file.problems(is_whole=examination.extent.is_deep)
     if not found:
-        return Finding(part, "ok", f"{file.path} is sound")
+        return Finding("ok", f"{file.path} is sound")
     remedy = _made_anew(file, examination)
     hint = "nothing is lost: memoryctl doctor --fix has it made anew from the notes"
     hint = hint if remedy else "nothing is lost: restart memoryd, which makes it anew from the notes"
-    return Finding(part, "wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, remedy)
+    return Finding("wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, remedy)
 
 
 def _made_anew(file: IndexFile, examination: Examination) -> Remedy | None:
@@ -161,7 +157,7 @@ def _read_again(examination: Examination) -> Remedy:
 
 
 def _compared(agent: Agent, examination: Examination) -> Finding:
-    part, chance = f"index of {agent.id} and disk", random.Random()
+    chance = random.Random()
     trouble = _catch_up(agent, examination)
     found = differences(agent, examination, chance)
     if found and examination.status is not None:
@@ -169,11 +165,11 @@ def _compared(agent: Agent, examination: Examination) -> Finding:
         _catch_up(agent, examination)
         found = differences(agent, examination, chance)
     if not found:
-        return Finding(part, "ok", f"{count(found.compared, 'note')} compared, none differs")
+        return Finding("ok", f"{count(found.compared, 'note')} compared, none differs")
     if examination.status is None:
-        return Finding(part, "look", f"changed while memoryd did not run: {found}", "start memoryd: it catches up")
+        return Finding("look", f"changed while memoryd did not run: {found}", "start memoryd: it catches up")
     hint = "memoryctl sync catches up; memoryctl reindex --force reads all notes again"
-    return Finding(part, "wrong", f"{found}{trouble and f' ({trouble})'}", hint, _read_again(examination))
+    return Finding("wrong", f"{found}{trouble and f' ({trouble})'}", hint, _read_again(examination))
 
 
 def _catch_up(agent: Agent, examination: Examination) -> str:
@@ -231,67 +227,58 @@ LARGE_BYTES = 256 * 2**20
 @check(
     "ledger.sound",
     "ledger",
-    looks_at="pages and version of the ledger, and damaged ones beside it",
     advice="a damaged one is set aside by the daemon when it starts; one of a newer memoryd needs that memoryd",
     seconds=60,
 )
 def ledger(examination: Examination) -> Iterator[Finding]:
-    """Look at the ledger of each agent, shared ones once."""
+    """Look at pages and version of the ledger, and damaged ones beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
-        part = f"ledger of {agent.id}"
-        if agent.ledger_path.exists():
-            yield from _of(agent.ledger_path, part, is_used=examination.is_in_use)
-        else:
-            yield Finding(
-                part,
-                "off",
-                f"{agent.ledger_path} is not made yet",
-                "memoryd makes it when something is first kept in it",
-            )
+        found = _of(agent.ledger_path, is_used=examination.is_in_use)
+        yield from named(f"ledger of {agent.id}", *found)
 
 
-def _of(path: Path, part: str, *, is_used: bool) -> Iterator[Finding]:
+def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:
+    if not path.exists():
+        hint = "memoryd makes it when something is first kept in it"
+        yield Finding("off", f"{path} is not made yet", hint)
+        return
     advice = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
     try:
         state = ledger_state(path, is_used=is_used)
     except ForeignDatabase as exc:
-        yield Finding(part, "wrong", str(exc), exc.hint)
+        yield Finding("wrong", str(exc), exc.hint)
         return
     except StoreError as exc:
-        yield Finding(part, "wrong", f"{path}: {exc}", advice)
+        yield Finding("wrong", f"{path}: {exc}", advice)
         return
     if state.problems:
-        yield Finding(part, "wrong", f"{path} is damaged: {'; '.join(state.problems)}", advice)
+        yield Finding("wrong", f"{path} is damaged: {'; '.join(state.problems)}", advice)
     elif state.version > state.newest:
         message = f"{path} is of a newer memoryd (version {state.version}; this one knows {state.newest})"
-        yield Finding(part, "wrong", message, "run the memoryd that wrote it, or a newer one; nothing was changed")
+        yield Finding("wrong", message, "run the memoryd that wrote it, or a newer one; nothing was changed")
     elif state.version < state.newest:
         message = f"{path} is of version {state.version}, of {state.newest}"
-        yield Finding(part, "look", message, "the next start brings it up to date, and keeps a copy")
+        yield Finding("look", message, "the next start brings it up to date, and keeps a copy")
     elif state.bytes > LARGE_BYTES:
-        yield Finding(part, "look", f"{path} takes {size(state.bytes)}", "see what it holds: memoryctl status")
+        yield Finding("look", f"{path} takes {size(state.bytes)}", "see what it holds: memoryctl status")
     else:
-        yield Finding(part, "ok", f"version {state.version}, {size(state.bytes)}: {path}")
+        yield Finding("ok", f"version {state.version}, {size(state.bytes)}: {path}")
     for old in state.set_aside:
-        yield Finding(part, "look", f"a damaged ledger lies at {old}", "look at it, then delete it")
+        yield Finding("look", f"a damaged ledger lies at {old}", "look at it, then delete it")
 
 
 @check(
     "replaced.kept",
     "replaced",
-    looks_at="what a restore replaced and kept: how much, since when",
-    advice=(
-        "`memoryctl restore --undo` takes the last one back; when all is well, remove the folder `replaced` "
-        "of the state folder"
-    ),
+    advice="when all is well, remove the folder `replaced` of the state folder",
     needs_config=False,
 )
 def kept(_examination: Examination) -> Iterator[Finding]:
-    """Tell how much lies there, since when, and how it is removed."""
+    """Look at what a restore replaced and kept: how much, since when."""
     folder = replaced_dir()
     copies = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
     if not copies:
-        yield Finding("replaced", "off", "no restore has left anything behind")
+        yield Finding("off", "no restore has left anything behind")
         return
     oldest = duration(max(0.0, time.time() - min(one.stat().st_mtime for one in copies)))
     octets = sum((Path(here) / name).lstat().st_size for here, _, names in os.walk(folder) for name in names)
@@ -299,5 +286,5 @@ def kept(_examination: Examination) -> Iterator[Finding]:
         f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(octets)}, "
         f"the oldest {oldest} old; text that was forgotten since may be in them"
     )
-    hint = f"memoryctl restore --undo takes the last one back; if all is well: rm -r {shlex.quote(str(folder))}"
-    yield Finding("replaced", "look", message, hint)
+    hint = f"if all is well: rm -r {shlex.quote(str(folder))}"
+    yield Finding("look", message, hint)

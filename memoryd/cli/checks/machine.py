@@ -6,17 +6,17 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, FindingState, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, FindingState, check, chmod
 from memoryd.cli.terminal import count, size
+from memoryd.config.agents import Agent
 from memoryd.config.paths import cache_dir, lock_file, moved_away, state_dir
 from memoryd.domain.documents import printable_name
 from memoryd.files.roots import roots_and_rules
-from memoryd.files.scanner import scan
+from memoryd.files.scanner import Scan, scan
 from memoryd.store.index.schema import APPLICATION_ID
 from memoryd.store.ledger.file import LEDGER
 from memoryd.store.opening import read_header
@@ -31,28 +31,30 @@ _ZONES: Final = Path("/usr/share/zoneinfo")
 @check(
     "clock.sane",
     "clock",
-    looks_at="the clock against the newest notes and the last scan, and the time zone that days are counted in",
     advice="set the clock (`timedatectl set-ntp true`); `touch` files that are dated in the future",
 )
 def sane(examination: Examination) -> Iterator[Finding]:
-    """Hold the clock against what is dated, and look at the zone."""
+    """Look at the clock against the newest notes and the last scan, and the time zone that days are counted in."""
     now = datetime.now(UTC)
     if now < EARLIEST:
-        yield Finding("clock", "wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
+        yield Finding("wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
         return
     yield from _of_the_future(examination, now)
     yield zone_finding(os.environ.get("TZ", ""), now)
 
 
+def _scan(agent: Agent, examination: Examination) -> Scan:
+    return scan(*roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes))
+
+
 def _of_the_future(examination: Examination, now: datetime) -> Iterator[Finding]:
     for agent in examination.config.resolved_agents():
-        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
-        files, limit = scan(roots, rules).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
+        files, limit = _scan(agent, examination).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
         ahead = sorted(path for path, found in files.items() if found.mtime_ns > limit)
         if ahead:
             message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
             hint = "if the clock is right, touch them; they count as newer than all others"
-            yield Finding("clock", "look", message, hint)
+            yield Finding("look", message, hint)
 
 
 def zone_finding(named: str, now: datetime) -> Finding:
@@ -60,9 +62,9 @@ def zone_finding(named: str, now: datetime) -> Finding:
     zone = named.removeprefix(":")
     if zone and "/" in zone and _ZONES.is_dir() and not (_ZONES / zone).exists():
         message = f"TZ names {zone}, which this system does not know, and UTC holds"
-        return Finding("clock", "look", message, "name one of /usr/share/zoneinfo, or take TZ away")
+        return Finding("look", message, "name one of /usr/share/zoneinfo, or take TZ away")
     local = now.astimezone()
-    return Finding("clock", "ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
+    return Finding("ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
 
 
 FULL_BYTES: Final = 16 * 2**20
@@ -75,11 +77,10 @@ _HINT: Final = "make room there; memoryctl models list shows models that can be 
 @check(
     "disk.space",
     "disk",
-    looks_at="free bytes and inodes below state folder, cache and workspaces",
     advice="make room: `memoryctl models list` shows models that can be fetched again",
 )
 def space(examination: Examination) -> Iterator[Finding]:
-    """Look at each disk once, by what of ours lies on it."""
+    """Look at free bytes and inodes below state folder, cache and workspaces."""
     config = examination.config
     places = {state_dir(): "state folder", cache_dir(): "cache"}
     for agent in config.resolved_agents():
@@ -103,17 +104,16 @@ def space_finding(where: str, found: os.statvfs_result) -> Finding:
     """Judge a disk; a file system that counts no inodes says 0 of 0."""
     free, files = found.f_bavail * found.f_frsize, found.f_favail
     if free < FULL_BYTES:
-        return Finding("disk", "wrong", f"the disk of the {where} is full: {size(free)} free", _HINT)
+        return Finding("wrong", f"the disk of the {where} is full: {size(free)} free", _HINT)
     if found.f_files and not files:
-        return Finding("disk", "wrong", f"the disk of the {where} takes no more files: no inode is free", _HINT)
+        return Finding("wrong", f"the disk of the {where} takes no more files: no inode is free", _HINT)
     if free < TIGHT_BYTES:
-        return Finding("disk", "look", f"{size(free)} free on the disk of the {where}", _HINT)
+        return Finding("look", f"{size(free)} free on the disk of the {where}", _HINT)
     if found.f_files and files < TIGHT_FILES:
-        return Finding("disk", "look", f"room for {count(files, 'file')} on the disk of the {where}", _HINT)
-    return Finding("disk", "ok", f"{size(free)} free on the disk of the {where}")
+        return Finding("look", f"room for {count(files, 'file')} on the disk of the {where}", _HINT)
+    return Finding("ok", f"{size(free)} free on the disk of the {where}")
 
 
-EVENTS_PART: Final = "file events"
 _WATCHES: Final = "max_user_watches"
 _INSTANCES: Final = "max_user_instances"
 ROOM: Final = 0.8
@@ -123,14 +123,13 @@ ROOM: Final = 0.8
 @check(
     "inotify.watches",
     "file events",
-    looks_at="`fs.inotify.max_user_watches` against the number of folders that are watched (Linux)",
     advice="`sudo sysctl -w fs.inotify.max_user_watches=…`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
 def watches(examination: Examination) -> Iterator[Finding]:
-    """Compare the limit of watches with the folders that have to be watched."""
+    """Look at `fs.inotify.max_user_watches` against the number of folders that are watched (Linux)."""
     limit = _limit(examination.proc, _WATCHES)
     if limit is None:
-        yield Finding(EVENTS_PART, "off", f"{sys.platform} has no such limit")
+        yield Finding("off", f"{sys.platform} has no such limit")
         return
     needed = _folders(examination)
     found = f"{count(needed, 'folder')} to watch, of {limit:,} that the system allows"
@@ -141,11 +140,10 @@ def watches(examination: Examination) -> Iterator[Finding]:
 @check(
     "inotify.instances",
     "file events",
-    looks_at="`fs.inotify.max_user_instances` against those that your processes have (Linux)",
     advice="`sudo sysctl -w fs.inotify.max_user_instances=512`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
 def instances(examination: Examination) -> Iterator[Finding]:
-    """Compare the limit of instances with those that processes of the same user have open."""
+    """Look at `fs.inotify.max_user_instances` against those that your processes have (Linux)."""
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
         return
@@ -166,8 +164,7 @@ def _folders(examination: Examination) -> int:
     folders: set[str] = set()
     for agent in examination.config.resolved_agents():
         if agent.memory_search.sync.watch:
-            roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
-            seen = scan(roots, rules)
+            seen = _scan(agent, examination)
             folders |= {*seen.folders, *seen.above}
     return len(folders)
 
@@ -193,10 +190,9 @@ def _events_finding(state: FindingState, found: str, name: str, value: int) -> F
     """Return the finding, with how to raise a limit that is not well."""
     line = f"fs.inotify.{name}={value}"
     hint = f"sudo sysctl -w {line}; to keep it: echo {line} | sudo tee -a /etc/sysctl.d/60-memoryd.conf"
-    return Finding(EVENTS_PART, state, found, "" if state == "ok" else hint)
+    return Finding(state, found, "" if state == "ok" else hint)
 
 
-PERMISSIONS_PART: Final = "permissions"
 MOST_UNREAD: Final = 5
 _OTHERS: Final = 0o077
 
@@ -204,12 +200,11 @@ _OTHERS: Final = 0o077
 @check(
     "permissions.ours",
     "permissions",
-    looks_at="whether other users can read the state folder with its indexes and ledgers, or the configuration",
     advice="take the rights away: `--fix` does, as `chmod go-rwx`",
     needs_config=False,
 )
 def ours(examination: Examination) -> Iterator[Finding]:
-    """Look at what is ours alone: the state folder, and indexes and ledgers that lie elsewhere."""
+    """Look at whether other users can read the state folder with its indexes and ledgers, or the configuration."""
     state = state_dir()
     ours = [state] if state.is_dir() else []
     open_to_others = [path for path in (*ours, *_elsewhere(examination, state)) if _is_open(path)]
@@ -217,44 +212,39 @@ def ours(examination: Examination) -> Iterator[Finding]:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         is_ours = path != state or _is_state_of_ours(state)
-        yield Finding(PERMISSIONS_PART, "open", message, hint, Remedy(hint, partial(_close, path)) if is_ours else None)
+        yield Finding("open", message, hint, chmod(path, 0o700, hint) if is_ours else None)
     if not open_to_others and ours:
-        yield Finding(PERMISSIONS_PART, "ok", f"{state} is yours alone")
+        yield Finding("ok", f"{state} is yours alone")
 
 
 @check(
     "permissions.workspace",
     "permissions",
-    looks_at="whether other users of the machine can read the notes",
     advice="`chmod go-rwx` the workspace, unless others are meant to read it",
 )
 def workspace(examination: Examination) -> Iterator[Finding]:
-    """Tell whether others reach the notes, through all folders above them."""
+    """Look at whether other users of the machine can read the notes."""
     for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
             message = f"other users of this machine can read the notes in {path}"
-            yield Finding(PERMISSIONS_PART, "open", message, f"unless they are meant to: chmod go-rwx {path}")
+            yield Finding("open", message, f"unless they are meant to: chmod go-rwx {path}")
 
 
 @check(
     "permissions.notes",
     "permissions",
-    looks_at="whether we may read every note, and list every folder of notes",
     advice="`chmod u+rX` the note or folder, or give it back to its owner (`chown`); else list it in `.memoryignore`",
 )
 def notes(examination: Examination) -> Iterator[Finding]:
-    """Tell which notes we may not read; some of many, for who mends these asks again."""
+    """Look at whether we may read every note, and list every folder of notes."""
     for agent in examination.config.resolved_agents():
-        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
-        seen = scan(roots, rules)
+        seen = _scan(agent, examination)
         places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
-        for path in islice((one for one in places if not os.access(one, _needed(one))), MOST_UNREAD):
+        for path in islice(
+            (one for one in places if not os.access(one, os.R_OK | (os.X_OK if one.is_dir() else 0))), MOST_UNREAD
+        ):
             message = f"no permission to read {printable_name(str(path))}: it is not indexed"
-            yield Finding(PERMISSIONS_PART, "look", message, _given_back(path, "u+rX"))
-
-
-def _needed(path: Path) -> int:
-    return os.R_OK | os.X_OK if path.is_dir() else os.R_OK
+            yield Finding("look", message, _given_back(path, "u+rX"))
 
 
 def _given_back(path: Path, mode: str) -> str:
@@ -267,11 +257,10 @@ def _given_back(path: Path, mode: str) -> str:
 @check(
     "permissions.writable",
     "permissions",
-    looks_at="whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`",
     advice="give the folder back to its owner (`chown`, `chmod u+rwx`), or mount the disk for writing",
 )
 def writable(examination: Examination) -> Iterator[Finding]:
-    """Tell where we cannot write though memoryd has to."""
+    """Look at whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`."""
     config = examination.config
     wanted = {state_dir(): "state folder", cache_dir(): "cache"}
     for agent in config.resolved_agents():
@@ -282,11 +271,11 @@ def writable(examination: Examination) -> Iterator[Finding]:
         there = _nearest(path)
         if not there.is_dir():
             message = f"{there} is a file, where the {what} should be"
-            yield Finding(PERMISSIONS_PART, "wrong", message, f"move it away: {moved_away(there)}")
+            yield Finding("wrong", message, f"move it away: {moved_away(there)}")
         elif not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             message = f"the {what} {there} may not be written{whose}"
-            yield Finding(PERMISSIONS_PART, "wrong", message, _given_back(there, "u+rwx"))
+            yield Finding("wrong", message, _given_back(there, "u+rwx"))
 
 
 def may_be_listed(mode: int, above: Iterable[int]) -> bool:
@@ -334,8 +323,3 @@ def _is_open(path: Path) -> bool:
         return False
     is_ours = found.st_uid == os.geteuid() and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
     return is_ours and bool(stat.S_IMODE(found.st_mode) & _OTHERS)
-
-
-def _close(path: Path) -> str:
-    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
-    return f"{path} is yours alone"

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
@@ -26,14 +26,12 @@ from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of
-from memoryd.embed.verify import verify
+from memoryd.embed.verify import Verification, verify
 from memoryd.errors import ConfigError, MemorydError, SidecarError
 from memoryd.llm.access import TextKeys, access_of
 from memoryd.models.families import (
     RERANKING,
     WRITING,
-    ChatModel,
-    Reranker,
     inspect,
     inspect_chat_model,
     inspect_reranker,
@@ -46,6 +44,7 @@ from memoryd.qmd.query import first_error
 
 QUESTIONS: Final = ("where is the key?", "who was at the meeting?", "what does the cat eat?")
 FETCH_AGAIN: Final = "fetch it again: memoryctl models remove, then memoryctl models pull"
+BAD_SENSE: Final = "check memorySearch.model and the instructions, or choose another"
 SLOW_MS: Final = 1500.0
 """Half of the time that a question's vector has."""
 
@@ -53,34 +52,29 @@ SLOW_MS: Final = 1500.0
 @check(
     "embedder.provider",
     "embeddings",
-    looks_at=(
-        "who makes vectors, and whether that works: of a local model its file, of a provider its answers to sentences "
-        "of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some tokens"
-    ),
     advice="fetch the model (`memoryctl models pull`), or correct `memorySearch.remote` and the key",
     seconds=90,
 )
 def provider(examination: Examination) -> Iterator[Finding]:
-    """Look at the provider of every agent, and at the one that stands in for it; equal ones once."""
+    """Look at who makes vectors, and whether that works: of a local model its file, of a provider its answers to
+    sentences of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some
+    tokens."""
     seen = set()
     for plan, store in _plans(examination.config):
         if plan not in seen:
             seen.add(plan)
-            yield Finding("embeddings", "ok" if plan.first else "off", plan.choice.rule)
+            yield Finding("ok" if plan.first else "off", plan.choice.rule)
             yield from _of_plan(plan, examination, store)
 
 
 @check(
     "embedder.file",
     "model",
-    looks_at=(
-        "the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its hash, "
-        "and whether it tells texts apart"
-    ),
     advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
 )
 def model_files(examination: Examination) -> Iterator[Finding]:
-    """Look at the files of local models, equal ones once; `--deep` has each read whole and tried."""
+    """Look at the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its
+    hash, and whether it tells texts apart."""
     local = {
         (settings.spec, store.folder): (settings, store)
         for plan, store in _plans(examination.config)
@@ -88,7 +82,7 @@ def model_files(examination: Examination) -> Iterator[Finding]:
         if isinstance(settings, LocalSettings)
     }
     if not local:
-        yield Finding("model", "off", "no local model makes vectors")
+        yield Finding("off", "no local model makes vectors")
     for settings, store in local.values():
         yield from _of_file(settings, store, examination)
 
@@ -102,37 +96,39 @@ def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
 def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Iterator[Finding]:
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
-            yield _of_local(part, settings, store)
+            found = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
+            yield from named(part, found)
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
             is_asked = examination.extent.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
-            yield from asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(part, settings, keys)]
+            asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(settings, keys)]
+            yield from named(part, *asked)
 
 
-def _unasked(part: str, settings: RemoteSettings, keys: KeySources) -> Finding:
+def _unasked(settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        return _refused(part, settings, exc)
+        return _refused(settings, exc)
     hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
-    return Finding(part, "off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
+    return Finding("off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
 
 
 def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Iterator[Finding]:
     try:
         path = store.locate(model_file(settings.spec))
         if path is None:
-            yield Finding("model", "off", f"the model {settings.spec} is not here")
+            yield Finding("off", f"the model {settings.spec} is not here")
             return
         found = inspect(path)
         changed = _why_changed(path, settings, store) if examination.extent.is_deep else ""
     except MemorydError as exc:
-        yield Finding("model", "wrong", str(exc), exc.hint or FETCH_AGAIN, _fetched_again(settings, store))
+        yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _fetched_again(settings, store))
         return
     if changed:
-        yield Finding("model", "wrong", f"{path} {changed}", FETCH_AGAIN, _fetched_again(settings, store))
+        yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _fetched_again(settings, store))
         return
-    yield Finding("model", "ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
+    yield Finding("ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
     if examination.extent.is_deep and find_spec("llama_cpp") is not None:
         yield _tried(path, examination)
 
@@ -155,10 +151,8 @@ def _tried(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
     from memoryd.cli.local.model_check import check as check_model
 
-    local = examination.config.resolved_agents()[0].memory_search.local
-    verification = check_model(path, local)
-    hint = "" if verification.ok else "choose another model: docs/how-to/models.md"
-    return Finding("model sense", "ok" if verification.ok else "wrong", verification.reason, hint)
+    verification = check_model(path, examination.config.resolved_agents()[0].memory_search.local)
+    return _sense(verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
 def _fetched_again(settings: LocalSettings, store: ModelStore) -> Remedy | None:
@@ -173,22 +167,6 @@ def _fetched_again(settings: LocalSettings, store: ModelStore) -> Remedy | None:
     return Remedy(f"delete the model {spec} and fetch it again", act, asks=True)
 
 
-def _of_local(part: str, settings: LocalSettings, store: ModelStore) -> Finding:
-    try:
-        path = store.locate(model_file(settings.spec))
-    except MemorydError as exc:
-        return Finding(part, "wrong", str(exc), exc.hint)
-    if find_spec("llama_cpp") is None:
-        return Finding(part, "wrong", NO_LLAMA)
-    if path is None:
-        return _missing(part, store, settings.spec)
-    return Finding(part, "ok", f"local model {path}", "try it: memoryctl models verify")
-
-
-def _missing(part: str, store: ModelStore, source: str) -> Finding:
-    return Finding(part, "wrong", f"the model {source} is not here", store.way_to(model_file(source, key=store.key)))
-
-
 async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
     # httpx takes 70 ms to import, and a local model needs none
     from memoryd.embed.remote.endpoint import open_remote
@@ -196,16 +174,17 @@ async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> l
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointGate())
     except (MemorydError, OSError) as exc:
-        return [_refused(part, settings, exc)]
+        return [_refused(settings, exc)]
     try:
-        return [await _speed(part, _name(settings), embedder), await _sense(part, _name(settings), embedder)]
+        speed, verification = await _speed(_name(settings), embedder), await verify(embedder)
+        return [speed, _sense(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
     except MemorydError as exc:
-        return [_refused(part, settings, exc)]
+        return [_refused(settings, exc)]
     finally:
         await embedder.aclose()
 
 
-async def _speed(part: str, name: str, embedder: Embedder) -> Finding:
+async def _speed(name: str, embedder: Embedder) -> Finding:
     took = []
     for question in QUESTIONS:
         began = time.monotonic()
@@ -214,46 +193,35 @@ async def _speed(part: str, name: str, embedder: Embedder) -> Finding:
     identity, median = embedder.identity, statistics.median(took)
     message = f"{name}: {identity.model}, {identity.dimensions} dimensions, {median:.0f} ms a question"
     if median > SLOW_MS:
-        return Finding(
-            part, "wrong", message, "too slow to answer in time: choose a nearer endpoint or a smaller model"
-        )
-    return Finding(part, "ok", message)
+        return Finding("wrong", message, "too slow to answer in time: choose a nearer endpoint or a smaller model")
+    return Finding("ok", message)
 
 
-async def _sense(part: str, name: str, embedder: Embedder) -> Finding:
-    verification = await verify(embedder)
-    message = f"{name}: {verification.reason}"
-    if verification.ok:
-        return Finding(f"{part} sense", "ok", message)
-    return Finding(
-        f"{part} sense", "wrong", message, "check memorySearch.model and the instructions, or choose another"
-    )
+def _sense(found: Verification, name: str, part: str, advice: str) -> Finding:
+    message = f"{name}{found.reason}"
+    return Finding("ok", message, part=part) if found.ok else Finding("wrong", message, advice, part=part)
 
 
 def _name(settings: RemoteSettings) -> str:
     return f"{settings.provider} at {settings.destination}"
 
 
-def _refused(part: str, settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+def _refused(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
     hint = error.hint if isinstance(error, MemorydError) else ""
     advice = PROVIDERS[settings.provider].advice.format(model=settings.model_name)
-    return Finding(part, "wrong", f"{_name(settings)}: {error}", hint or advice)
-
-
-TEXT_MODEL_PART: Final = "text model"
+    return Finding("wrong", f"{_name(settings)}: {error}", hint or advice)
 
 
 @check(
     "llm.access",
     "text model",
-    looks_at="the file of the text model, or the key of its endpoint, which is not asked",
     advice="correct `memory.llm`; all else goes on without",
 )
 def text_model(examination: Examination) -> Iterator[Finding]:
-    """Look at the file of the text model, or at the key of its endpoint, and say where memory text goes."""
+    """Look at the file of the text model, or the key of its endpoint, which is not asked."""
     llm = examination.config.memory.llm
     if llm.provider == "none":
-        yield Finding(TEXT_MODEL_PART, "off", "memory.llm names nobody")
+        yield Finding("off", "memory.llm names nobody")
         return
     look = _local if llm.provider == "local" else _endpoint
     yield look(llm, examination.config)
@@ -263,12 +231,13 @@ def _local(llm: LlmSection, config: Config) -> Finding:
     # all agents share it: the folder of the first one's models holds it
     local = config.resolved_agents()[0].memory_search.local
     store = ModelStore.configured(local, os.environ, use=WRITING)
-    return model_finding(TEXT_MODEL_PART, store, llm.model or "", inspect_chat_model, _describe_chat_model)
+    return model_finding(store, llm.model or "", _describe_chat_model)
 
 
-def _describe_chat_model(found: ChatModel) -> str:
+def _describe_chat_model(path: Path) -> str:
+    found = inspect_chat_model(path)
     form = "" if found.has_template else ", without a chat template"
-    return f"{found.name} ({found.architecture}), {found.context} tokens{form}"
+    return f"{found.name} ({found.architecture}), {found.context} tokens{form}: {path}"
 
 
 def _endpoint(llm: LlmSection, config: Config) -> Finding:
@@ -276,30 +245,22 @@ def _endpoint(llm: LlmSection, config: Config) -> Finding:
     try:
         has_key = bool(TextKeys(config.models, os.environ).open(access).api_key)
     except ConfigError as exc:
-        return Finding(TEXT_MODEL_PART, "wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
+        return Finding("wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
     key = "with a key" if has_key else "without a key"
-    return Finding(
-        TEXT_MODEL_PART, "ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there"
-    )
+    return Finding("ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there")
 
 
-Inspected = TypeVar("Inspected")
-
-
-def model_finding(
-    part: str, store: ModelStore, source: str, inspect: Callable[[Path], Inspected], told: Callable[[Inspected], str]
-) -> Finding:
-    """Say what is wrong with the file that `source` names, or what `told` says of what `inspect` finds in it."""
+def model_finding(store: ModelStore, source: str, told: Callable[[Path], str], hint: str = "") -> Finding:
+    """Say what is wrong with the file that `source` names, or what `told` says of it, which raises MemorydError."""
     try:
         path = store.locate(model_file(source, key=store.key))
+        if find_spec("llama_cpp") is None:
+            return Finding("wrong", NO_LLAMA)
         if path is None:
-            return _missing(part, store, source)
-        found = inspect(path)
+            return Finding("wrong", f"the model {source} is not here", store.way_to(model_file(source, key=store.key)))
+        return Finding("ok", told(path), hint)
     except MemorydError as exc:
-        return Finding(part, "wrong", str(exc), exc.hint)
-    if find_spec("llama_cpp") is None:
-        return Finding(part, "wrong", NO_LLAMA)
-    return Finding(part, "ok", f"{told(found)}: {path}")
+        return Finding("wrong", str(exc), exc.hint)
 
 
 SECONDS = 30.0
@@ -308,62 +269,60 @@ SECONDS = 30.0
 @check(
     "qmd.usable",
     "qmd",
-    looks_at="where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database",
     advice="`npm install -g @tobilu/qmd`, with the Node that runs it; meanwhile the builtin index answers",
     seconds=90,
 )
 def qmd(examination: Examination) -> Sequence[Finding]:
-    """Look at the configured qmd; with the builtin backend there is nothing to look at."""
+    """Look at where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database."""
     config = examination.config
     if config.memory.backend != "qmd":
-        return [Finding("qmd", "off", "memory.backend is builtin")]
+        return [Finding("off", "memory.backend is builtin")]
     with tempfile.TemporaryDirectory(prefix="memoryd-doctor-") as folder:
         home = QmdHome(Path(folder))
-        return asyncio.run(
-            _qmd_findings(QmdInstallation(command=config.memory.qmd.command, home=home, query_seconds=4))
-        )
+        installation = QmdInstallation(command=config.memory.qmd.command, home=home, query_seconds=4)
+        return asyncio.run(_qmd_findings(installation))
 
 
 async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     try:
         program = await installation.resolve()
     except SidecarError as exc:
-        return [Finding("qmd", "wrong", str(exc), exc.hint)]
-    found = Finding("qmd", "ok", f"{program.version} at {program.path}, run as {' '.join(program.command)}")
+        return [Finding("wrong", str(exc), exc.hint)]
     installation.home.prepare()
     try:
         outcome = await installation.run("status", seconds=SECONDS)
     except SidecarError as exc:
-        return [found, Finding("qmd database", "wrong", str(exc))]
-    if outcome.code != 0:
+        database = Finding("wrong", str(exc))
+    else:
         why = first_error(outcome.stderr) or outcome.ending
         hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
-        return [found, Finding("qmd database", "wrong", f"qmd status failed: {why}", hint)]
-    return [found, Finding("qmd database", "ok", "can be made and opened")]
-
-
-RERANKER_PART: Final = "reranker"
+        is_well = outcome.code == 0
+        database = (
+            Finding("ok", "can be made and opened") if is_well else Finding("wrong", f"qmd status failed: {why}", hint)
+        )
+    found = f"{program.version} at {program.path}, run as {' '.join(program.command)}"
+    return [Finding("ok", found), *named("qmd database", database)]
 
 
 @check(
     "reranker.file",
     "reranker",
-    looks_at="the file of the reranker that `query.rerank.modelPath` names",
     advice="correct the key, or fetch the model: `memoryctl models pull`",
 )
 def reranker(examination: Examination) -> Iterator[Finding]:
-    """Look at the file of every reranker that is configured; equal ones once."""
+    """Look at the file of the reranker that `query.rerank.modelPath` names."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent
         for agent in examination.config.resolved_agents()
         if agent.memory_search.query.rerank.model_path is not None and agent.memory_search.enabled
     }
     if not wanted:
-        yield Finding(RERANKER_PART, "off", "query.rerank.modelPath names no model")
+        yield Finding("off", "query.rerank.modelPath names no model")
     for source, agent in wanted.items():
         store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
-        yield model_finding(RERANKER_PART, store, str(source), inspect_reranker, _describe_reranker)
+        yield model_finding(store, str(source), _describe_reranker)
 
 
-def _describe_reranker(found: Reranker) -> str:
-    return f"{found.name} ({found.family}), {found.context} tokens"
+def _describe_reranker(path: Path) -> str:
+    found = inspect_reranker(path)
+    return f"{found.name} ({found.family}), {found.context} tokens: {path}"

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, check
+from memoryd.cli.checks.finding import Examination, Finding, check, named
 from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
@@ -23,42 +23,42 @@ from memoryd.files.scanner import scan
 @check(
     "notes.indexed",
     "notes",
-    looks_at="whether there is a workspace, and whether notes lie in it that nobody looks at",
     advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
 )
 def notes(examination: Examination) -> Iterator[Finding]:
-    """Take the daemon's word, which may have been started with --all; without one look at the disk."""
+    """Look at whether there is a workspace, and whether notes lie in it that nobody looks at."""
+    # the daemon's word goes first: it may have been started with --all
     if examination.status is not None:
         for told in examination.status["agents"]:
             found = told.get("outside")
             outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
-            yield _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
+            yield from _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
     for agent in examination.config.resolved_agents():
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         seen = scan(roots, rules)
-        yield _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
+        yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Finding:
-    part = f"notes of {agent}"
+def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Iterator[Finding]:
+    found = f"{count(files, 'note')} in {workspace}"
     if not workspace.is_dir():
         hint = "make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
-        return Finding(part, "wrong", f"there is no folder {workspace}", hint)
-    found = f"{count(files, 'note')} in {workspace}"
-    if not outside.files:
-        return Finding(part, "ok", found)
-    return Finding(part, "ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
+        finding = Finding("wrong", f"there is no folder {workspace}", hint)
+    elif not outside.files:
+        finding = Finding("ok", found)
+    else:
+        finding = Finding("ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
+    yield from named(f"notes of {agent}", finding)
 
 
 @check(
     "notes.ignored",
     "ignored",
-    looks_at="whether each path that `.memoryignore` names is there to be hidden",
     advice="write a path as it stands below the workspace, without marks of lists around it: `memory/letters/`",
 )
 def ignored(examination: Examination) -> Iterator[Finding]:
-    """Look for each line that is a plain path: one that hides nothing was meant for something else."""
+    """Look at whether each path that `.memoryignore` names is there to be hidden."""
     for workspace in {agent.workspace: None for agent in examination.config.resolved_agents()}:
         try:
             text = (workspace / IGNORE_FILE).read_text("utf-8")
@@ -70,7 +70,7 @@ def ignored(examination: Examination) -> Iterator[Finding]:
             is_path = len(paths) < MOST_PATHS and line.strip() and not line.startswith(("#", "!")) and not is_glob(line)
             if is_path and not any(map(patterns_of(workspace, [line]).hides, paths)):
                 shown = printable_name(RelativePath(line.strip()))
-                yield Finding("ignored", "look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
+                yield Finding("look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
 
 
 def _below(workspace: Path) -> Iterator[str]:
@@ -93,18 +93,16 @@ _STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how 
 @check(
     "memories.written",
     "memories",
-    looks_at="retained lines and pages, for lines that look like a memory and are none, or have attributes as text",
     advice="correct the line: `docs/how-to/memories.md` says how a memory is written, and"
     " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
 def memories(examination: Examination) -> Iterator[Finding]:
-    """Read the logs and pages of every agent as they are on disk. Asks nobody, and changes nothing."""
+    """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
     for agent in examination.config.resolved_agents():
-        yield from _of(agent, examination.config)
+        yield from named(f"memories of {agent.id}", *_of(agent, examination.config))
 
 
 def _of(agent: Agent, config: Config) -> Iterator[Finding]:
-    part = f"memories of {agent.id}"
     if not agent.workspace.is_dir():
         return
     stated, missed = 0, []
@@ -114,11 +112,11 @@ def _of(agent: Agent, config: Config) -> Iterator[Finding]:
         missed += [(path, miss, _HINT if miss.miss.text else "") for miss in sections.misses]
         missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
     told = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
-    yield Finding(part, "ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
+    yield Finding("ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
     for path, miss, hint in islice(missed, MOST_SHOWN):
-        yield Finding(part, "look", _said(path, miss), hint)
+        yield Finding("look", _said(path, miss), hint)
     if len(missed) > MOST_SHOWN:
-        yield Finding(part, "look", f"{len(missed) - MOST_SHOWN:,} more lines like these")
+        yield Finding("look", f"{len(missed) - MOST_SHOWN:,} more lines like these")
 
 
 def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, bytes]]:

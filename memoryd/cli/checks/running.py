@@ -70,7 +70,7 @@ def _of_section(section: str) -> list[DoctorCheck]:
         def fails(_examination: Examination) -> list[Finding]:
             raise error
 
-        return [DoctorCheck(f"{section}.imports", section, "", "", needs_config=False, seconds=1.0, look=fails)]
+        return [DoctorCheck(f"{section}.imports", section, "", needs_config=False, seconds=1.0, look=fails)]
     return [check for check in REGISTERED if check.section == section]
 
 
@@ -82,7 +82,7 @@ def examined(
     for one in [_started(check, examination, seconds) for check in usable]:
         for finding in _found(one):
             hint = finding.hint or (one.check.advice if finding.state == "wrong" else "")
-            yield replace(finding, check=one.check.id, hint=hint)
+            yield replace(finding, check=one.check.id, hint=hint, part=finding.part or one.check.title)
 
 
 def _started(check: DoctorCheck, examination: Examination, seconds: float | None) -> _Started:
@@ -115,7 +115,7 @@ def _found(one: _Started) -> list[Finding]:
         message, hint = str(exc), ""
     except Exception as exc:
         message, hint = f"the check itself failed: {type(exc).__name__}: {exc}", "please report it"
-    return [Finding(one.check.title, "wrong", message, hint)]
+    return [Finding("wrong", message, hint)]
 
 
 _WOULD: Final = "would "

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from memoryd.cli.local.hook_settings import SettingsFile
 
 
-PART: Final = "service"
 _INSTALL: Final = "memoryctl service install"
 _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
 
@@ -38,10 +37,6 @@ _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.M
 @check(
     "service.units",
     "service",
-    looks_at=(
-        "what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after "
-        "logout, its files as the configuration wants them"
-    ),
     advice=(
         "`memoryctl service install` writes the files anew, which `--fix` does too; `loginctl enable-linger` lets it "
         "go on after logout"
@@ -49,16 +44,17 @@ _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.M
     needs_config=False,
 )
 def units(examination: Examination) -> Iterator[Finding]:
-    """Ask the manager how memoryd stands, and hold its units against what is there."""
+    """Look at what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after
+    logout, its files as the configuration wants them."""
     manager = manager_here()
     state = manager.state()
     if state.manager == "none":
-        yield Finding(PART, "off", f"no service manager: {state.reason}", state.hint)
+        yield Finding("off", f"no service manager: {state.reason}", state.hint)
     elif not state.is_installed:
-        yield Finding(PART, "off", "memoryd is not a service: it does not start by itself", _INSTALL)
+        yield Finding("off", "memoryd is not a service: it does not start by itself", _INSTALL)
     elif state.phase == MASKED:
         # somebody wants it so
-        yield Finding(PART, "off", state.reason, state.hint)
+        yield Finding("off", state.reason, state.hint)
     else:
         yield from unit_findings(state)
         yield from _other_process(state, examination)
@@ -69,20 +65,20 @@ def units(examination: Examination) -> Iterator[Finding]:
 def unit_findings(state: ServiceState) -> Iterator[Finding]:
     """Judge a service that is installed."""
     if state.reason:
-        yield Finding(PART, "wrong", state.reason, state.hint or "read why: memoryctl service logs")
+        yield Finding("wrong", state.reason, state.hint or "read why: memoryctl service logs")
     for path in state.files:
         if (program := unit_program(path)) and shutil.which(program) is None:
             message = f"{path} starts {program}, which is not there"
-            yield Finding(PART, "wrong", message, f"{_INSTALL}, from where memoryd is installed now")
+            yield Finding("wrong", message, f"{_INSTALL}, from where memoryd is installed now")
     if not state.is_enabled:
-        yield Finding(PART, "look", "it is installed, and does not start by itself", _INSTALL)
+        yield Finding("look", "it is installed, and does not start by itself", _INSTALL)
     if not state.is_running and not state.reason:
         hint = "a socket unit starts it when somebody asks; else: memoryctl service start"
-        yield Finding(PART, "look", f"it is installed, and does not run ({state.phase})", hint)
+        yield Finding("look", f"it is installed, and does not run ({state.phase})", hint)
     if state.lingers is False:
-        yield Finding(PART, "look", "it ends when you log out", "keep it: loginctl enable-linger")
+        yield Finding("look", "it ends when you log out", "keep it: loginctl enable-linger")
     if state.is_running and not state.reason:
-        yield Finding(PART, "ok", f"{state.manager}: {state.phase}, pid {state.pid}")
+        yield Finding("ok", f"{state.manager}: {state.phase}, pid {state.pid}")
 
 
 def unit_program(path: Path) -> str:
@@ -98,7 +94,7 @@ def _other_process(state: ServiceState, examination: Examination) -> Iterator[Fi
     status = examination.status
     if status is not None and state.pid is not None and status["pid"] != state.pid:
         message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
-        yield Finding(PART, "look", message, "stop the one that was started by hand")
+        yield Finding("look", message, "stop the one that was started by hand")
 
 
 def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Iterator[Finding]:
@@ -111,13 +107,13 @@ def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> I
     for path, lines in changed_lines(files).items():
         message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
         hint = f"{_INSTALL}; --dry-run shows the lines"
-        yield Finding(PART, "look", message, hint, _refreshed(manager, state, files))
+        yield Finding("look", message, hint, _refreshed(manager, state, files))
 
 
 def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
-        carry_out(manager.install(files, state), write=replace_file, environment=os.environ, tell=done.append)
+        carry_out(manager.install(files, state), write=replace_file, tell=done.append)
         return "; ".join(f"{step.kind} {step.what}" for step in done)
 
     return Remedy("write the files of the service anew (memoryctl service install)", act)
@@ -140,12 +136,11 @@ _OURS: Final = ("memoryctl", "memoryd")
 @check(
     "hooks.programs",
     "hooks",
-    looks_at="whether the hooks of ours in the settings of Claude Code run programs that are there",
     advice="install them again: `memoryctl hooks install claude-code`; `--fix` does",
     needs_config=False,
 )
 def programs(_examination: Examination) -> Iterator[Finding]:
-    """Look at the hooks in the settings of agent programs."""
+    """Look at whether the hooks of ours in the settings of Claude Code run programs that are there."""
     for host in HOSTS.values():
         yield from _hooks_of(host)
 
@@ -158,36 +153,35 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
     settings = read_settings(settings_path(host, None))
     commands = settings.commands()
     if not commands:
-        yield Finding("hooks", "off", "not installed", f"{install} lets {host.title} ask memoryd")
+        yield Finding("off", "not installed", f"{install} lets {host.title} ask memoryd")
         return
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
         message = f"{settings.path} runs {name}, which is not there"
-        yield Finding("hooks", "wrong", message, install, _installed_again(settings, commands))
+        yield Finding("wrong", message, install, _installed_again(settings, commands))
     if lacking := [event for event in host.events if event not in commands]:
-        yield Finding("hooks", "look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
+        yield Finding("look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
     elif not missing:
-        yield Finding("hooks", "ok", f"installed in {settings.path}")
+        yield Finding("ok", f"installed in {settings.path}")
 
 
 @check(
     "hooks.mcp",
     "MCP",
-    looks_at="whether entries for memoryd in the settings of MCP clients run programs that are there",
     advice="correct the command in that file: `docs/how-to/mcp.md`",
     needs_config=False,
 )
 def mcp_servers(_examination: Examination) -> Iterator[Finding]:
-    """Look at entries for memoryd in the settings of MCP clients."""
+    """Look at whether entries for memoryd in the settings of MCP clients run programs that are there."""
     found = list(_entries())
     if not found:
-        yield Finding("MCP", "off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")
+        yield Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")
     for path, command in found:
         if name := missing_program(command):
             hint = f"name the whole path there: {shutil.which('memoryctl') or 'that of memoryctl'}"
-            yield Finding("MCP", "wrong", f"{path} runs {name}, which is not there", hint)
+            yield Finding("wrong", f"{path} runs {name}, which is not there", hint)
         else:
-            yield Finding("MCP", "ok", f"{path} runs {shlex.split(command)[0]}")
+            yield Finding("ok", f"{path} runs {shlex.split(command)[0]}")
 
 
 def missing_program(command: str) -> str:

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import IO
 
 import click
+from msgspec import to_builtins
 
 from memoryd.cli.bars import told_progress
 from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, shared
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size
-from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.load import load
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, StoreUnavailable, UnknownAgent
 from memoryd.files.writing import FileChangedError, streamed_file, sync_folder
 from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, opened_backup, synced
-from memoryd.moving.backup import BackupSources, BackupWishes, backup_sources, held, write_backup
-from memoryd.moving.replacing import Replacement, ReplacementPlan, give_up, is_going, last_done, lying_still
-from memoryd.moving.restore import Restored, RestoreWishes, TakenBack, staged, taken_back
-from memoryd.store.ledger.file import LOGS
+from memoryd.moving.backup import backup_sources, held, write_backup
+from memoryd.moving.replacing import Replacement, lying_still
+from memoryd.moving.restore import Restored, RestoreWishes, staged
 from memoryd.wire import Exit
 
 _SHOWN = 20
@@ -41,27 +41,26 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     That is the history of every workspace (ledgers, what is forgotten and the keys of that), the conversations, and
     the configuration without its keys. Not in it: the index, which is made anew, models, and notes without --notes.
     """
-    sources = _sources(invocation, load(), has_notes=has_notes)
-    wishes = BackupWishes(has_notes=has_notes, has_secrets=has_secrets)
-    with _opened(file, force=force) as out, told_progress("backup", None) as told:
-        manifest = write_backup(out, sources, wishes, state=state_dir(), told=told)
-        octets = out.tell() if file != "-" else None
-    if file == "-":
-        return Exit.DONE
-    path = Path(file).absolute()
-    reply = {"file": str(path), "bytes": octets, **manifest.model_dump(mode="json", by_alias=True)}
-    invocation.show(
-        reply, [f"{path}  {size(octets or 0)}  {_contents(manifest)}"], _backup_notes(manifest, path, has_notes)
-    )
-    return Exit.DONE
-
-
-def _sources(invocation: Invocation, loaded: Loaded, *, has_notes: bool) -> BackupSources:
+    loaded = load()
     agents = loaded.config.resolved_agents()
     if invocation.agent is not None and invocation.agent not in {agent.id for agent in agents}:
         known = ", ".join(agent.id for agent in agents)
         raise UnknownAgent(f"no agent {invocation.agent!r} is configured", hint=f"there is: {known}")
-    return backup_sources(agents, state=state_dir(), config=loaded.source, only=invocation.agent, has_notes=has_notes)
+    sources = backup_sources(
+        agents, state=state_dir(), config=loaded.source, only=invocation.agent, has_notes=has_notes
+    )
+    with _opened(file, force=force) as out, told_progress("backup", None) as told:
+        manifest = write_backup(
+            out, sources, state=state_dir(), has_notes=has_notes, has_secrets=has_secrets, told=told
+        )
+        octets = out.tell() if file != "-" else None
+    if file == "-":
+        return Exit.DONE
+    path = Path(file).absolute()
+    reply = {"file": str(path), "bytes": octets, **to_builtins(manifest)}
+    contents = ", ".join(count(number, noun) for noun, number in held(manifest) if number) or "nothing to keep yet"
+    invocation.show(reply, [f"{path}  {size(octets or 0)}  {contents}"], _backup_notes(manifest, path, has_notes))
+    return Exit.DONE
 
 
 @contextmanager
@@ -97,10 +96,6 @@ def _standard_output() -> Iterator[IO[bytes]]:
         ) from exc
 
 
-def _contents(manifest: BackupManifest) -> str:
-    return ", ".join(count(number, noun) for noun, number in held(manifest) if number) or "nothing to keep yet"
-
-
 def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iterator[str]:
     if manifest.masked_keys:
         yield f"{count(manifest.masked_keys, 'key')} of the configuration left out: --with-secrets keeps them"
@@ -110,9 +105,7 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
 
 
 @click.command("restore", context_settings=HELP)
-@click.argument(
-    "file", cls=Argument, required=False, type=click.Path(path_type=Path), help="A file that memoryctl backup wrote."
-)
+@click.argument("file", cls=Argument, type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
 @click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change; memoryd may run.")
 @click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
 @click.option(
@@ -122,17 +115,15 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     type=click.Path(path_type=Path),
     help="A folder of the backup that the configuration does not name; may be given again.",
 )
-@click.option("--undo", "is_undo", is_flag=True, help="Put back what the last restore replaced.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @shared
 @click.pass_obj
 def restore_command(
     invocation: Invocation,
-    file: Path | None,
+    file: Path,
     dry_run: bool,
     keep_config: bool,
     into: tuple[Path, ...],
-    is_undo: bool,
     yes: bool,
 ) -> Exit:
     """Bring a backup back. Memoryd must be stopped; all is verified first, and what is replaced is kept.
@@ -141,29 +132,13 @@ def restore_command(
     What was forgotten since the backup was made stays forgotten. Only folders that the configuration names, or --into,
     are written into.
     """
-    if (file is None) == (not is_undo):
-        raise click.UsageError("name the file of a backup, or give --undo")
-    again = "memoryctl restore --undo" if file is None else f"memoryctl restore {file}"
     state = state_dir()
-    # what was cut short is finished first, unless all is to be as it was
-    gives_up = file is None and is_going(state)
     lock = DaemonLock(state, socket=socket_path())
-    still = lying_still(lock, state, again, is_look=dry_run, finishes=not gives_up)
-    if file is None:
-        with still as finished:
-            _note_all(finished)
-            if gives_up:
-                return _given_up(invocation, state, dry_run=dry_run, yes=yes)
-            return _undone(invocation, state, dry_run=dry_run, yes=yes)
     # what is no backup is told before anything else is asked for
-    with opened_backup(file) as backup, still as finished:
-        _note_all(finished)
+    with opened_backup(file) as backup, lying_still(lock, state, f"memoryctl restore {file}", is_look=dry_run) as notes:
+        for finished in notes:
+            note(finished)
         return _restored(invocation, backup, state, RestoreWishes(keep_config, into), dry_run=dry_run, yes=yes)
-
-
-def _note_all(notes: list[str]) -> None:
-    for one in notes:
-        note(one)
 
 
 def _restored(
@@ -176,63 +151,17 @@ def _restored(
             result = staged(backup, _backup_places(backup), replacement, wishes, told)
         is_changing = bool(result.replaced or result.added)
         if is_changing and not dry_run:
-            _confirmed(invocation, [*_changed_lines(result), *_about(backup)], "Restore it?", yes=yes)
+            _confirm(invocation, [*_changed_lines(result), _about(backup)], is_agreed=yes)
     except BaseException:
         replacement.drop()
         raise
     if dry_run or not is_changing:
         replacement.drop()
-        _show_restored(invocation, backup, result, None, is_dry=dry_run)
-        return Exit.DONE
-    replacement.carry_out()
-    _show_restored(invocation, backup, result, replacement.folder, is_dry=False)
-    return Exit.DONE
-
-
-def _given_up(invocation: Invocation, state: Path, *, dry_run: bool, yes: bool) -> Exit:
-    if not dry_run:
-        lines = ["a restore was cut short: some files are those of the backup, and some are not"]
-        _confirmed(invocation, lines, "Put all back as it was before?", yes=yes)
-    given_up = [] if dry_run else give_up(state)
-    undone = ", ".join(given_up) or None
-    reply: dict[str, object] = {"undone": undone, "dryRun": dry_run, "files": [], "carried": 0, "notes": []}
-    told = "it was cut short: all would be as it was before it" if dry_run else f"{undone}: all is as it was before it"
-    invocation.show(reply, [told], ["nothing was changed" if dry_run else "start memoryd: memoryctl service start"])
-    return Exit.DONE
-
-
-def _undone(invocation: Invocation, state: Path, *, dry_run: bool, yes: bool) -> Exit:
-    folder, plan = last_done(state)
-    # a log goes with its ledger, and says nothing to anybody
-    pieces = [piece for piece in plan.pieces if piece.old or not piece.target.endswith(LOGS)]
-    lines = [f"{piece.target}  {'as it was' if piece.old else 'taken away'}" for piece in pieces]
-    back = taken_back(state)
-    try:
-        if not dry_run:
-            _confirmed(invocation, [plan.what, *lines, *back.notes], "Put back what it replaced?", yes=yes)
-    except BaseException:
-        back.replacement.drop()
-        raise
-    if dry_run:
-        back.replacement.drop()
     else:
-        back.replacement.carry_out()
-    reply = {"undone": plan.what, "dryRun": dry_run, "files": [piece.target for piece in pieces]}
-    reply |= {"carried": back.carried, "notes": back.notes}
-    invocation.show(reply, map(harmless_line, lines), _undo_notes(plan, folder, back, is_dry=dry_run))
+        replacement.carry_out()
+    kept = None if dry_run or not is_changing else replacement.folder
+    _show_restored(invocation, backup, result, kept, is_dry=dry_run)
     return Exit.DONE
-
-
-def _undo_notes(plan: ReplacementPlan, folder: Path, back: TakenBack, *, is_dry: bool) -> Iterator[str]:
-    yield from back.notes
-    if back.carried:
-        told = count(back.carried, "mark")
-        yield f"{told} of what was forgotten since the restore kept: what comes back of that is taken out again"
-    if is_dry:
-        yield "nothing was changed"
-        return
-    yield f"{plan.what}: what it replaced stands again; once more, and it is restored again"
-    yield f"once all is well, delete {folder.parent}; start memoryd: memoryctl service start"
 
 
 def _backup_places(backup: OpenBackup) -> BackupPlaces:
@@ -245,20 +174,20 @@ def _backup_places(backup: OpenBackup) -> BackupPlaces:
     )
 
 
-def _confirmed(invocation: Invocation, lines: list[str], question: str, *, yes: bool) -> None:
-    if yes:
+def _confirm(invocation: Invocation, lines: list[str], *, is_agreed: bool) -> None:
+    if is_agreed:
         return
     if invocation.is_json or not is_terminal(sys.stdin):
         raise InvalidRequest("this replaces files", hint="look with --dry-run, then give --yes")
     for line in lines:
         click.echo(harmless_line(line), err=True)
-    click.confirm(question, abort=True, err=True)
+    click.confirm("Restore it?", abort=True, err=True)
 
 
-def _about(backup: OpenBackup) -> list[str]:
+def _about(backup: OpenBackup) -> str:
     made = backup.manifest
     names = ", ".join(f"{one.path} ({', '.join(one.agents)})" for one in made.workspaces)
-    return [f"made {made.made_at} by memoryd {made.program}, of {names or 'no workspace'}"]
+    return f"made {made.made_at} by memoryd {made.program}, of {names or 'no workspace'}"
 
 
 def _changed_lines(result: Restored) -> list[str]:
@@ -288,7 +217,7 @@ def _show_restored(
 
 
 def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool) -> Iterator[str]:
-    yield from _about(backup)
+    yield _about(backup)
     yield from result.notes
     if result.same:
         yield f"{count(result.same, 'file')} as in the backup already"
@@ -303,5 +232,5 @@ def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *,
     if folder is None:
         yield "nothing was changed: all is well so far" if is_dry else "nothing was changed: all is as in the backup"
         return
-    yield f"what was replaced is kept in {folder}; to take it back: memoryctl restore --undo"
+    yield f"what was replaced is kept in {folder}: delete that once all is well"
     yield "start memoryd, which makes the index anew: memoryctl service start"

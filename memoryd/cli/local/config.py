@@ -11,12 +11,12 @@ import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.memory.reload import prospect, prospective_reload
-from memoryd.cli.terminal import count, encoded, harmless_line, note, styled
+from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
 from memoryd.config.loading.load import Checked, Remark, checked, load
 from memoryd.config.paths import config_file
 from memoryd.config.root import json_schema
-from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.errors import InvalidRequest
 from memoryd.files.token_file import TokenFile
 from memoryd.wire import Exit
 
@@ -91,26 +91,11 @@ def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
 
 
 @config_command.command("schema", context_settings=HELP)
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write it there, not to the screen."
-)
 @shared
 @click.pass_obj
-def schema(invocation: Invocation, out: Path | None) -> Exit:
+def schema(_invocation: Invocation) -> Exit:
     """Print the JSON Schema of the file; an editor that knows it completes keys and marks what is wrong."""
-    text = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
-    if out is None:
-        click.echo(text, nl=False)
-        return Exit.DONE
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise MemorydError(f"{out} cannot be written: {exc.strerror or exc}") from exc
-    if invocation.is_json:
-        invocation.print_json({"file": str(out)})
-    else:
-        click.echo(f"written: {harmless_line(str(out))}")
-        note(f'for an editor, put "$schema": {json.dumps(str(out.absolute()))} first into the configuration')
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
     return Exit.DONE
 
 

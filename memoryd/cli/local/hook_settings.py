@@ -1,6 +1,8 @@
 """The settings file of an agent program: where it lies, and changes of it that lose nothing of anybody's."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
@@ -30,14 +32,12 @@ class SettingsFile(Struct, frozen=True):
 
     def installed(self, commands: dict[str, str]) -> str:
         """Return its text with our hooks; raises InvalidRequest for what is no settings file."""
-        try:
+        with self._read_whole():
             return with_hooks(self.text, commands)
-        except (ValueError, RecursionError) as exc:
-            raise self._refused(exc) from exc
 
     def removed(self) -> str:
         """Return its text without our hooks: as it was before where nobody else has changed it since."""
-        try:
+        with self._read_whole():
             commands = our_commands(self.text)
             if not commands:
                 return self.text
@@ -45,18 +45,19 @@ class SettingsFile(Struct, frozen=True):
             if before.stat is not None and with_hooks(before.text, commands) == self.text:
                 return before.text
             return without_hooks(self.text)
-        except (ValueError, RecursionError) as exc:
-            raise self._refused(exc) from exc
 
     def commands(self) -> dict[str, str]:
-        """Return the commands in it that are ours, by event."""
-        try:
+        """Return the commands in it that are ours, by event; raises InvalidRequest."""
+        with self._read_whole():
             return our_commands(self.text)
-        except (ValueError, RecursionError) as exc:
-            raise self._refused(exc) from exc
 
-    def _refused(self, error: Exception) -> InvalidRequest:
-        return InvalidRequest(f"{self.path} is left as it is: {error}", hint="mend it by hand, and try again")
+    @contextmanager
+    def _read_whole(self) -> Iterator[None]:
+        try:
+            yield
+        except ValueError as exc:
+            hint = "mend it by hand, and try again"
+            raise InvalidRequest(f"{self.path} is left as it is: {exc}", hint=hint) from exc
 
 
 def settings_path(host: Host, project: Path | None) -> Path:
@@ -65,9 +66,11 @@ def settings_path(host: Host, project: Path | None) -> Path:
     They hold a path of this machine, so the `settings.json` of a project, which is committed, is no place for them.
     """
     if project is not None:
-        return _followed(project / host.folder / host.project_settings)
-    folder = os.environ.get(host.folder_variable)
-    return _followed((Path(folder) if folder else Path.home() / host.folder) / host.settings)
+        path = project / host.folder / host.project_settings
+    else:
+        path = Path(os.environ.get(host.folder_variable) or Path.home() / host.folder) / host.settings
+    # the file itself where the path is a link, which stays one
+    return Path(os.path.realpath(path))
 
 
 def read_settings(path: Path) -> SettingsFile:
@@ -108,8 +111,3 @@ def _read(path: Path) -> SettingsFile:
     except FileNotFoundError:
         return SettingsFile(path, "", None)
     return SettingsFile(path, read.data.decode("utf-8"), read.stat)
-
-
-def _followed(path: Path) -> Path:
-    """Return the file itself where the path is a link, which stays one."""
-    return Path(os.path.realpath(path))

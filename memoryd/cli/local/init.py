@@ -11,18 +11,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, TypedDict
 
 import click
 from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.local.init_choices import (
-    AgentTold,
     FirstPlan,
     InitOptions,
-    InitSurvey,
-    agents_told,
     carry_out,
     is_what_is_there,
     notices_of,
@@ -30,7 +27,7 @@ from memoryd.cli.local.init_choices import (
 )
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.client import Client
-from memoryd.config.loading.load import checked
+from memoryd.config.loading.load import Loaded, checked
 from memoryd.config.paths import config_file
 from memoryd.domain.embedding import LOCAL, NONE, REMOTE
 from memoryd.errors import InvalidRequest, MemorydError
@@ -40,6 +37,14 @@ from memoryd.wire import Exit
 
 _PROBE_SECONDS = 2.0
 MODELS = (LOCAL, NONE, *REMOTE)
+
+
+class AgentTold(TypedDict):
+    """An agent of the reply; `files` are those that its memory is made of now."""
+
+    id: str
+    workspace: str
+    files: int
 
 
 class ServiceOutcome(Struct, frozen=True):
@@ -77,9 +82,6 @@ NO_SERVICE: Final = ServiceOutcome()
 @click.option(
     "--model", type=click.Choice(MODELS), help="Who makes vectors; to all but local, none and ollama notes are sent."
 )
-@click.option(
-    "--openclaw/--no-openclaw", "uses_openclaw", default=None, help="Use OpenClaw's configuration, by a link to it."
-)
 @click.option("--service/--no-service", "has_service", default=None, help="Have memoryd started with your session.")
 @click.option("--yes", "-y", "is_agreed", is_flag=True, help="Ask nothing: what is proposed is meant.")
 @click.option("--force", is_flag=True, help="Replace a configuration; a copy is kept beside it.")
@@ -92,7 +94,6 @@ def init_command(
     workspaces: tuple[Path, ...],
     is_whole: bool | None,
     model: str | None,
-    uses_openclaw: bool | None,
     has_service: bool | None,
     is_agreed: bool,
     force: bool,
@@ -105,13 +106,13 @@ def init_command(
     """
     is_asking = is_terminal(sys.stdin) and not is_agreed and not invocation.is_json
     folders = (*(() if folder is None else (folder,)), *workspaces)
-    options = InitOptions(folders, is_whole, model, uses_openclaw, is_asking, is_agreed)
+    options = InitOptions(folders, is_whole, model, is_asking, is_agreed)
     path = config_file()
     if (path.is_symlink() or path.exists()) and not force:
         return _report_existing(invocation, path, options)
-    plan = planned(options, path, _survey())
+    plan = planned(options, path)
     if not is_dry and is_asking:
-        _show_text(plan)
+        click.echo(harmless(plan.text or f"a link to {plan.linked}\n"), nl=False, err=True)
         click.confirm(f"Write this to {harmless_line(str(path))}?", default=True, abort=True, err=True)
     wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
@@ -120,22 +121,15 @@ def init_command(
     return Exit.ERROR if service.why_not else Exit.DONE
 
 
-def _survey() -> InitSurvey:
-    # here: it reaches rooms that no other command needs
-    from memoryd.cli.local import init_survey
-
-    return init_survey
-
-
 def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
     """Say what is there, and change nothing. Raises InvalidRequest if the options want something else."""
-    found, here = checked(), _survey()
-    if options.says_something and not is_what_is_there(options, path, here):
+    found = checked()
+    if options.says_something and not is_what_is_there(options, path):
         raise InvalidRequest(
             f"there is another configuration already: {path}; nothing was changed",
             hint="memoryctl config show says what holds; --force replaces it, and keeps a copy",
         )
-    agents = agents_told(found.loaded.config.resolved_agents(), here) if found.loaded else []
+    agents = _agents_json(found.loaded) if found.loaded else []
     told = {"path": str(path), "written": False, "problems": [one.message for one in found.problems], "agents": agents}
     notes = ["nothing was changed; --force replaces it, and keeps a copy"]
     if found.problems:
@@ -144,18 +138,13 @@ def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -
     return Exit.DONE if found.loaded else Exit.ERROR
 
 
-def _show_text(plan: FirstPlan) -> None:
-    told = f"a link to {plan.linked}\n" if plan.linked else plan.text
-    click.echo(harmless(told), nl=False, err=True)
-
-
 def _report_written(
     invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome
 ) -> None:
-    resolved, model = plan.loaded.config.resolved_agents(), plan.choices.model
-    agents, provider = agents_told(resolved, _survey()), resolved[0].memory_search.provider
+    agents, model = _agents_json(plan.loaded), plan.model
+    provider = plan.loaded.config.resolved_agents()[0].memory_search.provider
     steps = next_steps(is_started=service.is_done)
-    notes = [*notices_of(plan.choices), *plan.loaded.notices]
+    notes = [*notices_of(plan), *plan.loaded.notices]
     if service.why_not:
         notes.append(f"no service was installed: {service.why_not}")
     told = {
@@ -181,6 +170,14 @@ def _report_written(
     invocation.show(told, lines, [f"what was there before is kept: {kept}", *notes] if kept else notes)
 
 
+def _agents_json(loaded: Loaded) -> list[AgentTold]:
+    # here: it reaches rooms that no other command needs
+    from memoryd.cli.local.init_survey import files_of
+
+    agents = loaded.config.resolved_agents()
+    return [AgentTold(id=one.id, workspace=str(one.workspace), files=files_of(one)) for one in agents]
+
+
 def _agent_lines(agents: Sequence[AgentTold]) -> Iterator[str]:
     for one in agents:
         files = count(one["files"], "Markdown file")
@@ -199,18 +196,12 @@ def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
 
 
 def _start() -> tuple[str, str]:
-    if _is_running():
-        return "memoryctl reload", "memoryd runs: have it take the new file"
-    return "memoryd", "start it here, or have it started with your session: memoryctl service install"
-
-
-def _is_running() -> bool:
     try:
         with Client(timeout=_PROBE_SECONDS) as client:
             client.health()
     except MemorydError:
-        return False
-    return True
+        return "memoryd", "start it here, or have it started with your session: memoryctl service install"
+    return "memoryctl reload", "memoryd runs: have it take the new file"
 
 
 def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:

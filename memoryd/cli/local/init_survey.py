@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from memoryd.cli.local.init_choices import NotesFolder, OpenClawFile
+from msgspec import Struct
+
+from memoryd.cli.terminal import count
 from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.loading.consistency import TOO_WIDE
-from memoryd.config.loading.load import checked
+from memoryd.config.loading.load import Checked, checked
 from memoryd.config.loading.overrides import YES
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
@@ -27,6 +29,49 @@ from memoryd.models.store import OFFLINE, ModelStore
 
 CLAUDE_MEMORIES: Final = "projects/*/memory"
 OPENCLAW_FILES: Final = ("openclaw.json5", "openclaw.json")
+
+
+_PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
+
+
+class NotesFolder(Struct, frozen=True):
+    """`files` are those that an agent program's layout has, `outside` the other Markdown files below the folder."""
+
+    path: Path
+    kind: Literal["openclaw", "claude", "folder"]
+    files: int = 0
+    outside: int = 0
+    is_more: bool = False
+    """Whether counting those outside stopped before the end."""
+    is_there: bool = True
+
+    @property
+    def told(self) -> str:
+        """What it is, for somebody who is to choose."""
+        return f"{self.path} ({_PROGRAMS[self.kind]}, {self.all_files})"
+
+    @property
+    def all_files(self) -> str:
+        """How many Markdown files there are, in words."""
+        more = "more than " if self.is_more else ""
+        return f"{more}{count(self.files + self.outside, 'Markdown file')}"
+
+    @property
+    def question(self) -> str:
+        """What to ask about the files outside of the layout; empty if there is nothing to ask."""
+        if not self.outside:
+            return ""
+        if not self.files:
+            return f"{self.all_files} in {self.path}: index all of them?"
+        others = f"{'more than ' if self.is_more else ''}{count(self.outside, 'more Markdown file')}"
+        return f"{count(self.files, 'note')} in MEMORY.md, memory/ and bank/ of {self.path}, and {others}: index all?"
+
+
+class OpenClawFile(Struct, frozen=True):
+    """A configuration of OpenClaw, and what memoryd makes of it."""
+
+    path: Path
+    check: Checked
 
 
 def folder_at(path: Path) -> NotesFolder:
@@ -49,7 +94,9 @@ def folders_found() -> list[NotesFolder]:
 
 
 def files_of(agent: Agent) -> int:
-    """Return how many files an agent's memory would be made of."""
+    """Return how many files an agent's memory would be made of; a folder that is not there has none."""
+    if not agent.workspace.is_dir():
+        return 0
     return len(scan(*roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)).files)
 
 
@@ -72,9 +119,9 @@ def models_here() -> ModelsHere:
     )
 
 
-def host_of(provider: str) -> str:
-    """Return whose machine a provider's requests go to."""
-    return urlsplit(PROVIDERS[provider].base_url).netloc
+def hosts() -> dict[str, str]:
+    """Return whose machine the requests of each provider go to."""
+    return {name: urlsplit(provider.base_url).netloc for name, provider in PROVIDERS.items()}
 
 
 def _stored(store: ModelStore) -> Iterator[str]:

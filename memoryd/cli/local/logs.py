@@ -7,10 +7,10 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from typing import IO, Protocol
 
 import click
 from msgspec import Struct
@@ -28,7 +28,7 @@ GRAVEST = ("critical", "exception")
 SHOWN_FIRST = ("timestamp", "level", "event", "exception")
 LOG_NAME = "memoryd.log"
 STEP_SECONDS = 0.25
-UNIT = "memoryd.service"
+JOURNALCTL = ("journalctl", "--user", "--unit", "memoryd.service", "--output", "cat", "--quiet", "--no-pager")
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -65,16 +65,6 @@ class LogFilter(Struct, frozen=True):
         return not line.level or line.level in self.levels or line.level in GRAVEST
 
 
-class LogSource(Protocol):
-    """A log that is kept somewhere."""
-
-    def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
-        """Return the last wanted lines, oldest first."""
-
-    def following(self) -> Iterator[LogLine]:
-        """Yield what is said after `last`, for ever."""
-
-
 @click.command("logs", context_settings=HELP)
 @click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what is said from now on, until Ctrl-C.")
 @click.option(
@@ -107,17 +97,15 @@ def logs_command(invocation: Invocation, is_following: bool, lines: int, since: 
     return Exit.DONE
 
 
-def print_log(invocation: Invocation, source: LogSource, wanted: LogFilter, *, lines: int, is_following: bool) -> None:
+def print_log(
+    invocation: Invocation, source: "LogFiles | JournalLog", wanted: LogFilter, *, lines: int, is_following: bool
+) -> None:
     """Print the last lines of a log, and go on with what comes if that is asked for."""
-    for line in source.last(lines, wanted):
-        _show(invocation, line)
-    if is_following:
-        for line in source.following():
-            if wanted.takes(line):
-                _show(invocation, line)
+    for line in chain(source.last(lines, wanted), filter(wanted.takes, source.following()) if is_following else ()):
+        click.echo(line.text if invocation.is_json else shown_line(line))
 
 
-def _source(invocation: Invocation) -> LogSource:
+def _source(invocation: Invocation) -> "LogFiles | JournalLog":
     """Return where the daemon says that its log goes; without a daemon where there is one. Raises NotFound."""
     files = LogFiles(state_dir() / "log")
     try:
@@ -136,10 +124,6 @@ def _source(invocation: Invocation) -> LogSource:
         "memoryd writes to the standard error of whoever started it, and keeps no log",
         hint='look there, or set log.file: "on"',
     )
-
-
-def _show(invocation: Invocation, line: LogLine) -> None:
-    click.echo(line.text if invocation.is_json else shown_line(line))
 
 
 def log_line(text: str) -> LogLine:
@@ -201,12 +185,9 @@ class LogFiles:
 
     def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
         """Return the last wanted lines, oldest first."""
-        found: deque[LogLine] = deque(maxlen=most)
-        for path in sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True):
-            with _opened(path) as file:
-                found.extend(line for line in _log_lines(file) if wanted.takes(line))
-        found.extend(line for line in self._new_lines() if wanted.takes(line))
-        return found
+        rotated = sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True)
+        lines = chain(chain.from_iterable(map(_lines_of, rotated)), self._new_lines())
+        return deque(filter(wanted.takes, lines), maxlen=most)
 
     def following(self) -> Iterator[LogLine]:
         """Yield what is said after `last`, for ever; follows the name, whatever file has it."""
@@ -215,14 +196,16 @@ class LogFiles:
             time.sleep(STEP_SECONDS)
 
     def _new_lines(self) -> Iterator[LogLine]:
-        with _opened(self._path) as file:
-            if file is None:
-                return
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
             # of what is open: the name may have gone to another one by now
             found = os.fstat(file.fileno())
             if found.st_ino != self._inode or found.st_size < self._end:
                 # rotated, or made anew: what was said at the end of the one before is in `.1`
-                yield from self._rest_of_rotated()
+                yield from _lines_of(self._path.with_name(f"{LOG_NAME}.1"), start=self._end, inode=self._inode)
                 self._end, self._inode = 0, found.st_ino
             file.seek(self._end)
             for line in file:
@@ -231,12 +214,17 @@ class LogFiles:
                 self._end += len(line)
                 yield _decoded(line)
 
-    def _rest_of_rotated(self) -> Iterator[LogLine]:
-        path = self._path.with_name(f"{LOG_NAME}.1")
-        with _opened(path) as file:
-            if file is not None and os.fstat(file.fileno()).st_ino == self._inode:
-                file.seek(self._end)
-                yield from _log_lines(file)
+
+def _lines_of(path: Path, *, start: int = 0, inode: int | None = None) -> Iterator[LogLine]:
+    """Yield lines of a file, if it is still the one that is meant: the log is rotated while it is read."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        if inode in (None, os.fstat(file.fileno()).st_ino):
+            file.seek(start)
+            yield from map(_decoded, file)
+
+
+def _decoded(line: bytes) -> LogLine:
+    return log_line(line.decode(errors="replace").rstrip("\n"))
 
 
 class JournalLog:
@@ -246,45 +234,16 @@ class JournalLog:
         """Return the last wanted lines, oldest first; raises MemorydError where the journal cannot be read."""
         since = [] if wanted.since is None else ["--since", f"@{wanted.since.timestamp():.0f}"]
         # filtered here, so more are read than are wanted
-        done = self._run([*since, "-n", str(max(most, 1) * 20)])
-        lines = (log_line(line) for line in done.splitlines())
-        return deque((line for line in lines if wanted.takes(line)), maxlen=most)
+        words = [*JOURNALCTL, *since, "-n", str(max(most, 1) * 20)]
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
+        return deque(filter(wanted.takes, map(log_line, done.stdout.splitlines())), maxlen=most)
 
     def following(self) -> Iterator[LogLine]:
         """Yield what is said from now on, until the program ends."""
-        with subprocess.Popen(_journalctl(["-n", "0", "-f"]), stdout=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen([*JOURNALCTL, "-n", "0", "-f"], stdout=subprocess.PIPE, text=True) as running:
             try:
                 yield from (log_line(line.rstrip("\n")) for line in running.stdout or ())
             finally:
                 running.terminate()
-
-    def _run(self, arguments: list[str]) -> str:
-        done = subprocess.run(_journalctl(arguments), capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode:
-            raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
-        return done.stdout
-
-
-def _journalctl(arguments: list[str]) -> list[str]:
-    return ["journalctl", "--user", "--unit", UNIT, "--output", "cat", "--quiet", "--no-pager", *arguments]
-
-
-def _log_lines(file: IO[bytes] | None) -> Iterator[LogLine]:
-    for line in file or ():
-        yield _decoded(line)
-
-
-def _decoded(line: bytes) -> LogLine:
-    return log_line(line.decode(errors="replace").rstrip("\n"))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes] | None]:
-    """Open a file to read bytes of it, None where there is none: the log is rotated while it is read."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        yield None
-        return
-    with file:
-        yield file

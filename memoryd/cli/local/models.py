@@ -22,7 +22,7 @@ from memoryd.config.paths import qmd_home, qmd_variables
 from memoryd.errors import ModelError, UnknownAgent
 from memoryd.models.families import EITHER, WRITING
 from memoryd.models.fetching import Progress
-from memoryd.models.store import ModelStore, StoredModel
+from memoryd.models.store import ModelStore
 from memoryd.wire import Exit
 
 
@@ -141,30 +141,28 @@ def _store(agent: Agent, spec: str = "") -> ModelStore:
 
 def _listed(store: ModelStore, configured: str) -> list[Listed]:
     path = store.locate(configured)
-    models = [_entry(model, model.spec == configured or model.path == path) for model in store.list()]
+    models = [
+        Listed(
+            name=model.name,
+            spec=model.spec,
+            bytes=model.bytes,
+            path=str(model.path),
+            complete=model.is_complete,
+            configured=model.spec == configured or model.path == path,
+        )
+        for model in store.list()
+    ]
     if any(model["configured"] for model in models):
         return models
-    octets = path.stat().st_size if path else 0
-    missing: Listed = {
-        "name": path.name if path else configured,
-        "spec": configured,
-        "bytes": octets,
-        "path": str(path) if path else None,
-        "complete": path is not None,
-        "configured": True,
-    }
+    missing = Listed(
+        name=path.name if path else configured,
+        spec=configured,
+        bytes=path.stat().st_size if path else 0,
+        path=str(path) if path else None,
+        complete=path is not None,
+        configured=True,
+    )
     return [missing, *models]
-
-
-def _entry(model: StoredModel, is_configured: bool) -> Listed:
-    return {
-        "name": model.name,
-        "spec": model.spec,
-        "bytes": model.bytes,
-        "path": str(model.path),
-        "complete": model.is_complete,
-        "configured": is_configured,
-    }
 
 
 def _lines(model: Listed) -> list[str]:
@@ -184,34 +182,29 @@ def _file(store: ModelStore, spec: str) -> Path:
 
 
 def _fetch(store: ModelStore, spec: str) -> Path:
+    shown = ""
     if not is_terminal(sys.stderr):
-        return asyncio.run(store.fetch(spec, _StepNotes()))
+
+        def tell(progress: Progress) -> None:
+            nonlocal shown
+            if progress.step != shown:
+                note(progress.step)
+            shown = progress.step
+
+        return asyncio.run(store.fetch(spec, tell))
     # rich takes 50 ms to import and is needed for a bar only
     from memoryd.cli.bars import Bars
 
     with Bars() as bars:
 
         def show(progress: Progress) -> None:
-            for name in shown - {progress.step}:
-                bars.hide(name)
-            shown.clear()
-            shown.add(progress.step)
+            nonlocal shown
+            if shown and progress.step != shown:
+                bars.hide(shown)
+            shown = progress.step
             bars.show_transfer(progress.step, progress.done_bytes, progress.total_bytes)
 
-        shown: set[str] = set()
         return asyncio.run(store.fetch(spec, show))
-
-
-class _StepNotes:
-    """Notes each step once, for logs."""
-
-    def __init__(self) -> None:
-        self._step = ""
-
-    def __call__(self, progress: Progress) -> None:
-        if progress.step != self._step:
-            self._step = progress.step
-            note(progress.step)
 
 
 def _is_agreed(spec: str, is_configured: bool) -> bool:

@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from memoryd.cli.invocation import HELP, Invocation, shared
 from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.loading.load import load
 from memoryd.config.paths import cache_dir, config_file, state_dir
-from memoryd.errors import AlreadyRunning, ConfigError, DaemonNotRunning, MemorydError
+from memoryd.errors import AlreadyRunning, ConfigError, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.managers import NoManager, ServiceManager, manager_here
-from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, WriteWhole, carry_out, kept_copies
+from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, carry_out, kept_copies
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
 
@@ -40,34 +40,26 @@ class ServiceWork(Struct, frozen=True):
     manager: ServiceManager
     state: ServiceState
     is_dry: bool
-    write: WriteWhole
-    """Puts a file in its place whole."""
     why_no_manager: str = ""
 
     @classmethod
-    def here(cls, invocation: Invocation, *, is_dry: bool, write: WriteWhole) -> "ServiceWork":
-        """Look at the manager; where there is none, a dry run shows what systemd, or launchd, would be given."""
+    def here(cls, invocation: Invocation, *, is_dry: bool, is_installed: bool = False) -> "ServiceWork":
+        """Look at the manager; where there is none, a dry run shows what systemd, or launchd, would be given.
+
+        Raises MemorydError where it has to be installed and is not.
+        """
         manager = manager_here()
         reason = manager.why if isinstance(manager, NoManager) else ""
         if reason and is_dry:
             manager = LaunchdManager(os.environ) if sys.platform == "darwin" else SystemdManager(os.environ)
-        return cls(invocation, manager, manager.state(), is_dry, write, reason)
-
-    def installed(self) -> "ServiceWork":
-        """Return the same; raises MemorydError if there is nothing to start or to stop."""
-        if not self.state.is_installed and self.state.manager != "none":
+        state = manager.state()
+        if is_installed and not state.is_installed and state.manager != "none":
             raise MemorydError("memoryd is not installed as a service", hint="memoryctl service install")
-        return self
-
-    def installation(self, hardened: bool | None) -> Installation:
-        """Return what this configuration wants; raises ConfigError: a service that cannot start is not installed."""
-        loaded = load()
-        is_hardened = is_hardened_now(self.state) if hardened is None else hardened
-        return installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
+        return cls(invocation, manager, state, is_dry, reason)
 
     def do(
         self,
-        steps: list[ServiceStep],
+        steps: Iterable[ServiceStep],
         *,
         nothing: str,
         notes: Iterable[str] = (),
@@ -75,20 +67,21 @@ class ServiceWork(Struct, frozen=True):
         starts: bool = False,
     ) -> Exit:
         """Do or show the steps, and say what came of it."""
-        told = [*notes]
+        steps, told = [*steps], [*notes]
         if self.why_no_manager:
             known = "this is what one would be told" if self.is_dry else "nobody could be told of it"
             told.append(f"there is no service manager here: {self.why_no_manager}; {known}")
-        if steps and not self.is_dry:
+        lines = [] if steps else [nothing]
+        if steps and self.is_dry:
+            lines = [line for step in steps for line in step_lines(step)]
+            lines.append("nothing was done: this is a dry run")
+        elif steps:
             if starts:
                 self._refuse_second()
-            told += carry_out(steps, write=self.write, environment=os.environ, tell=self._tell)
-        lines = [] if not self.is_dry else [line for step in steps for line in step_lines(step)]
-        if self.is_dry and steps:
-            lines.append("nothing was done: this is a dry run")
+            told += carry_out(steps, write=replace_file, tell=self._tell)
+            lines = [*left]
         reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
-        after = [] if self.is_dry or not steps else [*left]
-        self.invocation.show({**reply, "notes": told}, [*lines, *([] if steps else [nothing]), *after], told)
+        self.invocation.show({**reply, "notes": told}, lines, told)
         return Exit.DONE
 
     def _tell(self, step: ServiceStep) -> None:
@@ -102,7 +95,7 @@ class ServiceWork(Struct, frozen=True):
         try:
             with self.invocation.client(timeout=5) as client:
                 pid = client.status()["pid"]
-        except (DaemonNotRunning, MemorydError):
+        except MemorydError:
             return
         if self.manager.state().pid != pid:
             raise AlreadyRunning(
@@ -132,9 +125,9 @@ def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forc
 
     Says each step. What is as it should be is left alone.
     """
-    work = _work(invocation, is_dry=is_dry)
-    wanted = work.installation(hardened)
-    steps = list(work.manager.install(work.manager.files(wanted), work.state, is_forced=is_forced))
+    work = ServiceWork.here(invocation, is_dry=is_dry)
+    wanted = _wanted(work.state, hardened)
+    steps = work.manager.install(work.manager.files(wanted), work.state, is_forced=is_forced)
     notes = [*wanted.notes, *hardening_notes(wanted, work), *linger_note(work.state)]
     return work.do(steps, nothing="memoryd is installed and running as it should", notes=notes, starts=True)
 
@@ -146,8 +139,8 @@ def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forc
 @click.pass_obj
 def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
-    work = _work(invocation, is_dry=is_dry)
-    steps = list(work.manager.uninstall(work.state, is_forced=is_forced))
+    work = ServiceWork.here(invocation, is_dry=is_dry)
+    steps = work.manager.uninstall(work.state, is_forced=is_forced)
     kept = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
     return work.do(
         steps, nothing="no service is installed", notes=kept, left=left_lines(kept_copies(work.manager.places))
@@ -160,8 +153,8 @@ def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
 @click.pass_obj
 def start(invocation: Invocation, is_dry: bool) -> Exit:
     """Start the service."""
-    work = _work(invocation, is_dry=is_dry).installed()
-    steps = [] if work.state.is_running else list(work.manager.start(work.state))
+    work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
+    steps = () if work.state.is_running else work.manager.start(work.state)
     return work.do(steps, nothing="memoryd is running", starts=True)
 
 
@@ -171,8 +164,8 @@ def start(invocation: Invocation, is_dry: bool) -> Exit:
 @click.pass_obj
 def stop(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service until it is started, or you log in again."""
-    work = _work(invocation, is_dry=is_dry).installed()
-    return work.do(list(work.manager.stop(work.state)), nothing="memoryd is not running")
+    work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
+    return work.do(work.manager.stop(work.state), nothing="memoryd is not running")
 
 
 @service_command.command("restart", context_settings=HELP)
@@ -181,8 +174,8 @@ def stop(invocation: Invocation, is_dry: bool) -> Exit:
 @click.pass_obj
 def restart(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service in order and start it anew; who asks meanwhile waits."""
-    work = _work(invocation, is_dry=is_dry).installed()
-    return work.do(list(work.manager.restart(work.state)), nothing="", starts=True)
+    work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
+    return work.do(work.manager.restart(work.state), nothing="", starts=True)
 
 
 @service_command.command("status", context_settings=HELP)
@@ -196,7 +189,8 @@ def status(invocation: Invocation) -> Exit:
     manager = manager_here()
     state = manager.state()
     changes, notes = _differences(manager, state)
-    invocation.show({**state_row(state), "outdated": changes}, state_lines(state), notes)
+    row = {"isInstalled": state.is_installed, **to_builtins(state, enc_hook=str), "outdated": changes}
+    invocation.show(row, state_lines(state), notes)
     if state.manager == "none":
         return Exit.ERROR
     return Exit.DONE if state.is_running else Exit.NOT_RUNNING
@@ -224,8 +218,12 @@ def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     return Exit.DONE
 
 
-def _work(invocation: Invocation, *, is_dry: bool) -> ServiceWork:
-    return ServiceWork.here(invocation, is_dry=is_dry, write=replace_file)
+def _wanted(state: ServiceState, hardened: bool | None = None) -> Installation:
+    """Return what this configuration wants; raises ConfigError: a service that cannot start is not installed."""
+    loaded = load()
+    if hardened is None:
+        hardened = any(path.name == DROP_IN.name and path not in state.foreign for path in state.files)
+    return installation_of(loaded.config, loaded.source, os.environ, is_hardened=hardened)
 
 
 def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str, list[str]], list[str]]:
@@ -233,9 +231,7 @@ def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str
     if not state.is_installed or state.manager == "none":
         return {}, []
     try:
-        loaded = load()
-        wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened_now(state))
-        changes = {str(path): lines for path, lines in changed_lines(manager.files(wanted)).items()}
+        changes = {str(path): lines for path, lines in changed_lines(manager.files(_wanted(state))).items()}
     except ConfigError as exc:
         return {}, [f"{exc}; so it is not known whether the unit files fit"]
     return changes, [*difference_notes(changes), *linger_note(state)]
@@ -254,23 +250,6 @@ def step_row(step: ServiceStep) -> dict[str, object]:
     if step.kind is StepKind.WRITE:
         row["text"] = step.text
     return row
-
-
-def state_row(state: ServiceState) -> dict[str, object]:
-    """Return how the service stands as JSON has it."""
-    return {
-        "manager": state.manager,
-        "isInstalled": state.is_installed,
-        "isEnabled": state.is_enabled,
-        "isRunning": state.is_running,
-        "pid": state.pid,
-        "phase": state.phase,
-        "lingers": state.lingers,
-        "files": [str(path) for path in state.files],
-        "foreign": [str(path) for path in state.foreign],
-        "reason": state.reason,
-        "hint": state.hint,
-    }
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:
@@ -307,9 +286,13 @@ def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
 def linger_note(state: ServiceState) -> Iterator[str]:
     """Yield that it ends at logout, with the command that changes that."""
     if state.manager == "systemd" and not state.lingers:
+        try:
+            user = getpass.getuser()
+        except (KeyError, OSError):
+            user = Path.home().name
         yield (
             "it stops when you log out and does not start before you log in; to change that: "
-            f"loginctl enable-linger {shlex.quote(_user())}"
+            f"loginctl enable-linger {shlex.quote(user)}"
         )
 
 
@@ -329,13 +312,6 @@ def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
         yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
 
 
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(Path.home().name)
-
-
 def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
     """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
     if not wanted.is_hardened:
@@ -346,8 +322,3 @@ def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
         if not work.is_dry:
             raise MemorydError(reason, hint="memoryctl service install --no-hardened")
         yield reason
-
-
-def is_hardened_now(state: ServiceState) -> bool:
-    """Tell whether the drop-in of ours is there."""
-    return any(path.name == "hardening.conf" and path not in state.foreign for path in state.files)

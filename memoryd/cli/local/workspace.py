@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import count, harmless_line, note, size, styled
@@ -14,7 +13,7 @@ from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.masking import FolderNaming, namings, renamed
 from memoryd.config.paths import socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
-from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
+from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.moving.replacing import lying_still
@@ -67,22 +66,10 @@ def _command(*paths: Path) -> str:
 @click.argument("old", cls=Argument, type=folder_type, help="The folder that it is, or was.")
 @click.argument("new", cls=Argument, type=folder_type, help="The folder that it is to be, or is by now.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--state-only", "only_state", is_flag=True, help="Leave both folders as they are.")
 @click.option("--write-config", "writes_config", is_flag=True, help="Also name the new folder in the configuration.")
-@click.option(
-    "--set-aside", is_flag=True, help="Put aside what is kept of the new folder, if it has a history of its own."
-)
 @shared
 @click.pass_obj
-def move(
-    invocation: Invocation,
-    old: Path,
-    new: Path,
-    dry_run: bool,
-    only_state: bool,
-    writes_config: bool,
-    set_aside: bool,
-) -> Exit:
+def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_config: bool) -> Exit:
     """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.
 
     Pins, history, what is forgotten, how memories are used and the steps of opinions go along. Memoryd must be
@@ -92,27 +79,33 @@ def move(
     with lying_still(DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}") as notes:
         for one in notes:
             note(one)
-        plan = move_plan(old, new, loaded.config.resolved_agents(), only_state=only_state)
-        _check(plan, set_aside=set_aside)
+        plan = move_plan(old, new, loaded.config.resolved_agents())
+        if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
+            raise NotFound(
+                f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
+            )
         # before the folder moves: links on the way lead to it now
         lines = _config_lines(loaded, plan)
-        aside, stays = (None, False) if dry_run else carry_out(plan)
+        stays = not dry_run and carry_out(plan)
         written = writes_config and not dry_run and _written(loaded, lines)
-    done = _Move(plan=plan, loaded=loaded, lines=lines, aside=aside, stays=stays, written=written, is_dry=dry_run)
-    _show(invocation, done)
+    reply = {
+        "old": str(plan.old),
+        "new": str(plan.new),
+        "dryRun": dry_run,
+        "movedFolder": plan.moves_folder,
+        "rows": plan.rows,
+        "state": str(plan.new_state),
+        "oldStays": stays,
+        "configWritten": written,
+        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in lines],
+    }
+    moved = "would be moved" if dry_run else "moved"
+    folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
+    line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
+    told = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run)]
+    told += ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
+    invocation.show(reply, [harmless_line(line)], told)
     return Exit.DONE
-
-
-def _check(plan: MovePlan, *, set_aside: bool) -> None:
-    if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
-        raise NotFound(
-            f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
-        )
-    if plan.has_own_history and not set_aside:
-        raise InvalidRequest(
-            f"{plan.new} has a history of its own in {plan.new_state}",
-            hint="nothing was changed; --set-aside puts that history aside, and this one in its place",
-        )
 
 
 def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
@@ -133,70 +126,25 @@ def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
     return True
 
 
-class _Move(Struct, frozen=True, kw_only=True):
-    """What was done, or with `is_dry` would be: `lines` of the configuration name the old folder."""
-
-    plan: MovePlan
-    loaded: Loaded
-    lines: list[FolderNaming]
-    aside: Path | None
-    """What was kept of the new folder before."""
-    stays: bool
-    """The old folder does, on another disk."""
-    written: bool
-    """The lines of the configuration are."""
-    is_dry: bool
-
-
-def _show(invocation: Invocation, done: _Move) -> None:
-    plan = done.plan
-    reply = {
-        "old": str(plan.old),
-        "new": str(plan.new),
-        "dryRun": done.is_dry,
-        "movedFolder": plan.moves_folder,
-        "rows": plan.rows,
-        "state": str(plan.new_state),
-        "setAside": str(done.aside) if done.aside else None,
-        "oldStays": done.stays,
-        "configWritten": done.written,
-        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in done.lines],
-    }
-    moved = "would be moved" if done.is_dry else "moved"
-    folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
-    line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
-    invocation.show(reply, [harmless_line(line)], _notes(done))
-
-
-def _notes(done: _Move) -> Iterator[str]:
-    plan, lines, loaded = done.plan, done.lines, done.loaded
-    if done.stays:
-        yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"
-    if done.aside:
-        yield f"what was kept of {plan.new} before lies in {done.aside}"
+def _config_notes(
+    loaded: Loaded, plan: MovePlan, lines: list[FolderNaming], *, written: bool, is_dry: bool
+) -> Iterator[str]:
     for one in lines:
-        says = "now says" if done.written else "is to say"
-        yield f"{loaded.source}:{one.line}: {one.key} {says} {one.instead}" + (
-            "" if done.written else f" instead of {one.said}"
-        )
-    if lines and not done.written and not done.is_dry:
-        yield "change that before memoryd starts; the same command with --write-config does it"
-    if not lines and _is_unnamed(loaded, plan):
+        said = f"now says {one.instead}" if written else f"is to say {one.instead} instead of {one.said}"
+        yield f"{loaded.source}:{one.line}: {one.key} {said}"
+    if lines and not written and not is_dry:
+        yield "change that before memoryd starts; a move with --write-config does it by itself"
+    if not lines and any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents()):
         yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
     if os.environ.get("MEMORYD_WORKSPACE"):
         yield "MEMORYD_WORKSPACE is set and goes before the configuration: see that it names the new folder"
-    yield "nothing was changed" if done.is_dry else f"to take it back: {_way_back(plan, stays=done.stays)}"
 
 
-def _way_back(plan: MovePlan, *, stays: bool) -> str:
-    """Say what takes a move back; what stands in the old place by then must not be in the way."""
+def _ways_back(plan: MovePlan, *, stays: bool) -> Iterator[str]:
+    """Yield what takes a move back; what stands in the old place by then must not be in the way."""
     back = _command(plan.new, plan.old)
-    if plan.old.is_symlink():
-        return f"remove the link {plan.old}, then {back}"
     if stays:
-        return f"{back} (once one of the two has changed, delete {plan.old} before)"
-    return f"{back} --state-only" if plan.old.is_dir() else back
-
-
-def _is_unnamed(loaded: Loaded, plan: MovePlan) -> bool:
-    return any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents())
+        yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"
+        yield f"to take it back: {back} (once one of the two has changed, delete {plan.old} before)"
+    else:
+        yield f"to take it back: {f'remove the link {plan.old}, then ' if plan.old.is_symlink() else ''}{back}"

@@ -1,6 +1,5 @@
 """memoryctl status: what the daemon knows, does and lacks."""
 
-import sys
 import time
 from datetime import UTC, datetime
 
@@ -8,11 +7,10 @@ import click
 from rich.console import RenderableType
 from rich.live import Live
 
-from memoryd.cli.bars import console
+from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import HELP, Invocation, shared
-from memoryd.cli.memory.status_rows import whole_view
 from memoryd.cli.memory.status_screen import is_degraded, screen_view
-from memoryd.cli.terminal import encoded, is_coloured
+from memoryd.cli.terminal import encoded
 from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded
 from memoryd.replies.status import StatusReply
@@ -40,35 +38,29 @@ def status_command(invocation: Invocation, is_watching: bool, is_verbose: bool, 
     Of one agent each part is shown, of several a line each; --agent ID or --verbose shows more.
     """
     with invocation.client(SILENCE_SECONDS) as client:
+
+        def look() -> StatusReply:
+            return _status(invocation, client)
+
+        def view(status: StatusReply) -> RenderableType:
+            return screen_view(status, datetime.now(UTC), is_verbose=is_verbose)
+
+        status = look()
+        if is_watching and invocation.is_json:
+            while True:
+                click.echo(encoded(status, indent=None))
+                time.sleep(REFRESH_SECONDS)
+                status = look()
         if is_watching:
-            _watch(invocation, client, is_verbose=is_verbose)
-        status = _status(invocation, client)
+            with Live(view(status), console=console(), auto_refresh=False) as live:
+                while True:
+                    time.sleep(REFRESH_SECONDS)
+                    live.update(view(look()), refresh=True)
         if invocation.is_json:
             invocation.print_json(status)
         else:
-            _print(_view(status, is_verbose=is_verbose))
+            print_view(view(status))
     return Exit.INCOMPLETE if is_strict and is_degraded(status) else Exit.DONE
-
-
-def _print(view: RenderableType) -> None:
-    screen = console()
-    with screen.capture() as captured:
-        screen.print(view)
-    # rich fills the last column with blanks, which make pasted output ugly
-    lines = (line.rstrip() for line in captured.get().splitlines())
-    click.echo("\n".join(lines), color=is_coloured(sys.stdout))
-
-
-def _watch(invocation: Invocation, client: Client, *, is_verbose: bool) -> None:
-    if invocation.is_json:
-        while True:
-            click.echo(encoded(_status(invocation, client), indent=None))
-            time.sleep(REFRESH_SECONDS)
-    first = _view(_status(invocation, client), is_verbose=is_verbose)
-    with Live(first, console=console(), auto_refresh=False) as live:
-        while True:
-            time.sleep(REFRESH_SECONDS)
-            live.update(_view(_status(invocation, client), is_verbose=is_verbose), refresh=True)
 
 
 def _status(invocation: Invocation, client: Client) -> StatusReply:
@@ -80,8 +72,3 @@ def _status(invocation: Invocation, client: Client) -> StatusReply:
         raise DaemonNotRunning(silence, hint="memoryctl logs, then memoryctl service restart") from exc
     status["agents"] = invocation.chosen_agents(status)
     return status
-
-
-def _view(status: StatusReply, *, is_verbose: bool) -> RenderableType:
-    now = datetime.now(UTC)
-    return whole_view(status, now) if is_verbose else screen_view(status, now)

@@ -1,18 +1,16 @@
 """The status on one screen: a headline, a line with a mark for each part of the daemon and its agents, next steps."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import IntEnum
 from typing import Final
 
-from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from memoryd.cli.memory.status_rows import time_since
+from memoryd.cli.memory.status_rows import Level, StatusRow, details, joined, level_of, row, time_since
 from memoryd.cli.terminal import ago, count, duration, harmless_line, percent, size
-from memoryd.replies.daemon import ConfigReply, ProcessReply
+from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.status import AgentStatus, StatusReply
 
 NEXT: Final = {
@@ -32,64 +30,32 @@ TOLD_BY_NAME: Final = frozenset({"embedder", "reranker", "text model", "qmd", "w
 """Parts with a line of their own, which tells what is wrong with them, too."""
 
 
-class Level(IntEnum):
-    """How a part does, the worse the higher."""
-
-    OFF = 0
-    """Nobody wants it."""
-    OK = 1
-    NOTE = 2
-    """It works, and its owner should know something."""
-    BUSY = 3
-    """It is on its way: nothing to do but wait."""
-    WRONG = 4
-    """It does less than the configuration asks for."""
-
-    @property
-    def mark(self) -> str:
-        """The word for it: readable without colours, the same on every terminal."""
-        return self.name.lower()
-
-    @property
-    def style(self) -> str:
-        """How the word is coloured where there are colours."""
-        return ("dim", "green", "yellow", "yellow", "bold red")[self]
-
-
-class StatusPart(Struct, frozen=True):
-    """One part of the daemon or of an agent's memory; `next_step` is empty where there is nothing to do."""
-
-    level: Level
-    name: str
-    told: str
-    next_step: str = ""
-
-
 def is_degraded(status: StatusReply) -> bool:
     """Tell whether anything does less than the configuration asks for; what is on its way is not counted."""
     now = datetime.now(UTC)
-    parts = [*daemon_parts(status), *(part for agent in status["agents"] for part in agent_parts(agent, now))]
-    return any(part.level is Level.WRONG for part in parts)
+    rows = [*_daemon_rows(status), *(one for agent in status["agents"] for one in _agent_rows(agent, now))]
+    return any(one.level is Level.WRONG for one in rows)
 
 
-def screen_view(status: StatusReply, now: datetime) -> RenderableType:
-    """Return the screen: of one agent its parts, of several a line for each."""
-    agents = [(agent, list(agent_parts(agent, now))) for agent in status["agents"]]
-    of_daemon = list(daemon_parts(status))
-    level, said = headline(status["version"], [*of_daemon, *(part for _, parts in agents for part in parts)])
+def screen_view(status: StatusReply, now: datetime, *, is_verbose: bool = False) -> RenderableType:
+    """Return the screen: of one agent its parts, of several a line for each; verbose, of each all that is known."""
+    agents = [(agent, list(_agent_rows(agent, now))) for agent in status["agents"]]
+    of_daemon = list(_daemon_rows(status))
+    level, said = _headline(status["version"], [*of_daemon, *(one for _, rows in agents for one in rows)])
+    of_daemon += _connections(status) if is_verbose else ()
     views: list[RenderableType] = [Text(said, style=level.style), Text(), _lines(of_daemon)]
-    if len(agents) == 1:
-        agent, parts = agents[0]
+    for agent, rows in agents if is_verbose or len(agents) == 1 else ():
         title = f"agent {harmless_line(agent['id'])} in {harmless_line(agent['workspace'])}"
-        views += [Text(), Text(title, style="bold", overflow="fold"), _lines(parts)]
-    elif agents:
-        lines = [of_agent_as_one(agent["id"], parts) for agent, parts in agents]
+        views += [Text(), Text(title, style="bold", overflow="fold"), _lines(rows)]
+        views += [Text(), _lines(details(agent, now))] if is_verbose else []
+    if len(agents) > 1 and not is_verbose:
+        lines = [_agent_as_one(agent["id"], rows) for agent, rows in agents]
         views += [Text(), Text(f"{len(agents)} agents", style="bold"), _lines(lines, is_short=True)]
         views += [Text(), Text("memoryctl status --agent ID shows one of them whole", style="dim")]
     return Group(*views)
 
 
-def _lines(parts: Iterable[StatusPart], *, is_short: bool = False) -> Table:
+def _lines(parts: Iterable[StatusRow], *, is_short: bool = False) -> Table:
     parts = list(parts)
     width = max((min(NAME_WIDTH, len(harmless_line(part.name))) for part in parts), default=0)
     table = Table.grid(padding=(0, 1), expand=is_short)
@@ -115,25 +81,13 @@ def _cut(name: str) -> str:
     return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1 - half]}…{name[-half:]}"
 
 
-def joined(*parts: str) -> str:
-    """Join what is not empty."""
-    return " · ".join(part for part in parts if part)
+def _wrong(name: str, *told: str | None) -> StatusRow:
+    return row(Level.WRONG, name, *told, next_step=NEXT.get(name, DOCTOR))
 
 
-def next_step(part: str) -> str:
-    """Return what to do about a part that is wrong."""
-    return NEXT.get(part, DOCTOR)
-
-
-def worst(parts: Iterable[StatusPart]) -> Level:
-    """Return how the worst of them does."""
-    return max((part.level for part in parts), default=Level.OK)
-
-
-def headline(version: str, parts: Iterable[StatusPart]) -> tuple[Level, str]:
+def _headline(version: str, rows: Sequence[StatusRow]) -> tuple[Level, str]:
     """Return how all of it does, in a sentence."""
-    found = list(parts)
-    wrong, busy = (sum(part.level is level for part in found) for level in (Level.WRONG, Level.BUSY))
+    wrong, busy = (sum(one.level is level for one in rows) for level in (Level.WRONG, Level.BUSY))
     if wrong:
         things = "1 thing is" if wrong == 1 else f"{wrong} things are"
         return Level.WRONG, f"memoryd {version} runs, and {things} wrong"
@@ -142,189 +96,162 @@ def headline(version: str, parts: Iterable[StatusPart]) -> tuple[Level, str]:
     return Level.OK, f"memoryd {version} is well"
 
 
-def of_agent_as_one(name: str, parts: Iterable[StatusPart]) -> StatusPart:
-    """Return all parts of an agent as one line: the worst of them, or the first where all is well."""
-    found = list(parts)
-    level = worst(found)
-    shown = [part for part in found if part.level is level] if level >= Level.BUSY else found[:2]
-    more = f"and {len(shown) - 1} more" if level >= Level.BUSY and len(shown) > 1 else ""
-    told = [f"{part.name}: {part.told}" for part in shown[:1]] if level >= Level.BUSY else [it.told for it in shown]
-    return StatusPart(level, name, joined(*told, more), shown[0].next_step if shown else "")
+def _agent_as_one(name: str, rows: Sequence[StatusRow]) -> StatusRow:
+    """Return all parts of an agent as one line: the worst of them, or the first two where all is well."""
+    level = max(one.level for one in rows)
+    if level < Level.BUSY:
+        return row(level, name, *(one.told for one in rows[:2]))
+    shown = [one for one in rows if one.level is level]
+    more = f"and {len(shown) - 1} more" if len(shown) > 1 else ""
+    return row(level, name, f"{shown[0].name}: {shown[0].told}", more)
 
 
-def agent_parts(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
+def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     """Yield what the agent's memory holds, does and lacks."""
     reasons = {one["part"]: f"{one['reason']}, for {time_since(one['since'], now)}" for one in agent["degraded"]}
     yield _index(agent)
     yield _embedding(agent, reasons)
     yield from _models(agent, reasons)
-    yield from _captures(agent)
+    if messages := agent.get("pendingCaptures", 0):
+        yield row(Level.BUSY, "capture", f"{count(messages, 'message')} to look at for memories")
     yield _watcher(agent, reasons, now)
     yield from _sent(agent)
     for part, reason in reasons.items():
         if part not in TOLD_BY_NAME:
-            folder, _, path = part.partition(" ") if part.startswith("root ") else (part, "", "")
-            name = "folder" if path else folder
-            yield StatusPart(Level.WRONG, name, joined(path, reason), next_step(name))
+            path = part.removeprefix("root ") if part.startswith("root ") else ""
+            name = "folder" if path else part
+            yield _wrong(name, path, reason)
     yield from _remarks(agent, now)
 
 
-def _index(agent: AgentStatus) -> StatusPart:
+def _index(agent: AgentStatus) -> StatusRow:
     held = joined(count(agent["files"], "file"), count(agent["chunks"], "chunk"))
+    if agent["pendingFiles"]:
+        left = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
+        return row(Level.BUSY, "index", left, held)
     memories = agent.get("memories")
-    stated = f"{memories['memories']:,} memories" if memories and memories["memories"] else ""
-    if not agent["pendingFiles"]:
-        return StatusPart(Level.OK, "index", joined(held, stated))
-    left = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
-    return StatusPart(Level.BUSY, "index", joined(left, held))
+    return row(
+        Level.OK, "index", held, f"{memories['memories']:,} memories" if memories and memories["memories"] else ""
+    )
 
 
-def _embedding(agent: AgentStatus, reasons: dict[str, str]) -> StatusPart:
+def _embedding(agent: AgentStatus, reasons: Mapping[str, str]) -> StatusRow:
     embedder, passages = agent["embedder"], agent.get("passages", agent["chunks"])
-    model, wait = agent["model"] or "", embedder["progress"]
     if embedder["state"] in ON_THE_WAY:
-        share = f" ({percent(wait['doneBytes'], wait['totalBytes'])})" if wait and wait["totalBytes"] else ""
-        amount = f"{wait['step']} {size(wait['doneBytes'])}{share}" if wait else embedder["reason"] or ""
-        return StatusPart(Level.BUSY, "meaning", joined(embedder["state"], amount, "words answer meanwhile"))
+        amount = embedder["reason"]
+        if wait := embedder["progress"]:
+            share = f" ({percent(wait['doneBytes'], wait['totalBytes'])})" if wait["totalBytes"] else ""
+            amount = f"{wait['step']} {size(wait['doneBytes'])}{share}"
+        return row(Level.BUSY, "meaning", embedder["state"], amount, "words answer meanwhile")
     if "embedder" in reasons:
-        return StatusPart(Level.WRONG, "meaning", reasons["embedder"], next_step("embedder"))
+        return row(Level.WRONG, "meaning", reasons["embedder"], next_step=NEXT["embedder"])
     if embedder["state"] == "off":
-        return StatusPart(Level.OFF, "meaning", joined("words only", embedder["reason"] or ""))
+        return row(Level.OFF, "meaning", "words only", embedder["reason"])
     share = f"{agent['embedded']:,} of {count(passages, 'passage')} ({percent(agent['embedded'], passages)})"
     if agent["pendingEmbeddings"]:
-        return StatusPart(
-            Level.BUSY, "meaning", joined(f"{share}{_time_left(agent.get('embeddingSecondsLeft'))}", model)
-        )
-    return StatusPart(Level.OK, "meaning", joined(share, model))
+        return row(Level.BUSY, "meaning", share + _time_left(agent.get("embeddingSecondsLeft")), agent["model"])
+    return row(Level.OK, "meaning", share, agent["model"])
 
 
 def _time_left(seconds: float | None) -> str:
     return f", about {duration(max(1, seconds))} left" if seconds else ""
 
 
-def _models(agent: AgentStatus, reasons: dict[str, str]) -> Iterator[StatusPart]:
+def _models(agent: AgentStatus, reasons: Mapping[str, str]) -> Iterator[StatusRow]:
     for name, part in (("reranker", agent.get("reranker")), ("text model", agent.get("llm"))):
         if part is not None:
-            is_coming = part["state"] in ON_THE_WAY
-            level = Level.BUSY if is_coming else Level.WRONG if name in reasons else Level.OK
-            told = joined(str(part["model"]), part["state"], "" if level is Level.OK else part["reason"] or "")
-            yield StatusPart(level, name, told, next_step(name) if level is Level.WRONG else "")
+            told = (str(part["model"]), part["state"])
+            if part["state"] in ON_THE_WAY:
+                yield row(Level.BUSY, name, *told, part["reason"])
+            else:
+                yield _wrong(name, *told, part["reason"]) if name in reasons else row(Level.OK, name, *told)
     qmd = agent.get("qmd")
     if qmd is not None and "qmd" in reasons:
-        yield StatusPart(Level.WRONG, "qmd", reasons["qmd"], qmd["hint"] or next_step("qmd"))
+        yield row(Level.WRONG, "qmd", reasons["qmd"], next_step=qmd["hint"] or DOCTOR)
     elif qmd is not None:
-        yield StatusPart(Level.OK, "qmd", joined(qmd["version"] or "", qmd["searchMode"], qmd["server"]))
+        yield row(Level.OK, "qmd", qmd["version"], qmd["searchMode"], qmd["server"])
 
 
-def _captures(agent: AgentStatus) -> Iterator[StatusPart]:
-    messages = agent.get("pendingCaptures", 0)
-    if messages:
-        yield StatusPart(Level.BUSY, "capture", f"{count(messages, 'message')} to look at for memories")
-
-
-def _watcher(agent: AgentStatus, reasons: dict[str, str], now: datetime) -> StatusPart:
+def _watcher(agent: AgentStatus, reasons: Mapping[str, str], now: datetime) -> StatusRow:
     watcher = agent["watcher"]
-    looked = f"looked {ago(agent['lastScanAt'], now)}"
-    why = reasons.get("watcher") or watcher.get("reason") or ""
-    level = Level.OK if watcher["ok"] else Level.WRONG if "watcher" in reasons else Level.NOTE
-    return StatusPart(level, "watcher", joined(watcher["mode"], looked, why), next_step("watcher") if level > 2 else "")
+    told = (watcher["mode"], f"looked {ago(agent['lastScanAt'], now)}", reasons.get("watcher") or watcher.get("reason"))
+    is_wrong = not watcher["ok"] and "watcher" in reasons
+    return _wrong("watcher", *told) if is_wrong else row(level_of(not watcher["ok"]), "watcher", *told)
 
 
-def _sent(agent: AgentStatus) -> Iterator[StatusPart]:
+def _sent(agent: AgentStatus) -> Iterator[StatusRow]:
     """Say what leaves the machine."""
     embedding, llm = agent.get("embedding"), agent.get("llm")
     remote = embedding["remote"] if embedding else None
     if remote is not None:
         verb = "sends to" if remote["outstanding"] is not None else "would send to"
         sent = f"about {count(remote['sentToday'], 'token')} today"
-        yield StatusPart(Level.NOTE, verb, joined(remote["destination"], remote["model"], sent))
+        yield row(Level.NOTE, verb, remote["destination"], remote["model"], sent)
     if llm is not None and llm["destination"] is not None:
-        yield StatusPart(Level.NOTE, "sends to", joined(llm["destination"], "memory text"))
+        yield row(Level.NOTE, "sends to", llm["destination"], "memory text")
 
 
-def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusPart]:
-    """Say what is left out or odd; details are told with the rest."""
-    removal, outside = agent.get("massRemoval"), agent.get("outside")
-    if removal:
+def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
+    """Say what is left out or odd; `--verbose` names each."""
+    if removal := agent.get("massRemoval"):
         gone = f"{count(removal['files'], 'note')} went at once, {ago(removal['at'], now)}"
-        yield StatusPart(Level.NOTE, "deleted", gone)
+        yield row(Level.NOTE, "deleted", gone)
     if agent["skippedCount"]:
-        first = agent["skipped"][0] if agent["skipped"] else None
-        shown = f"{first['path']}: {first['reason']}" if first else ""
-        yield StatusPart(Level.NOTE, "skipped", joined(count(agent["skippedCount"], "file"), shown))
+        shown = next((f"{first['path']}: {first['reason']}" for first in agent["skipped"]), "")
+        yield row(Level.NOTE, "skipped", count(agent["skippedCount"], "file"), shown)
     if flagged := agent.get("flagged"):
-        yield StatusPart(
-            Level.NOTE, "odd", joined(count(len(flagged), "note"), flagged[0]["path"], flagged[0]["flags"])
-        )
-    if outside:
-        more = "more than " if outside["more"] else ""
-        yield StatusPart(
-            Level.NOTE,
-            "not indexed",
-            f"{more}{count(outside['files'], 'Markdown file')} in other places",
-            outside["hint"],
-        )
+        yield row(Level.NOTE, "odd", count(len(flagged), "note"), flagged[0]["path"], flagged[0]["flags"])
+    if outside := agent.get("outside"):
+        found = f"{'more than ' if outside['more'] else ''}{count(outside['files'], 'Markdown file')} in other places"
+        yield row(Level.NOTE, "not indexed", found, next_step=outside["hint"])
 
 
-def daemon_parts(status: StatusReply) -> Iterator[StatusPart]:
+def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
     """Yield the process and its sockets, and what is wrong with them."""
-    pid, up = f"pid {status['pid']}", f"up {duration(status['uptimeSeconds'])}"
-    yield StatusPart(Level.OK, "memoryd", joined(pid, up, status["socket"]))
-    yield StatusPart(Level.OK, "memory", _memory(status))
-    yield StatusPart(Level.OK, "disk", _disk(status["agents"]))
-    yield from _load(status.get("daemon"))
-    yield from _stalled(status)
-    yield from _sockets(status)
-    yield from _config(status["config"])
-    yield from _log(status.get("daemon"))
-
-
-def _config(config: ConfigReply) -> Iterator[StatusPart]:
-    yield StatusPart(Level.OK, "config", config["source"] or "defaults, there is no file: memoryctl init writes one")
-    for problem in config.get("problems", []):
-        told = f"what was changed is not in effect: {problem}"
-        yield StatusPart(Level.WRONG, "config", told, "memoryctl config check, then memoryctl reload")
-    if keys := config.get("needsRestart"):
-        told = f"{', '.join(keys)} take effect with the next start"
-        yield StatusPart(Level.NOTE, "config", told, "memoryctl service restart")
-    for notice in config["notices"]:
-        yield StatusPart(Level.NOTE, "config", notice)
-
-
-def _load(process: ProcessReply | None) -> Iterator[StatusPart]:
+    process = status.get("daemon")
+    up = f"up {duration(status['uptimeSeconds'])}"
+    yield row(Level.OK, "memoryd", f"pid {status['pid']}", up, status["socket"])
+    yield row(Level.OK, "memory", _memory(status))
+    yield row(Level.OK, "disk", _disk(status["agents"]))
     load = process.get("load") if process else None
     if load and load["refusedRequests"]:
         refused = f"{load['refusedRequests']:,} refused since the start, as {load['maxRequests']} were at work"
-        yield StatusPart(Level.NOTE, "requests", refused, "ask less at once, or raise limits.maxRequests")
-
-
-def _log(process: ProcessReply | None) -> Iterator[StatusPart]:
-    found = process.get("log") if process else None
-    if found is None:
-        return
-    kept = f"{size(found['bytes'])} of {size(found['maxBytes'])}" if found["maxBytes"] else ""
-    left_out = f"{found['leftOut']:,} repeated events left out" if found["leftOut"] else ""
-    told = joined(found["path"] or found["destination"], kept, left_out, found["reason"] or "")
-    yield StatusPart(Level.NOTE if found["reason"] else Level.OK, "log", told)
-
-
-def _sockets(status: StatusReply) -> Iterator[StatusPart]:
+        yield row(Level.NOTE, "requests", refused, next_step="ask less at once, or raise limits.maxRequests")
+    for beat in process["heartbeats"] if process else []:
+        if beat["state"] == "stalled":
+            silent = f"{beat['name']} has been silent for {duration(beat['ageSeconds'])}; the daemon is restarted"
+            yield row(Level.WRONG, "heartbeat", silent, next_step="memoryctl logs")
     for lost in status.get("unreachable", []):
-        yield StatusPart(Level.WRONG, "socket", f"{lost['socket']}: {lost['reason']}", next_step("socket"))
-    port = status.get("http")
-    if port:
-        level = Level.WRONG if port["reason"] else Level.OK
-        state = "" if port["open"] else "not open"
-        told = joined(port["address"], state, port["reason"] or "", f"token in {port['tokenFile']}")
-        yield StatusPart(level, "http", told, next_step("loopback port") if port["reason"] else "")
+        yield _wrong("socket", f"{lost['socket']}: {lost['reason']}")
+    if port := status.get("http"):
+        told = (port["address"], "" if port["open"] else "not open", port["reason"], f"token in {port['tokenFile']}")
+        level, advice = (Level.WRONG, NEXT["loopback port"]) if port["reason"] else (Level.OK, "")
+        yield row(level, "http", *told, next_step=advice)
+    yield from _config(status["config"])
+    if found := process.get("log") if process else None:
+        kept = f"{size(found['bytes'])} of {size(found['maxBytes'])}" if found["maxBytes"] else ""
+        left_out = f"{found['leftOut']:,} repeated events left out" if found["leftOut"] else ""
+        where = found["path"] or found["destination"]
+        yield row(level_of(found["reason"]), "log", where, kept, left_out, found["reason"])
 
 
-def _stalled(status: StatusReply) -> Iterator[StatusPart]:
-    process = status.get("daemon")
-    for one in process["heartbeats"] if process else []:
-        if one["state"] == "stalled":
-            told = f"{one['name']} has been silent for {duration(one['ageSeconds'])}; the daemon is restarted"
-            yield StatusPart(Level.WRONG, "heartbeat", told, "memoryctl logs")
+def _config(config: ConfigReply) -> Iterator[StatusRow]:
+    yield row(Level.OK, "config", config["source"] or "defaults, there is no file: memoryctl init writes one")
+    for problem in config.get("problems", []):
+        told = f"what was changed is not in effect: {problem}"
+        yield row(Level.WRONG, "config", told, next_step="memoryctl config check, then memoryctl reload")
+    if keys := config.get("needsRestart"):
+        told = f"{', '.join(keys)} take effect with the next start"
+        yield row(Level.NOTE, "config", told, next_step="memoryctl service restart")
+    for notice in config["notices"]:
+        yield row(Level.NOTE, "config", notice)
+
+
+def _connections(status: StatusReply) -> Iterator[StatusRow]:
+    if connections := status.get("connections"):
+        refused = [f"{count(number, 'time')}: {why}" for why, number in connections["refused"].items()]
+        told = (f"{connections['open']} open", f"refused {'; '.join(refused)}" if refused else "")
+        yield row(level_of(refused), "connections", *told)
 
 
 def _memory(status: StatusReply) -> str:

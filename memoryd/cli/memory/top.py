@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from memoryd.cli.bars import console
+from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import HELP, Invocation, Number, shared
 from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, percent, size
 from memoryd.client import Client
@@ -88,19 +88,34 @@ class TopFigures(TypedDict):
     caches: list[CacheRow]
 
 
+LabelValues = tuple[str, ...]
+
+
 class TopLook(Struct, frozen=True):
     """The metrics at one moment (monotonic clock): values by name and labels, in the order of the text."""
 
     at: float
-    values: Mapping[str, Mapping[tuple[str, ...], float]]
+    values: Mapping[str, Mapping[LabelValues, float]]
 
-    def of(self, name: str) -> Mapping[tuple[str, ...], float]:
+    def of(self, name: str) -> Mapping[LabelValues, float]:
         """Return the values of a metric by labels."""
         return self.values.get(f"memoryd_{name}", {})
+
+    def number(self, name: str, labels: LabelValues) -> int:
+        """Return one value of a metric, 0 without one."""
+        return int(self.of(name).get(labels, 0))
 
     def sum(self, name: str) -> float:
         """Return the values of a metric added up."""
         return sum(self.of(name).values())
+
+    def since(self, before: "TopLook", name: str) -> dict[LabelValues, float]:
+        """Return by how much counters grew; one that is smaller than before began anew."""
+        known = before.of(name)
+        return {
+            labels: value - last if value >= (last := known.get(labels, 0.0)) else value
+            for labels, value in self.of(name).items()
+        }
 
 
 @click.command("top", context_settings=HELP)
@@ -159,10 +174,7 @@ def _print_figures(invocation: Invocation, figures: TopFigures) -> None:
     if invocation.is_json:
         click.echo(encoded(figures, indent=None))
     else:
-        screen = console()
-        with screen.capture() as captured:
-            screen.print(top_view(figures))
-        click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+        print_view(top_view(figures))
 
 
 def _show_live(client: Client, first: TopLook, seconds: float) -> None:
@@ -211,7 +223,7 @@ def _has_left(seconds: float) -> bool:
 
 def look_of(text: str, at: float) -> TopLook:
     """Return what a text of metrics says; raises ValueError if it is none."""
-    values: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
+    values: defaultdict[str, dict[LabelValues, float]] = defaultdict(dict)
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             # the order of labels in the text means nothing
@@ -222,94 +234,72 @@ def look_of(text: str, at: float) -> TopLook:
 
 def figures_between(before: TopLook, after: TopLook) -> TopFigures:
     """Return what happened between two looks; after a restart, what happened since that."""
-    has_restarted = after.sum("uptime_seconds") < before.sum("uptime_seconds")
-    seconds = after.sum("uptime_seconds") if has_restarted else after.at - before.at
-    between = _Between({} if has_restarted else before.values, after, max(seconds, 0.001))
-    codes = between.gained("requests_total")
+    uptime, seconds = after.sum("uptime_seconds"), after.at - before.at
+    has_restarted = uptime < before.sum("uptime_seconds")
+    if has_restarted:
+        before, seconds = TopLook(before.at, {}), uptime
+    seconds = max(seconds, 0.001)
+    codes = after.since(before, "requests_total")
+    spent = after.since(before, "process_cpu_seconds_total")
+    is_known = before.of("process_cpu_seconds_total").keys()
+    hits, misses = (after.since(before, f"cache_{what}_total") for what in ("hits", "misses"))
     return TopFigures(
         seconds=round(seconds, 3),
-        uptimeSeconds=after.sum("uptime_seconds"),
+        uptimeSeconds=uptime,
         restarted=has_restarted,
-        requestsPerSecond=_rounded(sum(codes.values()) / between.seconds),
-        failedPerSecond=_rounded(sum(n for labels, n in codes.items() if labels[2] == "5xx") / between.seconds),
+        requestsPerSecond=_rounded(sum(codes.values()) / seconds),
+        failedPerSecond=_rounded(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
         inFlight=int(after.sum("requests_in_flight")),
         connections=int(after.sum("connections_open")),
         degraded=int(after.sum("degraded_parts")),
-        routes=list(between.timed("request_duration_seconds")),
-        arms=list(between.timed("arm_duration_seconds")),
-        queues=list(_queues(after)),
-        processes=list(between.processes()),
-        caches=list(between.caches()),
+        routes=_timed_rows(after.since(before, "request_duration_seconds_bucket"), seconds),
+        arms=_timed_rows(after.since(before, "arm_duration_seconds_bucket"), seconds),
+        queues=[
+            QueueRow(
+                agent=labels[0],
+                pendingFiles=after.number("pending_files", labels),
+                pendingEmbeddings=after.number("pending_embeddings", labels),
+                pendingCaptures=after.number("pending_captures", labels),
+            )
+            for labels in after.of("pending_files")
+        ],
+        processes=[
+            ProcessRow(
+                process=labels[0],
+                agent=labels[1],
+                cpuPercent=_rounded(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
+                rssBytes=int(rss),
+                threads=after.number("process_threads", labels),
+                files=after.number("process_open_fds", labels),
+            )
+            for labels, rss in after.of("process_resident_memory_bytes").items()
+        ],
+        caches=[
+            CacheRow(
+                cache=labels[0],
+                hits=int(found),
+                misses=int(misses.get(labels, 0)),
+                bytes=after.number("cache_bytes", labels),
+            )
+            for labels, found in hits.items()
+        ],
     )
 
 
-def _queues(after: TopLook) -> Iterator[QueueRow]:
-    embeddings, captures = after.of("pending_embeddings"), after.of("pending_captures")
-    for labels, files in after.of("pending_files").items():
-        yield QueueRow(
-            agent=labels[0],
-            pendingFiles=int(files),
-            pendingEmbeddings=int(embeddings.get(labels, 0)),
-            pendingCaptures=int(captures.get(labels, 0)),
-        )
+def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[TimedRow]:
+    """Return what was done by kind, the most frequent first; the last label of a bucket is its bound."""
+    spread: defaultdict[LabelValues, dict[str, float]] = defaultdict(dict)
+    for (*labels, bound), number in buckets.items():
+        spread[tuple(labels)][bound] = number
+    rows = [_timed_row(labels, so_far, seconds) for labels, so_far in spread.items() if so_far.get("+Inf")]
+    return sorted(rows, key=lambda row: (-row["perSecond"], row["name"]))
 
 
-class _Between(Struct, frozen=True):
-    before: Mapping[str, Mapping[tuple[str, ...], float]]
-    after: TopLook
-    seconds: float
-
-    def gained(self, name: str) -> dict[tuple[str, ...], float]:
-        """Return by how much counters grew; one that is smaller than before began anew."""
-        known = self.before.get(f"memoryd_{name}", {})
-        found = {}
-        for labels, value in self.after.of(name).items():
-            last = known.get(labels, 0.0)
-            found[labels] = value - last if value >= last else value
-        return found
-
-    def timed(self, name: str) -> Iterator[TimedRow]:
-        """Yield what was done by kind, the most frequent first."""
-        spread: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
-        for (*labels, bound), number in self.gained(f"{name}_bucket").items():
-            spread[tuple(labels)][bound] = number
-        rows = [self._row(labels, counts) for labels, counts in spread.items() if counts.get("+Inf")]
-        yield from sorted(rows, key=lambda row: (-row["perSecond"], row["name"]))
-
-    def _row(self, labels: tuple[str, ...], so_far: Mapping[str, float]) -> TimedRow:
-        told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
-        counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
-        half, most = quantile(counts, 0.5), quantile(counts, 0.95)
-        return TimedRow(
-            name=" ".join(labels),
-            perSecond=_rounded(told[-1] / self.seconds),
-            p50Ms=None if half is None else _rounded(half * 1000),
-            p95Ms=None if most is None else _rounded(most * 1000),
-        )
-
-    def processes(self) -> Iterator[ProcessRow]:
-        """Yield what each process takes."""
-        known, spent = (
-            self.before.get("memoryd_process_cpu_seconds_total", {}),
-            self.gained("process_cpu_seconds_total"),
-        )
-        threads, files = self.after.of("process_threads"), self.after.of("process_open_fds")
-        for labels, rss in self.after.of("process_resident_memory_bytes").items():
-            yield ProcessRow(
-                process=labels[0],
-                agent=labels[1],
-                cpuPercent=_rounded(100 * spent.get(labels, 0) / self.seconds) if labels in known else None,
-                rssBytes=int(rss),
-                threads=int(threads.get(labels, 0)),
-                files=int(files.get(labels, 0)),
-            )
-
-    def caches(self) -> Iterator[CacheRow]:
-        """Yield how caches did."""
-        hits, misses = self.gained("cache_hits_total"), self.gained("cache_misses_total")
-        for labels, found in hits.items():
-            octets = self.after.of("cache_bytes").get(labels, 0)
-            yield CacheRow(cache=labels[0], hits=int(found), misses=int(misses.get(labels, 0)), bytes=int(octets))
+def _timed_row(labels: LabelValues, so_far: Mapping[str, float], seconds: float) -> TimedRow:
+    told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
+    counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
+    p50, p95 = (None if at is None else _rounded(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
+    return TimedRow(name=" ".join(labels), perSecond=_rounded(told[-1] / seconds), p50Ms=p50, p95Ms=p95)
 
 
 def _rounded(value: float) -> float:
@@ -319,18 +309,39 @@ def _rounded(value: float) -> float:
 def top_view(figures: TopFigures) -> RenderableType:
     """Return the screen."""
     views: list[RenderableType] = [_headline(figures)]
-    if figures["routes"]:
-        views += [Text(), _timed("requests", figures["routes"][:ROUTES_SHOWN])]
-    if figures["arms"]:
-        views += [Text(), _timed("arms", figures["arms"])]
-    waiting = [row for row in figures["queues"] if any(isinstance(it, int) and it for it in row.values())]
-    rows = [
+    for name, rows in (("requests", figures["routes"][:ROUTES_SHOWN]), ("arms", figures["arms"])):
+        if rows:
+            cells = [(row["name"], f"{row['perSecond']:g}", _ms(row["p50Ms"]), _ms(row["p95Ms"])) for row in rows]
+            views += [Text(), _table((name, "/s", "p50", "p95"), cells)]
+    waiting = [
         (row["agent"], f"{row['pendingFiles']:,}", f"{row['pendingEmbeddings']:,}", f"{row['pendingCaptures']:,}")
-        for row in waiting
+        for row in figures["queues"]
+        if row["pendingFiles"] or row["pendingEmbeddings"] or row["pendingCaptures"]
     ]
-    idle = "" if rows else f"nothing waits for {count(len(figures['queues']), 'agent')}"
-    views += [Text(), Text(idle, style="dim") if idle else _table(("queues", "files", "vectors", "messages"), rows)]
-    views += [Text(), _processes(figures), Text(), _caches(figures)]
+    idle = Text(f"nothing waits for {count(len(figures['queues']), 'agent')}", style="dim")
+    views += [Text(), _table(("queues", "files", "vectors", "messages"), waiting) if waiting else idle]
+    processes = [
+        (
+            f"{row['process']} {row['agent']}".strip(),
+            "" if row["cpuPercent"] is None else f"{row['cpuPercent']:.1f} %",
+            size(row["rssBytes"]),
+            str(row["threads"]),
+            str(row["files"]),
+        )
+        for row in figures["processes"]
+    ]
+    caches = [
+        (
+            row["cache"],
+            f"{row['hits']:,}",
+            f"{row['misses']:,}",
+            percent(row["hits"], wanted) if (wanted := row["hits"] + row["misses"]) else "",
+            size(row["bytes"]),
+        )
+        for row in figures["caches"]
+    ]
+    views += [Text(), _table(("processes", "cpu", "memory", "threads", "files"), processes)]
+    views += [Text(), _table(("caches", "hits", "misses", "share", "bytes"), caches)]
     return Group(*views)
 
 
@@ -346,34 +357,6 @@ def _headline(figures: TopFigures) -> Text:
     ]
     is_bad = bool(figures["failedPerSecond"] or figures["degraded"])
     return Text("memoryd " + " · ".join(filter(None, parts)), style="yellow" if is_bad else "green")
-
-
-def _timed(name: str, rows: Iterable[TimedRow]) -> Table:
-    cells = [(row["name"], f"{row['perSecond']:g}", _ms(row["p50Ms"]), _ms(row["p95Ms"])) for row in rows]
-    return _table((name, "/s", "p50", "p95"), cells)
-
-
-def _processes(figures: TopFigures) -> Table:
-    rows = [
-        (
-            f"{row['process']} {row['agent']}".strip(),
-            "" if row["cpuPercent"] is None else f"{row['cpuPercent']:.1f} %",
-            size(row["rssBytes"]),
-            str(row["threads"]),
-            str(row["files"]),
-        )
-        for row in figures["processes"]
-    ]
-    return _table(("processes", "cpu", "memory", "threads", "files"), rows)
-
-
-def _caches(figures: TopFigures) -> Table:
-    rows = []
-    for row in figures["caches"]:
-        wanted = row["hits"] + row["misses"]
-        share = percent(row["hits"], wanted) if wanted else ""
-        rows.append((row["cache"], f"{row['hits']:,}", f"{row['misses']:,}", share, size(row["bytes"])))
-    return _table(("caches", "hits", "misses", "share", "bytes"), rows)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

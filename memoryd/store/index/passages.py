@@ -47,11 +47,11 @@ class PassageRow(NamedTuple):
 class Counts(Struct, frozen=True):
     """How much the index holds."""
 
-    files: int
-    chunks: int
-    passages: int
-    vectors: int
-    bytes: int
+    files: int = 0
+    chunks: int = 0
+    passages: int = 0
+    vectors: int = 0
+    bytes: int = 0
 
 
 _SELECT_CHUNKS = """

@@ -212,11 +212,6 @@ def copy_ledger(source: Path, target: Path) -> None:
         os.fsync(file.fileno())
 
 
-def empty_ledger() -> bytes:
-    """Return the file of a ledger with nothing in it."""
-    return new_database(LEDGER, page_bytes=PAGE_BYTES)
-
-
 def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
     """Look at a ledger that nobody has open, all of it, and write nothing into it.
 

@@ -12,11 +12,10 @@ from memoryd.agents.status.states import (
     EmbeddingState,
     IndexState,
     LedgerState,
-    WantedParts,
     WatcherState,
-    wanted_parts,
 )
 from memoryd.agents.status.status import NEW_PARTS_SECONDS, Degradations, Shortfall, shortfalls
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
@@ -35,10 +34,10 @@ NOW = datetime(2026, 11, 18, tzinfo=UTC)
 OUT = Fallback("qmd", "it hangs", NOW)
 
 
-def wanted(**search: object) -> WantedParts:
+def wanted(**search: object) -> MemorySearchSection:
     """What the default agent is asked for with these settings of memorySearch."""
     config = Config.model_validate({"agents": {"defaults": {"memorySearch": search}}})
-    return wanted_parts(config.resolved_agents()[0].memory_search)
+    return config.resolved_agents()[0].memory_search
 
 
 def healthy() -> AgentState:
@@ -48,7 +47,7 @@ def healthy() -> AgentState:
         workspace=Path("workspace"),
         has_workspace=True,
         leads_elsewhere=False,
-        wanted=wanted(),
+        settings=wanted(),
         index=IndexState(
             path=Path("index.sqlite"),
             sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
@@ -134,11 +133,11 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "a network disk": (of_index(watcher=WatcherState("scan", True, "other machines write to it")), []),
     "an extension that is missing": (of_index(vector_trouble="no file"), [Shortfall("sqlite-vec", "no file")]),
     "an extension that nobody wants": (
-        replace(of_index(vector_trouble="off"), wanted=wanted(store={"vector": {"enabled": False}})),
+        replace(of_index(vector_trouble="off"), settings=wanted(store={"vector": {"enabled": False}})),
         [],
     ),
     "pictures that nobody embeds": (
-        replace(healthy(), wanted=wanted(multimodal={"enabled": True})),
+        replace(healthy(), settings=wanted(multimodal={"enabled": True})),
         [
             Shortfall(
                 "multimodal",

@@ -4,12 +4,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from memoryd.agents.status.figures import Figures, Holdings
+from memoryd.agents.status.figures import SKIPPED_SHOWN, Figures, skipped_replies
 from memoryd.agents.status.states import AgentState
-from memoryd.agents.status.status import SKIPPED_SHOWN, MemoryStatus
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
+from memoryd.store.index.passages import Counts
 from memoryd.store.ledger.conversations import HeldCount
 from memoryd.store.ledger.ledger import LedgerCount
 from tests.fakes import FakeEmbedder
@@ -20,7 +21,7 @@ def skipped(path: str, reason: str) -> SkippedFile:
     return SkippedFile(RelativePath(path), reason)
 
 
-FIGURES = Figures(held=Holdings(passages=10), lacking=3, unseen=(skipped("a.png", "too large"),))
+FIGURES = Figures(held=Counts(passages=10), lacking=3, unseen=(skipped("a.png", "too large"),))
 
 
 def identity() -> EmbedderIdentity:
@@ -52,10 +53,10 @@ def test_who_embeds_is_none_without_an_embedder() -> None:
 
 def test_first_skipped_files_are_shown_and_all_are_counted() -> None:
     few = status(of_sync(skipped=(skipped("b.md", "no text"),)))
-    assert [one.path for one in few.skipped] == ["b.md", "a.png"]
+    assert [one["path"] for one in skipped_replies(few.all_skipped)] == ["b.md", "a.png"]
     many = status(of_sync(skipped=tuple(skipped(f"{number}.md", "no text") for number in range(SKIPPED_SHOWN))))
-    assert len(many.skipped) == SKIPPED_SHOWN
-    assert many.skipped_count == SKIPPED_SHOWN + 1
+    assert len(skipped_replies(many.all_skipped)) == SKIPPED_SHOWN
+    assert len(many.all_skipped) == SKIPPED_SHOWN + 1
 
 
 def test_folder_that_need_not_be_there_is_not_told_while_it_is_not() -> None:
