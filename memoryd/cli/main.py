@@ -157,6 +157,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _report(MemorydError(exc.format_message()), invocation)
     except MemorydError as exc:
         return _report(exc, invocation)
+    finally:
+        invocation.close()
     return int(code or Exit.DONE)
 
 

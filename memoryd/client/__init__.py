@@ -11,7 +11,7 @@ DeadlineExceeded (no reply within the time-out), NotNow, RequestError with its s
 for a fault of the daemon's own. One Client serves one thread. Only the standard library is imported.
 """
 
-from memoryd.client.calls import Client, MemoryFilter, RecallBounds, SearchBounds, StatementOptions
+from memoryd.client.calls import ChangeBounds, Client, MemoryBounds, RecallBounds, SearchBounds, StatementOptions
 from memoryd.client.connection import Asker
 
-__all__ = ["Asker", "Client", "MemoryFilter", "RecallBounds", "SearchBounds", "StatementOptions"]
+__all__ = ["Asker", "ChangeBounds", "Client", "MemoryBounds", "RecallBounds", "SearchBounds", "StatementOptions"]

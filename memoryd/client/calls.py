@@ -7,7 +7,7 @@ not sent twice: where the connection breaks before the reply, NotNow is raised, 
 
 import os
 from collections.abc import Generator, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import quote
 
 from memoryd.client.connection import Asker, quoted, target
@@ -99,7 +99,7 @@ class RecallBounds(Asker, total=False):
     deadline_ms: int | None
 
 
-class MemoryFilter(Asker, total=False):
+class MemoryBounds(Asker, total=False):
     """Which memories are listed."""
 
     scope: str | None
@@ -111,6 +111,17 @@ class MemoryFilter(Asker, total=False):
     """Words that all stand in them."""
     limit: int | None
     offset: int | None
+
+
+class ChangeBounds(TypedDict, total=False):
+    """Which changes are listed."""
+
+    since: str | None
+    by: str | None
+    path: str | None
+    run: str | None
+    limit: int | None
+    agent: str | None
 
 
 class StatementOptions(Asker, total=False):
@@ -243,20 +254,9 @@ class Client(ConversationCalls):
         """Compute all confidences anew from lines and ledger, and compare them, bit for bit."""
         return self._send(OpinionReplayReply, "/opinions/replay", {}, who)
 
-    def changes(
-        self,
-        *,
-        since: str | None = None,
-        by: str | None = None,
-        path: str | None = None,
-        run: str | None = None,
-        limit: int | None = None,
-        lines: bool = True,
-        agent: str | None = None,
-    ) -> ChangesReply:
+    def changes(self, *, lines: bool = True, **filters: Unpack[ChangeBounds]) -> ChangesReply:
         """List what was written into the workspace, the newest first; without `lines` no text of a note is told."""
-        asked = {"since": since, "by": by, "path": path, "run": run, "limit": limit, "agent": agent}
-        return self._fetch(ChangesReply, "/changes", {**asked, "lines": None if lines else False})
+        return self._fetch(ChangesReply, "/changes", {**filters, "lines": None if lines else False})
 
     def undo(
         self, change: int | None = None, *, run: str | None = None, dry_run: bool = False, agent: str | None = None
@@ -306,7 +306,7 @@ class Client(ConversationCalls):
         """Have the `newer`, the `older` or `both` of two memories hold; raises NotFound, InvalidRequest, Denied."""
         return self._send(SettledReply, f"/disagreements/{quoted(name)}", {"keep": keep, "agent": agent})
 
-    def memories(self, **filters: Unpack[MemoryFilter]) -> MemoryListReply:
+    def memories(self, **filters: Unpack[MemoryBounds]) -> MemoryListReply:
         """List memories, the newest first."""
         return self._fetch(MemoryListReply, "/memories", {}, filters)
 

@@ -3,11 +3,13 @@
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Unpack
 
 import click
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import count, harmless_line, styled
+from memoryd.client import ChangeBounds
 from memoryd.domain.citations import is_conversation
 from memoryd.replies.changes import ChangeReply, ChangesReply, WrittenSessionReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
@@ -17,35 +19,25 @@ SHOWN_LINES = 3
 """Of each change, those that came and those that went."""
 
 
-@click.command("changes", context_settings=HELP)
+@click.command("changes")
 @click.option("--since", metavar="DATE", help="Only those of this date or later: 2026-11-18, or 7d for as long ago.")
 @click.option("--by", metavar="WRITER", help="Only those by retain, core, reflect, …, by agent or agent:ID; or qa.")
 @click.option("--path", metavar="FILE", help="Only those of this file.")
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
 @click.option("--lines", is_flag=True, help="Also show the lines that went and came; else no text of a note is told.")
-@shared
-@click.pass_obj
-def changes_command(
-    invocation: Invocation,
-    since: str | None,
-    by: str | None,
-    path: str | None,
-    run: str | None,
-    limit: int | None,
-    lines: bool,
-) -> Exit:
+@verb
+def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[ChangeBounds]) -> Exit:
     """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
 
     `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` takes out.
     """
-    with invocation.client() as memory:
-        reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, lines=lines, agent=invocation.agent)
+    reply = invocation.memory.changes(lines=lines, **filters)
     is_found = bool(reply["changes"] or reply["sessions"])
     # of one writer or one act, the newest change listed need not be the newest of its file
-    told = _lines(reply, is_whole=not (by or run))
-    invocation.show(reply, told, [*reply["trouble"], *["nothing was written"] * (not is_found)])
-    return Exit.DONE if is_found else Exit.NOTHING_FOUND
+    told = _lines(reply, is_whole=not (filters["by"] or filters["run"]))
+    notes = [*reply["trouble"], *["nothing was written"] * (not is_found)]
+    return invocation.show(reply, told, notes, code=found(is_found))
 
 
 def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
@@ -109,14 +101,11 @@ class _ChangeNumber(click.IntRange):
         return super().convert(value, param, ctx)
 
 
-@click.command("undo", context_settings=HELP)
-@click.argument(
-    "change", cls=Argument, type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change."
-)
+@click.command("undo")
+@argument("change", type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change.")
 @click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
 @click.option("--dry-run", is_flag=True, help="Say only what would be taken back.")
-@shared
-@click.pass_obj
+@verb
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
 
@@ -124,9 +113,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     """
     if (change is None) == (run is None):
         raise click.UsageError("give the number of a change, or --run")
-    with invocation.client() as memory:
-        reply = memory.undo(change, run=run, dry_run=dry_run, agent=invocation.agent)
+    reply = invocation.memory.undo(change, run=run, dry_run=dry_run)
     lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize, taken_back=True))
     again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
-    invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
-    return Exit.DONE
+    return invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])

@@ -4,8 +4,17 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.invocation import HELP, SHORT_ID, Argument, BulletCommand, BulletText, Invocation, shared, undo_notes
-from memoryd.cli.memory.qa import given_text
+from memoryd.cli.invocation import (
+    SHORT_ID,
+    BulletCommand,
+    BulletText,
+    Invocation,
+    given_text,
+    shared,
+    text_argument,
+    undo_notes,
+    verb,
+)
 from memoryd.cli.terminal import harmless, styled
 from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.wire import Exit
@@ -15,53 +24,44 @@ expected_option = click.option(
 )
 
 
-@click.group("core", context_settings=HELP)
+@click.group("core")
 @shared
 def core_command() -> None:
     """Show and edit MEMORY.md, the small file that every session sees."""
 
 
-@core_command.command("show", context_settings=HELP)
-@shared
-@click.pass_obj
+@core_command.command("show")
+@verb
 def show(invocation: Invocation) -> Exit:
     """Show the core file, and SOUL.md beside it, which is never edited."""
-    with invocation.client() as memory:
-        reply = memory.core(agent=invocation.agent)
-    invocation.show(reply, _lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.core()
+    return invocation.show(reply, _lines(reply))
 
 
-@core_command.command("append", cls=BulletCommand, context_settings=HELP)
-@click.argument("text", cls=Argument, type=BulletText(), help="The lines; - reads standard input.")
+@core_command.command("append", cls=BulletCommand)
+@text_argument("text", help="The lines; - reads standard input.")
 @expected_option
-@shared
-@click.pass_obj
+@verb
 def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
     """Add lines at the end."""
-    with invocation.client() as memory:
-        return _told(invocation, memory.core_append(given_text(text), expected=expected, agent=invocation.agent))
+    return _told(invocation, invocation.memory.core_append(given_text(text), expected=expected))
 
 
-@core_command.command("replace", cls=BulletCommand, context_settings=HELP)
-@click.argument("old", cls=Argument, type=BulletText(), help="A text that stands there once.")
-@click.argument(
+@core_command.command("replace", cls=BulletCommand)
+@text_argument("old", help="A text that stands there once.")
+@text_argument(
     "new",
-    cls=Argument,
-    type=BulletText(),
     help="What is to stand in its place; - reads standard input, '' takes it out.",
 )
 @expected_option
-@shared
-@click.pass_obj
+@verb
 def replace(invocation: Invocation, old: str, new: str, expected: str | None) -> Exit:
     """Put a text in the place of another one."""
-    with invocation.client() as memory:
-        return _told(invocation, memory.core_replace(old, given_text(new), expected=expected, agent=invocation.agent))
+    return _told(invocation, invocation.memory.core_replace(old, given_text(new), expected=expected))
 
 
-@core_command.command("insert", cls=BulletCommand, context_settings=HELP)
-@click.argument("text", cls=Argument, type=BulletText(), help="The lines; - reads standard input.")
+@core_command.command("insert", cls=BulletCommand)
+@text_argument("text", help="The lines; - reads standard input.")
 @click.option(
     "--after",
     required=True,
@@ -70,20 +70,16 @@ def replace(invocation: Invocation, old: str, new: str, expected: str | None) ->
     help="A line that stands there once, such as '## People'.",
 )
 @expected_option
-@shared
-@click.pass_obj
+@verb
 def insert(invocation: Invocation, text: str, after: str, expected: str | None) -> Exit:
     """Add lines below a heading or another line."""
-    with invocation.client() as memory:
-        reply = memory.core_insert(given_text(text), after=after, expected=expected, agent=invocation.agent)
-    return _told(invocation, reply)
+    return _told(invocation, invocation.memory.core_insert(given_text(text), after=after, expected=expected))
 
 
 def _told(invocation: Invocation, reply: CoreEditReply) -> Exit:
     told = "written" if reply["changed"] else "nothing to write: it reads so already"
     line = f"{reply['path']}  {told}  {reply['chars']:,} of {reply['maxChars']:,} characters"
-    invocation.show(reply, [line], [*undo_notes([reply["change"]]), *reply["notes"]])
-    return Exit.DONE
+    return invocation.show(reply, [line], [*undo_notes([reply["change"]]), *reply["notes"]])
 
 
 def _lines(reply: CoreReply) -> Iterator[str]:

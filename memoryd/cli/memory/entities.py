@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, limit_option, rest_notes, shared, undo_notes
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, key_option, limit_option, undo_notes, verb
 from memoryd.cli.memory.opinions import opinion_line
-from memoryd.cli.memory.qa import key_option
 from memoryd.cli.terminal import count, harmless, harmless_line, styled
 from memoryd.replies.knowledge import EntityChangeReply, EntityReply, EntityShowReply
 from memoryd.wire import Exit
@@ -14,77 +13,62 @@ from memoryd.wire import Exit
 dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only show what would be written.")
 
 
-@click.group("entities", context_settings=HELP)
+@click.group("entities")
 def entities_command() -> None:
     """Show people, places and things that memories are about; merge their names and split them."""
 
 
-@entities_command.command("list", context_settings=HELP)
+@entities_command.command("list")
 @limit_option
 @key_option
-@shared
-@click.pass_obj
-def listing(invocation: Invocation, limit: int | None, key: str | None) -> Exit:
+@verb
+def listing(invocation: Invocation, limit: int | None) -> Exit:
     """List entities, those with most memories first: name, aliases, how much is known, since when and until when."""
-    with invocation.client() as client:
-        reply = client.entities(limit=limit, session_key=key, agent=invocation.agent)
-    rest = rest_notes(len(reply["entities"]), reply["total"], "entity")
-    invocation.show(reply, map(_line, reply["entities"]), rest)
-    return Exit.DONE if reply["entities"] else Exit.NOTHING_FOUND
+    reply = invocation.memory.entities(limit=limit)
+    return invocation.show_list(reply, map(_line, reply["entities"]), reply["total"], "entity")
 
 
-@entities_command.command("show", context_settings=HELP)
-@click.argument("words", nargs=-1, required=True, cls=Argument, metavar="NAME…", help="Its name, or an alias.")
+@entities_command.command("show")
+@argument("words", nargs=-1, required=True, metavar="NAME…", help="Its name, or an alias.")
 @limit_option
 @key_option
-@shared
-@click.pass_obj
-def show(invocation: Invocation, words: tuple[str, ...], limit: int | None, key: str | None) -> Exit:
+@verb
+def show(invocation: Invocation, words: tuple[str, ...], limit: int | None) -> Exit:
     """Show what is known of an entity: memories, the newest first, opinions, page and aliases."""
-    with invocation.client() as client:
-        reply = client.entity(" ".join(words), limit=limit, session_key=key, agent=invocation.agent)
-    invocation.show(reply, _entity_lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.entity(" ".join(words), limit=limit)
+    return invocation.show(reply, _entity_lines(reply))
 
 
-@entities_command.command("merge", context_settings=HELP)
-@click.argument(
-    "words", nargs=-1, required=True, cls=Argument, metavar="NAME INTO ENTITY", help="As in: merge Pete into Peter."
-)
+@entities_command.command("merge")
+@argument("words", nargs=-1, required=True, metavar="NAME INTO ENTITY", help="As in: merge Pete into Peter.")
 @dry_option
-@shared
-@click.pass_obj
+@verb
 def merge(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
     """Make a name an alias of an entity, in the front matter of its page. No log is rewritten; undo takes it back."""
     names = [word for number, word in enumerate(words) if (number, len(words), word.lower()) != (1, 3, "into")]
     if len(names) != 2:
         raise click.UsageError('which name into which: memoryctl entities merge Pete into Peter; quote "Two Words"')
-    with invocation.client() as client:
-        reply = client.merge_entity(names[0], names[1], dry_run=is_dry, agent=invocation.agent)
+    reply = invocation.memory.merge_entity(names[0], names[1], dry_run=is_dry)
     done = f"{reply['alias']} is an alias of {reply['entity']}"
     return _told(invocation, reply, done, nothing=f"{done} already", is_dry=is_dry)
 
 
-@entities_command.command("split", context_settings=HELP)
-@click.argument("words", nargs=-1, required=True, cls=Argument, metavar="ALIAS…", help="The alias to take out.")
+@entities_command.command("split")
+@argument("words", nargs=-1, required=True, metavar="ALIAS…", help="The alias to take out.")
 @dry_option
-@shared
-@click.pass_obj
+@verb
 def split(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
     """Take an alias out of the page of its entity, so that it is an entity of its own; undo takes it back."""
-    with invocation.client() as client:
-        reply = client.split_entity(" ".join(words), dry_run=is_dry, agent=invocation.agent)
+    reply = invocation.memory.split_entity(" ".join(words), dry_run=is_dry)
     done = f"{reply['alias']} is no alias of {reply['entity']} any more"
     return _told(invocation, reply, done, nothing=done, is_dry=is_dry)
 
 
 def _told(invocation: Invocation, reply: EntityChangeReply, done: str, *, nothing: str, is_dry: bool) -> Exit:
     if is_dry and reply["diff"]:
-        invocation.show(reply, [harmless(reply["diff"]).removesuffix("\n")])
-        return Exit.DONE
+        return invocation.show(reply, [harmless(reply["diff"]).removesuffix("\n")])
     notes = undo_notes([reply["change"]]) if reply["change"] is not None else filter(None, [reply["note"]])
-    invocation.show(reply, [harmless_line(done if reply["diff"] else nothing)], notes)
-    return Exit.DONE
+    return invocation.show(reply, [harmless_line(done if reply["diff"] else nothing)], notes)
 
 
 def _line(one: EntityReply) -> str:

@@ -1,102 +1,118 @@
 """memoryctl forget and verify: take a memory out of everything, after showing what goes; and check a citation."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TypeVar
 
 import click
 
-from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, shared
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, verb
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.replies.changes import ForgetReply, VerifyReply
+from memoryd.replies.conversations import SessionForgetReply
 from memoryd.wire import Exit
 
+Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply)
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
+sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
 
-@click.command("forget", context_settings=HELP)
-@click.argument(
+
+@click.command("forget")
+@argument(
     "words",
     nargs=-1,
     required=True,
-    cls=Argument,
     metavar="ID|CITATION|WORDS…",
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
+@dry_option
 @click.option("--undoable", "is_undoable", is_flag=True, help="Hold the lines for 24 hours, so that `undo` works.")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
-@shared
-@click.pass_obj
+@sure_option
+@verb
 def forget_command(
     invocation: Invocation, words: tuple[str, ...], is_dry: bool, is_undoable: bool, is_sure: bool
 ) -> Exit:
     """Take a memory out of notes, indexes, turns and the ledger, so that nothing learns it again."""
+    forget = partial(invocation.memory.forget, " ".join(words))
+    return forget_if_sure(
+        invocation,
+        lambda: forget(dry_run=True),
+        lambda _plan: forget(undoable=is_undoable),
+        _receipt_lines,
+        is_dry=is_dry,
+        is_sure=is_sure,
+    )
+
+
+def forget_if_sure(
+    invocation: Invocation,
+    plan: Callable[[], Receipt],
+    forget: Callable[[Receipt], Receipt],
+    lines: Callable[[Receipt], Iterator[str]],
+    *,
+    is_dry: bool,
+    is_sure: bool,
+) -> Exit:
+    """Show what would go, ask unless that `is_sure`, and have it go. Raises UsageError where nobody can be asked."""
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
     if not (is_dry or is_sure or can_ask):
         raise click.UsageError("nobody can be asked here: say --yes to forget it, or --dry-run to see what would go")
-    what = " ".join(words)
-    with invocation.client() as client:
-        plan = client.forget(what, dry_run=True, agent=invocation.agent)
-        if is_dry:
-            return _tell(invocation, plan)
-        if not is_sure:
-            _print_receipt(plan)
-            click.confirm("Forget it?", abort=True, err=True)
-        return _tell(invocation, client.forget(what, undoable=is_undoable, agent=invocation.agent))
+    receipt = plan()
+    if not (is_dry or is_sure):
+        click.echo("\n".join(lines(receipt)))
+        click.confirm("Forget it?", abort=True, err=True)
+    if not is_dry:
+        receipt = forget(receipt)
+    return invocation.show(receipt, lines(receipt), code=Exit.ERROR if receipt["unfinished"] else Exit.DONE)
 
 
-def _tell(invocation: Invocation, receipt: ForgetReply) -> Exit:
-    if invocation.is_json:
-        invocation.print_json(receipt)
-    else:
-        _print_receipt(receipt)
-    return Exit.ERROR if receipt["unfinished"] else Exit.DONE
-
-
-def _print_receipt(receipt: ForgetReply) -> None:
+def receipt_lines(what: str, receipt: ForgetReply | SessionForgetReply, parts: Iterable[str]) -> Iterator[str]:
+    """Yield that something is forgotten, or would be, what is not done yet, its parts, and what stays."""
     left = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
+    yield f"{what} {'forgotten' if receipt['forgotten'] else left}"
+    yield from (f"  ! {harmless_line(sentence)}" for sentence in receipt["unfinished"])
+    yield from (f"  {part}" for part in parts)
+    yield "  out of reach:"
+    yield from (f"  - {harmless_line(sentence)}" for sentence in receipt["stays"])
+
+
+def _receipt_lines(receipt: ForgetReply) -> Iterator[str]:
     number = len(receipt["memories"])
     what = count(number, "memory", "memories") if number else count(len(receipt["lines"]), "place")
-    click.echo(f"{what} {'forgotten' if receipt['forgotten'] else left}")
-    for sentence in receipt["unfinished"]:
-        click.echo(f"  ! {harmless_line(sentence)}")
+    return receipt_lines(what, receipt, _parts(receipt))
+
+
+def _parts(receipt: ForgetReply) -> Iterator[str]:
     for memory in receipt["memories"]:
         if memory["content"] is not None:
             scope = f" (for {harmless_line(memory['scope'])})" if memory["scope"] else ""
-            click.echo(f"  {memory['id'][:SHORT_ID]}{scope}  {harmless(memory['content'])}")
-    for line in receipt["lines"]:
-        click.echo(f"  line {harmless_line(line)}")
-    for turn in receipt["turns"]:
-        click.echo(f"  words in {harmless_line(turn)}")
+            yield f"{memory['id'][:SHORT_ID]}{scope}  {harmless(memory['content'])}"
+    yield from (f"line {harmless_line(line)}" for line in receipt["lines"])
+    yield from (f"words in {harmless_line(turn)}" for turn in receipt["turns"])
     for number, noun in (
         (receipt["purgedChanges"], "earlier change that cannot be undone any more"),
         (receipt["purgedProposals"], "proposal that had the text"),
         (receipt["purgedAnswers"], "held answer that had the text"),
     ):
         if number:
-            click.echo(f"  {number:,} × {noun}")
+            yield f"{number:,} × {noun}"
     for change in receipt["changes"]:
-        click.echo(f"  within 24 hours it is taken back by: memoryctl undo {change}")
-    click.echo("  out of reach:")
-    for sentence in receipt["stays"]:
-        click.echo(f"  - {harmless_line(sentence)}")
+        yield f"within 24 hours it is taken back by: memoryctl undo {change}"
 
 
-@click.command("verify", context_settings=HELP)
-@click.argument(
+@click.command("verify")
+@argument(
     "citation",
-    cls=Argument,
     help="As an answer gave it, such as memory/2026-11-20.md#L12@1a2b3c4d; without the mark behind @ it proves less.",
 )
-@click.option(
-    "--key", "--session-key", "session_key", metavar="KEY", help="The session that asks, such as agent:main:main."
-)
-@shared
-@click.pass_obj
-def verify_command(invocation: Invocation, citation: str, session_key: str | None) -> Exit:
+@key_option
+@verb
+def verify_command(invocation: Invocation, citation: str) -> Exit:
     """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
-    with invocation.client() as client:
-        reply = client.verify(citation, session_key=session_key, agent=invocation.agent)
-    invocation.show(reply, _verify_lines(reply), _verify_notes(reply))
-    return Exit.DONE if reply["state"] in ("verified", "moved") else Exit.NOTHING_FOUND
+    reply = invocation.memory.verify(citation)
+    code = found(reply["state"] in ("verified", "moved"))
+    return invocation.show(reply, _verify_lines(reply), _verify_notes(reply), code=code)
 
 
 def _verify_lines(reply: VerifyReply) -> Iterator[str]:

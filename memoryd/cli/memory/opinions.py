@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, limit_option, rest_notes, shared
-from memoryd.cli.memory.qa import key_option
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, key_option, limit_option, verb
 from memoryd.cli.terminal import count, harmless_line, styled
 from memoryd.replies.knowledge import OpinionReplayReply, OpinionReply, OpinionStepReply, OpinionWhyReply
 from memoryd.wire import Exit
@@ -13,49 +12,39 @@ from memoryd.wire import Exit
 _RULES = {"supports": "its line says so", "contradicts": "its line says so", "restated": "says the same"}
 
 
-@click.group("opinions", context_settings=HELP)
+@click.group("opinions")
 def opinions_command() -> None:
     """Show opinions with their confidence, and why they are held."""
 
 
-@opinions_command.command("list", context_settings=HELP)
+@opinions_command.command("list")
 @click.option("--entity", metavar="NAME", help="Only opinions about this entity, or an alias of it.")
 @limit_option
 @key_option
-@shared
-@click.pass_obj
-def listing(invocation: Invocation, entity: str | None, limit: int | None, key: str | None) -> Exit:
+@verb
+def listing(invocation: Invocation, entity: str | None, limit: int | None) -> Exit:
     """List opinions, the firmest first: confidence, what is thought, evidence for and against, id."""
-    with invocation.client() as client:
-        reply = client.opinions(entity=entity, limit=limit, session_key=key, agent=invocation.agent)
-    rest = rest_notes(len(reply["opinions"]), reply["total"], "opinion")
-    invocation.show(reply, map(opinion_line, reply["opinions"]), rest)
-    return Exit.DONE if reply["opinions"] else Exit.NOTHING_FOUND
+    reply = invocation.memory.opinions(entity=entity, limit=limit)
+    return invocation.show_list(reply, map(opinion_line, reply["opinions"]), reply["total"], "opinion")
 
 
-@opinions_command.command("why", context_settings=HELP)
-@click.argument("opinion", cls=Argument, metavar="ID", help="The opinion, by its id or the first signs of it.")
+@opinions_command.command("why")
+@argument("opinion", metavar="ID", help="The opinion, by its id or the first signs of it.")
 @key_option
-@shared
-@click.pass_obj
-def why(invocation: Invocation, opinion: str, key: str | None) -> Exit:
+@verb
+def why(invocation: Invocation, opinion: str) -> Exit:
     """Say why an opinion is held: each step with its evidence, and the confidence before and after it."""
-    with invocation.client() as client:
-        reply = client.why_opinion(opinion, session_key=key, agent=invocation.agent)
-    invocation.show(reply, _why_lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.why_opinion(opinion)
+    return invocation.show(reply, _why_lines(reply))
 
 
-@opinions_command.command("replay", context_settings=HELP)
+@opinions_command.command("replay")
 @key_option
-@shared
-@click.pass_obj
-def replay(invocation: Invocation, key: str | None) -> Exit:
+@verb
+def replay(invocation: Invocation) -> Exit:
     """Compute every confidence anew from lines and ledger, and compare them, bit for bit; exit 1 if any differs."""
-    with invocation.client() as client:
-        reply = client.replay_opinions(session_key=key, agent=invocation.agent)
-    invocation.show(reply, _replay_lines(reply))
-    return Exit.DONE if reply["equal"] else Exit.ERROR
+    reply = invocation.memory.replay_opinions()
+    return invocation.show(reply, _replay_lines(reply), code=Exit.DONE if reply["equal"] else Exit.ERROR)
 
 
 def opinion_line(one: OpinionReply) -> str:

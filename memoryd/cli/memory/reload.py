@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from memoryd.cli import terminal
-from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.invocation import Invocation, verb
 from memoryd.errors import MemorydError
 from memoryd.replies.search import ReloadReply
 from memoryd.wire import Exit
@@ -14,20 +14,18 @@ from memoryd.wire import Exit
 _PROBE_SECONDS = 5.0
 
 
-@click.command("reload", context_settings=HELP)
+@click.command("reload")
 @click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
-@shared
-@click.pass_obj
+@verb
 def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
     """Read the configuration again, without an end to anything that runs.
 
     A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
     """
-    with invocation.client() as client:
-        reply = client.reload(is_dry)
+    reply = invocation.memory.reload(is_dry)
     is_well = is_dry and not reply["problems"]
-    invocation.show(reply, prospect(reply) if is_well else _lines(reply), reply["notices"])
-    return Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
+    code = Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
+    return invocation.show(reply, prospect(reply) if is_well else _lines(reply), reply["notices"], code=code)
 
 
 def prospective_reload(invocation: Invocation, source: Path | None) -> ReloadReply | None:
