@@ -3,10 +3,10 @@
 import difflib
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 
 from memoryd.errors import InvalidRequest
-from memoryd.mcp.answers import without_titles
+from memoryd.mcp.answers import StrictModel
 from memoryd.wire import CORE_CHARS_MAX, LINES_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 
 RESULTS_AT_MOST: Final = 50
@@ -24,20 +24,7 @@ _CORPORA = {"memory": "notes"}
 _CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
 
 
-class ToolArguments(BaseModel):
-    """Arguments of a tool; there are no others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    @classmethod
-    def schema_of_input(cls) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
-        schema: dict[str, Any] = without_titles(cls.model_json_schema())
-        schema.pop("description", None)
-        return schema
-
-
-class SearchArguments(ToolArguments):
+class SearchArguments(StrictModel):
     """Of memory_search."""
 
     query: _Question
@@ -62,7 +49,7 @@ class SearchArguments(ToolArguments):
     """Only in this file, folder or glob; not with corpus memories."""
 
 
-class GetArguments(ToolArguments):
+class GetArguments(StrictModel):
     """Of memory_get."""
 
     path: _Place | None = None
@@ -77,7 +64,7 @@ class GetArguments(ToolArguments):
     """The first character of that line, from 1."""
 
 
-class RecallArguments(ToolArguments):
+class RecallArguments(StrictModel):
     """Of recall."""
 
     query: _Question
@@ -102,11 +89,11 @@ class RecallArguments(ToolArguments):
     """Only memories of this scope, such as workspace, global, agent:ID."""
 
 
-class NoArguments(ToolArguments):
+class NoArguments(StrictModel):
     """Of a tool that takes none."""
 
 
-class CoreAddArguments(ToolArguments):
+class CoreAddArguments(StrictModel):
     """Of core_edit where nothing may be replaced."""
 
     action: Literal["append", "insert"]
@@ -119,7 +106,7 @@ class CoreAddArguments(ToolArguments):
     """Write only if the file has this sha256."""
 
 
-class CoreEditArguments(ToolArguments):
+class CoreEditArguments(StrictModel):
     """Of core_edit."""
 
     action: Literal["append", "insert", "replace"]
@@ -134,7 +121,7 @@ class CoreEditArguments(ToolArguments):
     """Write only if the file has this sha256."""
 
 
-class AddArguments(ToolArguments):
+class AddArguments(StrictModel):
     """Of memory_add."""
 
     text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
@@ -149,7 +136,7 @@ class AddArguments(ToolArguments):
     """Labels."""
 
 
-class MemoryArguments(ToolArguments):
+class MemoryArguments(StrictModel):
     """Of tools on one memory."""
 
     id: _Name
@@ -163,7 +150,7 @@ class ReplaceArguments(MemoryArguments):
     """What holds now, in one sentence or a few, in the language in which it was said."""
 
 
-def read(model: type[ToolArguments], given: dict[str, Any] | None) -> ToolArguments:
+def read(model: type[StrictModel], given: dict[str, Any] | None) -> StrictModel:
     """Return the arguments of a call; raises InvalidRequest, which names what is wrong and never what was given."""
     try:
         return model.model_validate(given or {})
@@ -175,11 +162,11 @@ def read(model: type[ToolArguments], given: dict[str, Any] | None) -> ToolArgume
         raise InvalidRequest("; ".join(told), hint=f"the tool takes: {takes}") from exc
 
 
-def _names(model: type[ToolArguments]) -> list[str]:
+def _names(model: type[StrictModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _problem(model: type[ToolArguments], place: tuple[int | str, ...], kind: str, message: str) -> str:
+def _problem(model: type[StrictModel], place: tuple[int | str, ...], kind: str, message: str) -> str:
     name = ".".join(str(part)[:64] for part in place if not isinstance(part, str) or not part.startswith("constrained"))
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(name, _names(model), n=1)

@@ -39,6 +39,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from memoryd import __version__
+from memoryd.client import Client
 from memoryd.config.loading.load import load
 from memoryd.domain.access import folded_id, read_key
 from memoryd.errors import ConfigError, DaemonNotRunning, Disabled, MemorydError, NotFound
@@ -120,8 +121,8 @@ def described(row: ToolRow) -> Tool:
         name=row.name,
         title=row.title,
         description=row.description,
-        input_schema=row.arguments.schema_of_input(),
-        output_schema=row.answer.schema_of_content(),
+        input_schema={key: value for key, value in row.arguments.json_schema().items() if key != "description"},
+        output_schema=row.answer.json_schema(),
         annotations=ToolAnnotations(
             read_only_hint=is_reading,
             destructive_hint=row.is_destructive,
@@ -283,7 +284,7 @@ async def why_nothing(caller: ToolCaller) -> str:
     The daemon knows; while none runs, the configuration says it.
     """
     try:
-        await caller.ask(lambda memory: memory.get(_PROBE, lines=1, agent=caller.agent, session_key=caller.session_key))
+        await caller.ask(Client.get, _PROBE, lines=1)
     except Disabled as exc:
         return str(exc)
     except DaemonNotRunning:

@@ -46,13 +46,13 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
 
     import anyio
 
-    from memoryd.mcp.caller import Reaching, ToolCaller
+    from memoryd.mcp.caller import ToolCaller
     from memoryd.mcp.server import ToolServer, serve
     from memoryd.mcp.table import WriteLevel
 
     # the models of the protocol live as long as the process: to collect them at its end takes a while
     gc.freeze()
     levels = {None: WriteLevel.READ, "add": WriteLevel.ADD, "all": WriteLevel.ALL}
-    caller = ToolCaller(Reaching(invocation.socket), invocation.agent, session_key, max_tokens)
+    caller = ToolCaller(invocation.socket, agent=invocation.agent, session_key=session_key, max_tokens=max_tokens)
     anyio.run(serve, ToolServer(caller, levels[write]), streams)
     return Exit.DONE
