@@ -1,6 +1,7 @@
 """Options that every command takes, before or after its name, and what commands share through them."""
 
 import math
+import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -55,12 +56,8 @@ class Invocation:
     def __init__(self) -> None:
         self.is_json = False
         self.socket: Path | None = None
-        self.agent: str | None = None
+        self.agent = folded_id(os.environ.get("MEMORYD_AGENT_ID", "")) or None
         self.session_key: str | None = None
-
-    def name_agent(self, name: str | None) -> None:
-        """Ask as this agent from now on; nobody named leaves it as it is."""
-        self.agent = folded_id(name) if name else self.agent
 
     def client(self, timeout: float = 30) -> Client:
         """Return a client of the daemon that was asked for; `timeout` in seconds of silence."""
@@ -110,58 +107,37 @@ def found(what: object) -> Exit:
     return Exit.DONE if what else Exit.NOTHING_FOUND
 
 
-def _invocation(context: click.Context) -> Invocation:
-    return context.ensure_object(Invocation)
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    """Keep an option in the invocation; where it is not given, what another place said holds."""
+    if value:
+        setattr(context.ensure_object(Invocation), str(parameter.name), value)
 
 
-def _json_given(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    _invocation(context).is_json |= value
-
-
-def _socket_given(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
-    invocation = _invocation(context)
-    invocation.socket = value or invocation.socket
-
-
-def _agent_given(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    _invocation(context).name_agent(value)
-
-
-def _key_given(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    _invocation(context).session_key = value
-
-
-json_option = click.option(
+_kept_option = partial(click.option, expose_value=False, callback=_keep)
+json_option = _kept_option(
     "--json",
+    "is_json",
     is_flag=True,
     is_eager=True,  # known before another option is found wrong
-    expose_value=False,
-    callback=_json_given,
     help="Print the answer, or the error, as JSON.",
 )
-socket_option = click.option(
+socket_option = _kept_option(
     "--socket",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    expose_value=False,
-    callback=_socket_given,
     help="Socket of the daemon (else $MEMORYD_SOCKET, else that of your user).",
 )
-agent_option = click.option(
+agent_option = _kept_option(
     "--agent",
+    type=folded_id,
     metavar="ID",
-    expose_value=False,
-    callback=_agent_given,
     help="Ask as this agent (else $MEMORYD_AGENT_ID, else the default or all, as the command has it).",
 )
-
-
-key_option = click.option(
+key_option = _kept_option(
     "--key",
     "--session-key",
+    "session_key",
     metavar="KEY",
-    expose_value=False,
-    callback=_key_given,
     help="The session that asks, such as agent:main:main.",
 )
 

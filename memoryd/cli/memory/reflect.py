@@ -1,4 +1,4 @@
-"""memoryctl reflect and proposals: bring pages of bank/ and opinions up to date, and decide on what it proposes."""
+"""memoryctl reflect, proposals and disagreements: have pages and opinions follow, and decide what is left to you."""
 
 import contextlib
 import sys
@@ -7,11 +7,18 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, found, undo_notes, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, shared, undo_notes, verb
 from memoryd.cli.memory.memories import pair_lines
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.errors import MemorydError
-from memoryd.replies.knowledge import DecidedProposalReply, ProposalReply, ProposalsReply, ReflectReply
+from memoryd.replies.knowledge import (
+    DecidedProposalReply,
+    DisagreementReply,
+    DisagreementsReply,
+    ProposalReply,
+    ProposalsReply,
+    ReflectReply,
+)
 from memoryd.wire import Event, Exit
 
 SHOWN = 10
@@ -80,7 +87,7 @@ def proposals_command() -> None:
     "--state", type=click.Choice(STATES), default="open", show_default=True, help="Which ones, by what became of them."
 )
 @verb
-def listing(invocation: Invocation, state: str) -> Exit:
+def list_proposals(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first; exit 3 if there are none."""
     reply = invocation.memory.proposals(None if state == "all" else state)
     rows = reply["proposals"]
@@ -130,3 +137,59 @@ def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit
     lines = (f"{one['id']} {one['state']}: {harmless_line(one['path'])}" for one in replies)
     notes = (note for one in replies for note in (undo_notes([one["change"]]) if one["change"] else [one["note"]]))
     return invocation.show(replies[0] if len(replies) == 1 else replies, lines, filter(None, notes))
+
+
+_WHY = {
+    "authority": "the later one is not its owner's word",
+    "unsure": "both may hold",
+    "stated": "one says that it contradicts the other",
+}
+KEPT = ("newer", "older", "both")
+
+
+@click.group("disagreements", invoke_without_command=True)
+@shared
+@click.pass_context
+def disagreements_command(context: click.Context) -> Exit | None:
+    """List memories that may contradict each other, and say which of them hold; `memoryctl forget ID` takes one out."""
+    return context.invoke(list_disagreements) if context.invoked_subcommand is None else None
+
+
+@disagreements_command.command("list")
+@verb
+def list_disagreements(invocation: Invocation) -> Exit:
+    """List the pairs, the newest first; exit 3 if there are none."""
+    reply = invocation.memory.disagreements()
+    pairs = reply["disagreements"]
+    return invocation.show(
+        reply, (line for one in pairs for line in _pair_lines(one)), _settle_notes(reply), code=found(pairs)
+    )
+
+
+@disagreements_command.command("keep")
+@argument("pair", metavar="ID", help="The pair, by its id or that of one of its memories.")
+@argument("kept", type=click.Choice(KEPT), metavar="newer|older|both", help="What holds.")
+@verb
+def keep(invocation: Invocation, pair: str, kept: str) -> Exit:
+    """Say which of two memories holds: the other is told as earlier, or both stand beside each other."""
+    reply = invocation.memory.settle_disagreement(pair, kept)
+    told = "both hold" if kept == "both" else f"the {kept} one holds"
+    return invocation.show(reply, [f"{reply['id']}: {told}"], undo_notes(reply["changes"]))
+
+
+def _pair_lines(one: DisagreementReply) -> Iterator[str]:
+    yield f"{one['id']}  {_WHY[one['doubt']]}"
+    for age, memory in (("newer", one["newer"]), ("older", one["older"])):
+        first = ", told first" if memory["id"] == one["leads"] else ""
+        said = memory["saidBy"] or "by hand"
+        yield f"   {age}: {harmless_line(memory['text'])}"
+        yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {said} · {memory['source']}{first}", dim=True)
+
+
+def _settle_notes(reply: DisagreementsReply) -> Iterator[str]:
+    if (more := reply["total"] - len(reply["disagreements"])) > 0:
+        yield f"{more} more are not shown"
+    if not reply["total"]:
+        yield "no disagreements"
+    else:
+        yield "to settle one: memoryctl disagreements keep ID newer|older|both, or memoryctl forget ID"

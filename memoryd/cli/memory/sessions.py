@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from memoryd.cli.invocation import Invocation, argument, found, key_option, verb
-from memoryd.cli.memory.forget import dry_option, forget_if_sure, receipt_lines, sure_option
+from memoryd.cli.memory.changes import dry_option, forget_if_sure, receipt_lines, sure_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
 from memoryd.replies.conversations import (
