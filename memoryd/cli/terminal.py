@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -31,6 +32,12 @@ def harmless(text: str) -> str:
 def harmless_line(text: str) -> str:
     """Return harmless text of one line."""
     return " ".join(harmless(text).split())
+
+
+def about(entities: Iterable[str], text: str) -> str:
+    """Return a text behind the entities that it is about: `@Peter: …`."""
+    names = " ".join(f"@{harmless_line(name)}" for name in entities)
+    return f"{names}: {text}" if names else text
 
 
 def is_terminal(stream: TextIO) -> bool:

@@ -160,7 +160,7 @@ class Client(ConversationCalls):
         `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
         what is pending; the work goes on.
         """
-        limit_ms = int(self.timeout * 1000) if timeout_ms is None else timeout_ms
+        limit_ms = self._limit_ms(timeout_ms)
         body = {"wait": wait, "timeoutMs": limit_ms, "agent": agent}
         return self._send(SyncReply, "/sync", body, wait_ms=limit_ms)
 

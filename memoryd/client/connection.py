@@ -115,6 +115,9 @@ class DaemonConnection:
         """Return what is answered to a GET of a path that stands beside those of the API."""
         return self._content("GET", path).decode()
 
+    def _limit_ms(self, timeout_ms: int | None) -> int:
+        return int(self.timeout * 1000) if timeout_ms is None else timeout_ms
+
     def _fetch(self, kind: type[Reply], path: str, query: Mapping[str, object], who: Asker | None = None) -> Reply:
         """Return what a GET answers; with `who` it is a call that may be made within a session."""
         reply: Reply = self.call("GET", target(path, self._asked(query, who)))

@@ -119,7 +119,7 @@ class ConversationCalls(DaemonConnection):
         self, *, wait: bool = True, timeout_ms: int | None = None, agent: str | None = None
     ) -> SessionSyncReply:
         """Read transcripts now, and wait until all that was there is indexed; `timeout_ms` as in `sync`."""
-        limit_ms = int(self.timeout * 1000) if timeout_ms is None else timeout_ms
+        limit_ms = self._limit_ms(timeout_ms)
         body = {"wait": wait, "timeoutMs": limit_ms, "agent": agent}
         return self._send(SessionSyncReply, "/sessions/sync", body, wait_ms=limit_ms)
 

@@ -21,6 +21,10 @@ _Place = Annotated[str, Field(min_length=1, max_length=1_024)]
 _Corpus = Literal["all", "notes", "memories", "sessions"]
 _CORPORA = {"memory": "notes"}
 """Other names of a corpus, as OpenClaw's tool has them; like other names of arguments they stand in no schema."""
+_Kind = Annotated[str, Field(min_length=1, max_length=32)]
+_MemoryText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+_Most = Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)]
+_Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 _CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
 
 
@@ -31,9 +35,7 @@ class SearchArguments(StrictModel):
     """The question, in words."""
     corpus: Annotated[_Corpus, BeforeValidator(lambda name: _CORPORA.get(str(name), name))] = "all"
     """Where to look: notes are files, memories single facts, sessions conversations."""
-    max_results: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = Field(
-        None, validation_alias=AliasChoices("max_results", "maxResults", "top_k")
-    )
+    max_results: _Most | None = Field(None, validation_alias=AliasChoices("max_results", "maxResults", "top_k"))
     """How many at most; else as configured."""
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, validation_alias=AliasChoices("min_score", "minScore")
@@ -56,11 +58,11 @@ class GetArguments(StrictModel):
     """A file, or a citation: memory/2026-10-18.md#L3-L5, session:ID#Q3."""
     id: _Name | None = None
     """A memory, instead of a path."""
-    from_line: Annotated[int, Field(ge=1, le=POSITION_MAX)] | None = Field(None, alias="from")
+    from_line: _Position | None = Field(None, alias="from")
     """The first line, from 1."""
     lines: Annotated[int, Field(ge=1, le=LINES_MAX)] | None = None
     """How many lines at most."""
-    column: Annotated[int, Field(ge=1, le=POSITION_MAX)] | None = None
+    column: _Position | None = None
     """The first character of that line, from 1."""
 
 
@@ -69,7 +71,7 @@ class RecallArguments(StrictModel):
 
     query: _Question
     """The question, in words."""
-    k: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = None
+    k: _Most | None = None
     """How many memories and passages at most; else as configured."""
     budget: Annotated[int, Field(ge=0, le=100_000)] | None = None
     """Tokens of the answer at most; never more than the server allows."""
@@ -83,7 +85,7 @@ class RecallArguments(StrictModel):
     """What was known on this day."""
     entity: _Name | None = None
     """Only memories about this entity, by any of its names."""
-    kind: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    kind: _Kind | None = None
     """Only memories of this kind, such as preference, opinion, lesson."""
     scope: _Name | None = None
     """Only memories of this scope, such as workspace, global, agent:ID."""
@@ -124,9 +126,9 @@ class CoreEditArguments(StrictModel):
 class AddArguments(StrictModel):
     """Of memory_add."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+    text: _MemoryText
     """One fact, in one sentence or a few, in the language in which it was said."""
-    kind: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    kind: _Kind | None = None
     """What it is, such as preference, fact, lesson."""
     importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     """How much it matters, 0 to 1."""
@@ -146,7 +148,7 @@ class MemoryArguments(StrictModel):
 class ReplaceArguments(MemoryArguments):
     """Of memory_replace."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+    text: _MemoryText
     """What holds now, in one sentence or a few, in the language in which it was said."""
 
 

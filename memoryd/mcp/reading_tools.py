@@ -38,6 +38,7 @@ _TOOK_PART = ("ok", "off")
 _HEAD = 60
 """Tokens of the line above the text of a document."""
 _LEAD_CHARS = 300
+_REST_CUT = "the rest is left out: an answer has {:,} tokens at most (--max-tokens)"
 _SOURCES_SHOWN = 5
 
 
@@ -286,7 +287,7 @@ def _turns_within(reply: SessionLinesReply, limit: int) -> ReadText:
     """Return so many lines of a conversation as there is room for, at least the beginning of one."""
     lines, path = reply["lines"], reply["id"]
     numbers = [line["line"] for line in lines]
-    cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
+    cut = _REST_CUT.format(limit)
     frame = ReadText(text="", path=path, from_line=POSITION_MAX, lines=POSITION_MAX, next_from=POSITION_MAX, cut=cut)
     room, text, count = limit - estimate(json_of(frame)), "", 0
     for line in lines:
@@ -316,7 +317,7 @@ def _within(answer: ReadText, limit: int, column: int) -> ReadText:
     """Return an answer that fits, and where it goes on; a line that is too long is cut inside."""
     if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD <= limit:
         return answer
-    cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
+    cut = _REST_CUT.format(limit)
     frame = answer.model_copy(update={"text": "", "cut": cut, "next_from": POSITION_MAX, "next_column": POSITION_MAX})
     text = beginning(answer.text, limit - estimate(json_of(frame)), text_cost)
     first, whole = answer.from_line or 1, text.count("\n")

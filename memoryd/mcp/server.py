@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -46,7 +46,6 @@ from memoryd.errors import ConfigError, DaemonNotRunning, Disabled, MemorydError
 from memoryd.mcp import answers
 from memoryd.mcp.arguments import read
 from memoryd.mcp.caller import ToolCaller, aside
-from memoryd.mcp.standard_streams import StandardStreams
 from memoryd.mcp.table import INSTRUCTIONS, ToolRow, WriteLevel, rows_of
 
 log = logging.getLogger(__name__)
@@ -87,7 +86,7 @@ class ToolServer(Struct, frozen=True):
         if reason := await why_nothing(self.caller):
             _note(f"no tool is offered: {reason}")
             return ListToolsResult(tools=[])
-        return ListToolsResult(tools=[described(row) for row in self._rows.values()])
+        return ListToolsResult(tools=[described(row) for row in rows_of(self.level).values()])
 
     async def called(self, _context: _Context, params: CallToolRequestParams) -> CallToolResult:
         """Answer a call; whatever goes wrong is an answer too, which says what to do."""
@@ -101,17 +100,14 @@ class ToolServer(Struct, frozen=True):
             return _failed("an unexpected error; standard error of memoryctl mcp has more")
         return CallToolResult(content=[_text(answers.told(answer))], structured_content=answer.content())
 
-    @property
-    def _rows(self) -> Mapping[str, ToolRow]:
-        return rows_of(self.level)
-
     def _row(self, name: str) -> ToolRow:
-        if row := self._rows.get(name):
+        offered = rows_of(self.level)
+        if row := offered.get(name):
             return row
         if row := rows_of(WriteLevel.ALL).get(name):
             option = "--write" if row.level is WriteLevel.ADD else "--write=all"
             raise NotFound(f"the tool {name} is not offered", hint=f"the owner can: memoryctl mcp {option}")
-        raise NotFound(f"no tool {name[:_NAME_SHOWN]!r}", hint=f"there are: {', '.join(self._rows)}")
+        raise NotFound(f"no tool {name[:_NAME_SHOWN]!r}", hint=f"there are: {', '.join(offered)}")
 
 
 def described(row: ToolRow) -> Tool:
@@ -132,11 +128,11 @@ def described(row: ToolRow) -> Tool:
     )
 
 
-async def serve(server: ToolServer, streams: StandardStreams) -> None:
+async def serve(server: ToolServer, source: int, sink: int) -> None:
     """Answer one client until standard input ends, or until a signal says stop."""
     async with anyio.create_task_group() as group:
         group.start_soon(_stop_on_signal, group.cancel_scope)
-        async with Wire(streams).opened() as (inbound, outbound):
+        async with Wire(source, sink).opened() as (inbound, outbound):
             protocol = server.protocol()
             await protocol.run(inbound, outbound, protocol.create_initialization_options())
         group.cancel_scope.cancel()
@@ -165,9 +161,9 @@ def _note(text: str) -> None:
 class Wire:
     """Messages of one client; it ends with standard input, or when nobody reads standard output any more."""
 
-    def __init__(self, streams: StandardStreams) -> None:
-        self._lines = _Lines(streams.source)
-        self._sink = streams.sink
+    def __init__(self, source: int, sink: int) -> None:
+        self._lines = _Lines(source)
+        self._sink = sink
         self._writing = threading.Lock()
         self._unanswered = set[str | int]()
         self._has_ended = False

@@ -3,20 +3,11 @@
 import fcntl
 import os
 
-from msgspec import Struct
 
+def claimed() -> tuple[int, int]:
+    """Take standard input and output, and return their descriptors; what prints now, prints to stderr.
 
-class StandardStreams(Struct, frozen=True):
-    """Descriptors of what was standard input and output."""
-
-    source: int
-    sink: int
-
-
-def claimed() -> StandardStreams:
-    """Take standard input and output; what reads from now on finds nothing, and what prints, prints to stderr.
-
-    That holds for Python, for what lies below it, and for children.
+    What reads from now on finds nothing. That holds for Python, for what lies below it, and for children.
     """
     source, sink = (fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in (0, 1))
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -26,4 +17,4 @@ def claimed() -> StandardStreams:
     except OSError:
         os.dup2(nothing, 1)  # stderr is closed
     os.close(nothing)
-    return StandardStreams(source, sink)
+    return source, sink

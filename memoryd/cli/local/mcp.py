@@ -40,7 +40,7 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
         note("this is for programs, which write JSON-RPC here; end it with Ctrl-D")
     from memoryd.mcp.standard_streams import claimed
 
-    streams = claimed()
+    source, sink = claimed()
     # a second or so of imports, and from here on nothing that prints reaches the client
     import gc
 
@@ -54,5 +54,5 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
     gc.freeze()
     levels = {None: WriteLevel.READ, "add": WriteLevel.ADD, "all": WriteLevel.ALL}
     caller = ToolCaller(invocation.socket, agent=invocation.agent, session_key=session_key, max_tokens=max_tokens)
-    anyio.run(serve, ToolServer(caller, levels[write]), streams)
+    anyio.run(serve, ToolServer(caller, levels[write]), source, sink)
     return Exit.DONE

@@ -186,8 +186,7 @@ def prospect(reply: ReloadReply) -> Iterator[str]:
     """Yield what a reload would change, as a daemon says that was asked for no more."""
     changed, owed = reply["changed"], reply["needsRestart"]
     yield "A reload would change:" if changed else "A reload would change nothing."
-    late = set(owed)
-    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in late else ''}" for key in changed)
+    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in owed else ''}" for key in changed)
     if waiting := [key for key in owed if key not in changed]:
         yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
 
@@ -200,11 +199,9 @@ def _reload_lines(reply: ReloadReply) -> Iterator[str]:
         return
     changed, owed = reply["changed"], reply["needsRestart"]
     now = [key for key in changed if key not in owed]
-    if now:
-        yield "Reloaded. These keys hold from now on:"
-        yield from (f"  {terminal.harmless(key)}" for key in now)
-    else:
-        yield "Reloaded. Nothing changed." if not owed else "Reloaded."
+    rest = "" if owed else " Nothing changed."
+    yield f"Reloaded.{' These keys hold from now on:' if now else rest}"
+    yield from (f"  {terminal.harmless(key)}" for key in now)
     if owed:
         yield "These take effect when memoryd is started again:"
         yield from (f"  {terminal.harmless(key)}" for key in owed)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, argument, key_option, limit_option, undo_notes, verb
-from memoryd.cli.terminal import count, harmless, harmless_line, styled
+from memoryd.cli.terminal import about, count, harmless, harmless_line, styled
 from memoryd.replies.knowledge import (
     EntityChangeReply,
     EntityReply,
@@ -63,9 +63,7 @@ def opinion_line(one: OpinionReply) -> str:
 
 
 def _about(one: OpinionReply) -> str:
-    names = " ".join(f"@{harmless_line(name)}" for name in one["entities"])
-    statement = styled(harmless_line(one["statement"]), bold=True)
-    return f"{names}: {statement}" if names else statement
+    return about(one["entities"], styled(harmless_line(one["statement"]), bold=True))
 
 
 def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:

@@ -23,7 +23,7 @@ from memoryd.cli.invocation import (
     undo_notes,
     verb,
 )
-from memoryd.cli.terminal import behind_gutter, count, harmless_line, is_terminal, styled
+from memoryd.cli.terminal import about, behind_gutter, count, harmless_line, is_terminal, styled
 from memoryd.client import MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
 from memoryd.replies.knowledge import NearCopiesReply
@@ -224,8 +224,7 @@ def memory_line(one: MemoryDocumentReply) -> str:
     """Return a memory on one line."""
     told = " · ".join([one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])])
     text = harmless_line(" ".join(one["text"].split()))
-    names = " ".join(f"@{harmless_line(name)}" for name in one["entities"])
-    said = f"{names}: {text}" if names else text
+    said = about(one["entities"], text)
     shown = said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
     score = [styled(f"{one['score']:.2f}", colour="green")] if one["score"] is not None else []
     return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(told, dim=True), shown])
