@@ -11,7 +11,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
 from memoryd.config.paths import config_file, lock_file, socket_path
@@ -75,17 +75,10 @@ class DaemonConnection:
     call does not say it.
     """
 
-    def __init__(
-        self,
-        socket: Path | None = None,
-        timeout: float = 30,
-        *,
-        agent: str | None = None,
-        session_key: str | None = None,
-    ) -> None:
+    def __init__(self, socket: Path | None = None, timeout: float = 30, **who: Unpack[Asker]) -> None:
         self.socket = socket or socket_path()
         self.timeout = timeout
-        self._who: Asker = {"agent": agent, "session_key": session_key}
+        self._who = who
         self._connection = _UnixConnection(self.socket, timeout)
 
     def __enter__(self) -> Self:
@@ -137,8 +130,10 @@ class DaemonConnection:
 
     def _asked(self, values: Mapping[str, object], who: Asker | None) -> dict[str, object]:
         """Return all that a call says, by its names in JSON."""
-        usual = self._who if who is not None else Asker(agent=self._who["agent"])
-        return {**_spelled(usual), **given(values), **_spelled(who or {})}
+        usual = _spelled(self._who)
+        if who is None:
+            usual.pop("sessionKey", None)
+        return {**usual, **given(values), **_spelled(who or {})}
 
     def _content(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> bytes:
         payload = None if body is None else json.dumps(given(body)).encode()

@@ -21,7 +21,6 @@ from memoryd.mcp.answers import (
 )
 from memoryd.mcp.arguments import GetArguments, NoArguments, RecallArguments, SearchArguments
 from memoryd.mcp.caller import ToolCaller
-from memoryd.replies.conversations import SessionLinesReply
 from memoryd.replies.knowledge import ProposalReply
 from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply
 from memoryd.replies.recall import RecallItemReply, RecallReply
@@ -256,7 +255,7 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
         sha256=reply["sha256"],
         flags=list(reply["flags"]) or None,
     )
-    return _shown(_within(answer, caller.max_tokens, reply["column"]))
+    return _shown(_within(answer, caller.max_tokens, column=reply["column"]))
 
 
 async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
@@ -266,7 +265,7 @@ async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
     abstract, _ = shown(found["abstract_text"])
     lead = told.model_copy(update={"text": abstract[:_LEAD_CHARS]})
     answer = ReadText(text=found["text"], memory=lead, sources=found["sources"][:_SOURCES_SHOWN])
-    return _shown(_within(answer, caller.max_tokens, 1))
+    return _shown(_within(answer, caller.max_tokens))
 
 
 async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -280,32 +279,15 @@ async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCa
     else:
         citation = arguments.path or ""
     reply = await caller.ask(Client.session_lines, citation)
-    return _shown(_turns_within(reply, caller.max_tokens))
-
-
-def _turns_within(reply: SessionLinesReply, limit: int) -> ReadText:
-    """Return so many lines of a conversation as there is room for, at least the beginning of one."""
-    lines, path = reply["lines"], reply["id"]
-    numbers = [line["line"] for line in lines]
-    cut = _REST_CUT.format(limit)
-    frame = ReadText(text="", path=path, from_line=POSITION_MAX, lines=POSITION_MAX, next_from=POSITION_MAX, cut=cut)
-    room, text, count = limit - estimate(json_of(frame)), "", 0
-    for line in lines:
-        more = f"{text}{line['text']}\n"
-        if text_cost(more) > room:
-            break
-        text, count = more, count + 1
-    if not count and lines:
-        text, count = beginning(lines[0]["text"], room, text_cost), 1
-    is_cut = count < len(lines) or (count == 1 and not text.endswith("\n"))
-    return ReadText(
-        text=text,
-        path=path,
+    numbers = [line["line"] for line in reply["lines"]]
+    answer = ReadText(
+        text="".join(f"{line['text']}\n" for line in reply["lines"]),
+        path=reply["id"],
         from_line=numbers[0] if numbers else None,
-        lines=count,
-        next_from=numbers[count] if count < len(lines) else reply["nextLine"],
-        cut=cut if is_cut else None,
+        lines=len(numbers),
+        next_from=reply["nextLine"],
     )
+    return _shown(_within(answer, caller.max_tokens, numbers=numbers))
 
 
 def _check_alone(cited: Citation) -> None:
@@ -313,22 +295,29 @@ def _check_alone(cited: Citation) -> None:
         raise InvalidRequest("the citation says which lines", hint="leave out from and lines, or the lines in path")
 
 
-def _within(answer: ReadText, limit: int, column: int) -> ReadText:
-    """Return an answer that fits, and where it goes on; a line that is too long is cut inside."""
+def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[int] | None = None) -> ReadText:
+    """Return an answer that fits, and where it goes on; a line that is too long is cut inside.
+
+    `numbers` are those of the lines of a conversation, which cannot be read on from inside a line.
+    """
     if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD <= limit:
         return answer
     cut = _REST_CUT.format(limit)
     frame = answer.model_copy(update={"text": "", "cut": cut, "next_from": POSITION_MAX, "next_column": POSITION_MAX})
     text = beginning(answer.text, limit - estimate(json_of(frame)), text_cost)
-    first, whole = answer.from_line or 1, text.count("\n")
-    is_inside = not text.endswith("\n")
-    offset = len(text.rpartition("\n")[2])
+    first, whole, is_inside = answer.from_line or 1, text.count("\n"), not text.endswith("\n")
+    following: int | None = first + whole
+    next_column = None
+    if numbers is not None:
+        following = next(iter(numbers[whole + is_inside :]), answer.next_from)
+    elif is_inside:
+        next_column = len(text.rpartition("\n")[2]) + (column if not whole else 1)
     return answer.model_copy(
         update={
             "text": text,
             "lines": whole + is_inside,
-            "next_from": first + whole,
-            "next_column": (offset + (column if not whole else 1)) if is_inside else None,
+            "next_from": following,
+            "next_column": next_column,
             "cut": cut,
         }
     )
