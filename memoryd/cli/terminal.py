@@ -114,6 +114,14 @@ def duration(seconds: float) -> str:
     return " ".join(f"{amount} {unit}" for amount, unit in parts[first : first + 2] if amount) or "0 s"
 
 
+def minute(moment: str) -> str:
+    """Write an ISO 8601 time as it is here, to the minute; the text itself if it is no such time."""
+    try:
+        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return harmless_line(moment)
+
+
 def ago(moment: str | None, now: datetime) -> str:
     """Say how long ago an ISO 8601 time was; `never` for None, the text itself if it is no such time."""
     if not moment:

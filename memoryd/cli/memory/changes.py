@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import partial
 from typing import TypeVar, Unpack
 
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, verb
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, styled
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import ChangeBounds
 from memoryd.domain.citations import is_conversation
 from memoryd.replies.changes import ChangeReply, ChangesReply, ForgetReply, VerifyReply, WrittenSessionReply
@@ -55,10 +54,9 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
 
     Of one that is `taken_back`, what it took out comes again, and what it wrote goes.
     """
-    moment = datetime.fromisoformat(change["at"]).astimezone()
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     place = harmless_line(change["path"]) or "no file, but the ledger"
-    told = [styled(str(change["id"]), bold=True), f"{moment:%Y-%m-%d %H:%M}", who, place]
+    told = [styled(str(change["id"]), bold=True), minute(change["at"]), who, place]
     if change["state"] != "done":
         told.append(change["state"])
     if not change["undoable"]:
@@ -87,9 +85,8 @@ def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
 
 def session_line(session: WrittenSessionReply) -> str:
     """Return a session of questions and answers: its name, when it was written, how long it is, and what undoes it."""
-    moment = datetime.fromisoformat(session["at"]).astimezone()
     name, undo = harmless_line(session["session"]), harmless_line(session["undo"])
-    told = [styled(name, bold=True), f"{moment:%Y-%m-%d %H:%M}", "qa", count(session["turns"], "turn")]
+    told = [styled(name, bold=True), minute(session["at"]), "qa", count(session["turns"], "turn")]
     return "  ".join([*told, f"to take it out: memoryctl {undo}"])
 
 

@@ -264,17 +264,17 @@ def status_lines(reply: MemoryStatsReply) -> Iterator[str]:
     for name, counted in parts:
         for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
             yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
-    yield from pair_lines(reply["near_copies"], "say nearly the same")
-    yield from pair_lines(reply["across_scopes"], "say the same in several scopes")
+    yield from pair_lines(reply["near_copies"], reply["across_scopes"])
 
 
-def pair_lines(pairs: Sequence[NearCopiesReply], what: str) -> Iterator[str]:
+def pair_lines(copies: Sequence[NearCopiesReply], across_scopes: Sequence[NearCopiesReply]) -> Iterator[str]:
     """Yield how many pairs of memories there are of which one may be needless, and the first of them by their ids."""
-    if pairs:
-        yield f"{count(len(pairs), 'pair')} of memories {what}"
-    yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
-    if len(pairs) > SHOWN_PAIRS:
-        yield f"  … and {len(pairs) - SHOWN_PAIRS} more"
+    for pairs, what in ((copies, "say nearly the same"), (across_scopes, "say the same in several scopes")):
+        if pairs:
+            yield f"{count(len(pairs), 'pair')} of memories {what}"
+        yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
+        if len(pairs) > SHOWN_PAIRS:
+            yield f"  … and {len(pairs) - SHOWN_PAIRS} more"
 
 
 def _why_lines(reply: MemoryWhyReply) -> Iterator[str]:

@@ -1,14 +1,13 @@
 """memoryctl qa: the questions and answers of conversations."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
 import click
 
 from memoryd.cli.invocation import Invocation, Number, argument, found, given_text, key_option, verb
-from memoryd.cli.terminal import count, harmless, harmless_line, percent, size, styled
+from memoryd.cli.terminal import count, harmless, harmless_line, minute, percent, size, styled
 from memoryd.domain.citations import TurnAddress, parse_address, parse_seqs
 from memoryd.replies.conversations import (
     QaAddReply,
@@ -207,7 +206,7 @@ def turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
 def _turn_lines(turn: QaTurnReply) -> Iterator[str]:
     """Yield a turn: its address, when it was and what about, then the question and the answer that is kept."""
     about = [harmless_line(topic) for topic in turn["topics"]]
-    yield "  ".join([styled(harmless_line(turn["citation"]), bold=True), _minute(turn["timestamp"]), *about])
+    yield "  ".join([styled(harmless_line(turn["citation"]), bold=True), minute(turn["timestamp"]), *about])
     yield f"  Q: {_indented(turn['q'])}"
     if turn["a"] is not None:
         yield f"  A: {_indented(turn['a'])}"
@@ -216,7 +215,7 @@ def _turn_lines(turn: QaTurnReply) -> Iterator[str]:
 def session_line(session: QaSessionReply) -> str:
     """Return a session on one line."""
     told = [
-        _minute(session["lastActivity"]),
+        minute(session["lastActivity"]),
         count(session["turns"], "turn"),
         count(session["answers"], "answer") + " kept",
     ]
@@ -239,13 +238,6 @@ def stats_lines(stats: QaStatsReply) -> Iterator[str]:
     yield f"turns     {turns:,}"
     yield f"answers   {answers:,} kept ({percent(answers, turns)})"
     yield f"files     {size(stats['bytes'])} and {size(stats['archiveBytes'])} in the archive"
-
-
-def _minute(moment: str) -> str:
-    try:
-        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
-    except (ValueError, OverflowError):
-        return harmless_line(moment)
 
 
 def _indented(text: str) -> str:

@@ -64,8 +64,7 @@ def _lines(reply: ReflectReply) -> Iterator[str]:
         yield from (
             f"  {one['id']}  {harmless_line(one['path'])}  {harmless_line(one['why'])}" for one in reply["proposals"]
         )
-    yield from pair_lines(reply["copies"], "say nearly the same")
-    yield from pair_lines(reply["acrossScopes"], "say the same in several scopes")
+    yield from pair_lines(reply["copies"], reply["acrossScopes"])
     if reply["disagreements"]:
         yield f"{count(reply['disagreements'], 'pair')} may contradict each other; memoryctl disagreements"
 
