@@ -1,14 +1,27 @@
 """What an answer is worth, as exit code and in words, and what it lacks: arms, files and vectors still to come."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
-from msgspec import Struct
 
+from memoryd.cli.invocation import argument, found
 from memoryd.cli.terminal import count
-from memoryd.replies.search import SearchHealth
-from memoryd.wire import Exit
+from memoryd.replies.memories import MemorySearchReply
+from memoryd.replies.recall import RecallReply
+from memoryd.replies.search import SearchHealth, SearchReply
+from memoryd.wire import DEADLINE_MS_MAX, Exit
 
+question_argument = argument(
+    "words",
+    nargs=-1,
+    metavar="QUERY…",
+    help='The question, in one word or several; "-": read it from standard input.',
+)
+deadline_option = click.option(
+    "--deadline-ms",
+    type=click.IntRange(1, DEADLINE_MS_MAX),
+    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
+)
 strict_option = click.option(
     "--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer."
 )
@@ -21,69 +34,57 @@ ARM_STATES = {
     "waiting": "was not ready",
     "failed": "failed",
 }
+JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 
-class AnswerWorth(Struct, frozen=True):
-    """What an answer of the daemon is worth to who asked; the same for notes, memories and conversations.
+def given_question(text: str, example: str) -> str:
+    """Return the question of a command line; raises UsageError, with an example, where there is none."""
+    if not text.strip():
+        raise click.UsageError(f"no question: {example}")
+    return text.strip()
 
-    `took_part` tells whether any arm did: if none did, and nothing is found, nobody knows what the memory holds.
+
+def worth(
+    answer: JudgedReply, noun: str, *, is_found: bool, is_strict: bool, by: Iterable[str] = ()
+) -> tuple[Exit, list[str]]:
+    """Return the exit code of an answer, and in words what to think of it, who gave it, and what it lacks.
+
+    `noun` is what it consists of; `is_strict` tells that an answer without a configured part is none. If no arm took
+    part, and nothing is found, nobody knows what the memory holds.
     """
-
-    verdict: str
-    reason: str | None
-    health: SearchHealth
-    is_found: bool
-    took_part: bool
-
-    @property
-    def is_unanswered(self) -> bool:
-        """Whether the question got no answer, which is another thing than the answer that there is nothing."""
-        return not self.took_part and not self.is_found
-
-    def exit_code(self, *, is_strict: bool) -> Exit:
-        """Return the exit code; `is_strict` tells that an answer without a configured part is none."""
-        if self.is_unanswered:
-            return Exit.ERROR
-        if is_strict and not self.health["complete"]:
-            return Exit.INCOMPLETE
-        return Exit.NOTHING_FOUND if self.verdict == "none" else Exit.DONE
-
-    def notes(self, noun: str) -> Iterator[str]:
-        """Yield what to think of the answer, unless it holds what was asked; `noun` is what it consists of."""
-        if self.is_unanswered:
-            yield f"no answer: {self.reason or 'no arm took part'}"
-        elif not self.is_found:
-            yield f"nothing found: {self.reason or f'no {noun} matches'}"
-        elif self.verdict == "none":
-            yield f"nothing answers: {self.reason or 'this is only the nearest'}"
-        elif self.verdict == "weak":
-            yield f"only weak matches: {self.reason or 'the answer may not be among them'}"
+    health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
+    told: list[str] = []
+    code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
+    if not is_found and not _took_part(answer):
+        code = Exit.ERROR
+        told = [f"no answer: {reason or 'no arm took part'}"]
+    elif not is_found:
+        told = [f"nothing found: {reason or f'no {noun} matches'}"]
+    elif verdict == "none":
+        told = [f"nothing answers: {reason or 'this is only the nearest'}"]
+    elif verdict == "weak":
+        told = [f"only weak matches: {reason or 'the answer may not be among them'}"]
+    return code, [*told, *by, *_lacking(health)]
 
 
-def took_part(health: SearchHealth) -> bool:
+def _took_part(answer: JudgedReply) -> bool:
     """Tell whether any arm took part, wholly or with what it has."""
-    return any(arm["state"] in ("ok", "partial") for arm in health["arms"].values())
+    if mode := answer.get("mode"):
+        return mode != "none"
+    return any(arm["state"] in ("ok", "partial") for arm in answer["health"]["arms"].values())
 
 
-def lacking(health: SearchHealth) -> Iterator[str]:
-    """Yield what an answer lacks."""
+def _lacking(health: SearchHealth) -> Iterator[str]:
     if not health["complete"]:
-        yield from _missing_parts(health)
+        missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
+        for name, arm in missing:
+            words = ARM_STATES.get(arm["state"], arm["state"])
+            yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
+        if not missing and not health["pendingFiles"]:
+            yield "the answer is not complete: see memoryctl status"
     if health["pendingFiles"]:
         yield f"{count(health['pendingFiles'], 'file')} not yet indexed"
-    if health["pendingEmbeddings"] and not _is_told(health):
-        yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
-
-
-def _missing_parts(health: SearchHealth) -> Iterator[str]:
-    missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
-    for name, arm in missing:
-        words = ARM_STATES.get(arm["state"], arm["state"])
-        yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
-    if not missing and not health["pendingFiles"]:
-        yield "the answer is not complete: see memoryctl status"
-
-
-def _is_told(health: SearchHealth) -> bool:
     vector = health["arms"].get("vector")
-    return vector is not None and vector["state"] != "ok" and not health["complete"]
+    is_told = vector is not None and vector["state"] != "ok" and not health["complete"]
+    if health["pendingEmbeddings"] and not is_told:
+        yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"

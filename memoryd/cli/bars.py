@@ -3,8 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 import click
 from rich.console import Console, RenderableType
@@ -41,11 +39,11 @@ def print_view(view: RenderableType) -> None:
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=is_coloured(sys.stdout))
 
 
-class Bars:
+class Bars(Progress):
     """Named bars, each with an amount in words; gone from the screen when left."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        super().__init__(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[amount]}", markup=False),
@@ -53,34 +51,25 @@ class Bars:
             console=console(to_stderr=True),
             transient=True,
         )
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self._named: dict[str, TaskID] = {}
 
     def show(self, name: str, done: int, total: int | None, amount: str) -> None:
         """Move the bar of that name; without a total it pulses."""
-        if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, total=total, amount=amount)
-        self._progress.update(self._tasks[name], completed=done, total=total, amount=amount)
+        if name not in self._named:
+            self._named[name] = self.add_task(name, total=total, amount=amount)
+        self.update(self._named[name], completed=done, total=total, amount=amount)
 
     def show_transfer(self, name: str, done_bytes: int, total_bytes: int | None) -> None:
         """Move a bar of bytes, with their speed."""
         of_total = f" of {size(total_bytes)}" if total_bytes else ""
-        speeds = [task.speed for task in self._progress.tasks if task.id == self._tasks.get(name)]
+        speeds = [task.speed for task in self.tasks if task.id == self._named.get(name)]
         a_second = f", {size(speeds[0])}/s" if speeds and speeds[0] else ""
         self.show(name, done_bytes, total_bytes, f"{size(done_bytes)}{of_total}{a_second}")
 
     def hide(self, name: str) -> None:
         """Take the bar of that name away, if there is one."""
-        if name in self._tasks:
-            self._progress.remove_task(self._tasks.pop(name))
+        if name in self._named:
+            self.remove_task(self._named.pop(name))
 
 
 class IndexBars(Bars):
@@ -119,8 +108,6 @@ def told_progress(name: str, total: int | None) -> Iterator[Callable[[str, int],
     if not is_terminal(sys.stderr):
         yield lambda _what, _done: None
         return
-    # rich takes 50 ms to import and is needed for a bar only
-
     with Bars() as bars:
         yield lambda _what, done: bars.show_transfer(name, done, total)
 
@@ -131,6 +118,5 @@ def told_count(name: str) -> Iterator[Callable[[int, int | None], None]]:
     if not is_terminal(sys.stderr):
         yield lambda _done, _total: None
         return
-
     with Bars() as bars:
         yield lambda done, total: bars.show(name, done, total, f"{done:,} memories")

@@ -1,10 +1,13 @@
 """Options that every command takes, before or after its name, and what commands share through them."""
 
 import math
+import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -13,9 +16,11 @@ from memoryd.client import Client
 from memoryd.domain.access import folded_id
 from memoryd.errors import InvalidRequest, UnknownAgent
 from memoryd.replies.status import AgentStatus, StatusReply
-from memoryd.wire import LISTED_MAX
+from memoryd.wire import LISTED_MAX, Exit
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -29,6 +34,9 @@ class Argument(click.Argument):
     def get_help_record(self, context: click.Context) -> tuple[str, str]:
         """Return its name and what it is."""
         return self.make_metavar(context), self.help or ""
+
+
+argument = partial(click.argument, cls=Argument)
 
 
 class Number(click.FloatRange):
@@ -48,28 +56,41 @@ class Invocation:
     def __init__(self) -> None:
         self.is_json = False
         self.socket: Path | None = None
-        self.agent: str | None = None
-
-    def name_agent(self, name: str | None) -> None:
-        """Ask as this agent from now on; nobody named leaves it as it is."""
-        self.agent = folded_id(name) if name else self.agent
+        self.agent = folded_id(os.environ.get("MEMORYD_AGENT_ID", "")) or None
+        self.session_key: str | None = None
 
     def client(self, timeout: float = 30) -> Client:
         """Return a client of the daemon that was asked for; `timeout` in seconds of silence."""
         return Client(self.socket, timeout)
 
+    @cached_property
+    def memory(self) -> Client:
+        """The daemon that was asked for, asked by the agent and in the session that were given."""
+        return Client(self.socket, agent=self.agent, session_key=self.session_key)
+
+    def close(self) -> None:
+        """Let go of the daemon."""
+        if "memory" in vars(self):
+            self.memory.close()
+
     def print_json(self, value: object) -> None:
         click.echo(terminal.encoded(value))
 
-    def show(self, reply: object, lines: Iterable[str], notes: Iterable[str] = ()) -> None:
+    def show(self, reply: object, lines: Iterable[str], notes: Iterable[str] = (), *, code: Exit = Exit.DONE) -> Exit:
         """Print a reply: as JSON, or else its lines, with notes to stderr. What it holds of the owner is harmless."""
         if self.is_json:
             self.print_json(reply)
-            return
+            return code
         for line in lines:
             click.echo(line)
         for one in notes:
             terminal.note(one)
+        return code
+
+    def show_list(self, reply: object, lines: Iterable[str], total: int, noun: str, **rest: Any) -> Exit:
+        """Print a part of what there is, and which option shows more: see `rest_notes`."""
+        rows = list(lines)
+        return self.show(reply, rows, rest_notes(len(rows), total, noun, **rest), code=found(rows))
 
     def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
         """Return the agent named by `--agent`, else all. Raises UnknownAgent."""
@@ -81,51 +102,54 @@ class Invocation:
         raise UnknownAgent(f"no agent {self.agent!r} is configured", hint=f"there is: {known}")
 
 
-def _invocation(context: click.Context) -> Invocation:
-    return context.ensure_object(Invocation)
+def found(what: object) -> Exit:
+    """Return the exit code of a question that something was found for, or nothing."""
+    return Exit.DONE if what else Exit.NOTHING_FOUND
 
 
-def _json_given(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    _invocation(context).is_json |= value
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    """Keep an option in the invocation; where it is not given, what another place said holds."""
+    if value:
+        setattr(context.ensure_object(Invocation), str(parameter.name), value)
 
 
-def _socket_given(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
-    invocation = _invocation(context)
-    invocation.socket = value or invocation.socket
-
-
-def _agent_given(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    _invocation(context).name_agent(value)
-
-
-json_option = click.option(
+_kept_option = partial(click.option, expose_value=False, callback=_keep)
+json_option = _kept_option(
     "--json",
+    "is_json",
     is_flag=True,
     is_eager=True,  # known before another option is found wrong
-    expose_value=False,
-    callback=_json_given,
     help="Print the answer, or the error, as JSON.",
 )
-socket_option = click.option(
+socket_option = _kept_option(
     "--socket",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    expose_value=False,
-    callback=_socket_given,
     help="Socket of the daemon (else $MEMORYD_SOCKET, else that of your user).",
 )
-agent_option = click.option(
+agent_option = _kept_option(
     "--agent",
+    type=folded_id,
     metavar="ID",
-    expose_value=False,
-    callback=_agent_given,
     help="Ask as this agent (else $MEMORYD_AGENT_ID, else the default or all, as the command has it).",
+)
+key_option = _kept_option(
+    "--key",
+    "--session-key",
+    "session_key",
+    metavar="KEY",
+    help="The session that asks, such as agent:main:main.",
 )
 
 
 def shared(command: AnyCommand) -> AnyCommand:
     """Add `--json`, `--socket` and `--agent`."""
     return json_option(socket_option(agent_option(command)))
+
+
+def verb(command: Callable[Concatenate[Invocation, Parameters], Result]) -> Callable[Parameters, Result]:
+    """Have a command take its invocation, and the options of every command."""
+    return shared(click.pass_obj(command))
 
 
 _BULLET = "- "
@@ -147,6 +171,14 @@ class BulletText(click.types.StringParamType):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text as it was given."""
         return str(super().convert(value, param, ctx)).removeprefix(_MARK)
+
+
+text_argument = partial(argument, type=BulletText())
+
+
+def given_text(given: str) -> str:
+    """Return a text, for `-` that of standard input."""
+    return sys.stdin.read() if given == "-" else given
 
 
 SHORT_ID = 8

@@ -3,7 +3,6 @@
 import contextlib
 import difflib
 import itertools
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -19,79 +18,83 @@ from memoryd.wire import Exit
 
 
 class Command(NamedTuple):
-    """A command: its function stands at `place`, as `module:function` below `memoryd.cli`.
+    """A command: its function, `NAME_command`, stands in the module `place` below `memoryd.cli`.
 
-    Only a module whose commands all do without a running daemon imports rooms of the daemon.
+    Only modules in `local`, whose commands all do without a running daemon, import rooms of the daemon.
     """
 
     name: str
     place: str
-    needs_daemon: bool = True
 
     @property
     def module(self) -> str:
         """The module that holds it."""
-        return f"memoryd.cli.{self.place.partition(':')[0]}"
+        return f"memoryd.cli.{self.place}"
+
+    @property
+    def needs_daemon(self) -> bool:
+        """Whether it can only ask."""
+        return not self.place.startswith("local.")
 
     def load(self) -> click.Command:
         """Import it."""
-        command: click.Command = getattr(import_module(self.module), self.place.partition(":")[2])
+        command: click.Command = getattr(import_module(self.module), f"{self.name}_command")
         return command
 
 
 GROUPS: Final = {
     "Ask": (
-        Command("search", "memory.search:search_command"),
-        Command("recall", "memory.recall:recall_command"),
-        Command("get", "memory.search:get_command"),
-        Command("memories", "memory.memories:memories_command"),
-        Command("entities", "memory.entities:entities_command"),
-        Command("opinions", "memory.opinions:opinions_command"),
-        Command("sessions", "memory.sessions:sessions_command"),
+        Command("search", "memory.search"),
+        Command("recall", "memory.recall"),
+        Command("get", "memory.search"),
+        Command("memories", "memory.memories"),
+        Command("entities", "memory.knowledge"),
+        Command("opinions", "memory.knowledge"),
+        Command("sessions", "memory.sessions"),
     ),
     "Remember": (
-        Command("remember", "memory.retain:remember_command"),
-        Command("retain", "memory.retain:retain_command"),
-        Command("capture", "memory.retain:capture_command"),
-        Command("replace", "memory.retain:replace_command"),
-        Command("core", "memory.core:core_command"),
-        Command("qa", "memory.qa:qa_command"),
-        Command("import", "memory.export:import_command"),
+        Command("remember", "memory.retain"),
+        Command("retain", "memory.retain"),
+        Command("capture", "memory.retain"),
+        Command("replace", "memory.retain"),
+        Command("core", "memory.retain"),
+        Command("qa", "memory.qa"),
+        Command("import", "memory.export"),
     ),
     "Look after": (
-        Command("status", "memory.status:status_command"),
-        Command("top", "memory.top:top_command"),
-        Command("changes", "memory.changes:changes_command"),
-        Command("undo", "memory.changes:undo_command"),
-        Command("forget", "memory.forget:forget_command"),
-        Command("verify", "memory.forget:verify_command"),
-        Command("reflect", "memory.reflect:reflect_command"),
-        Command("proposals", "memory.reflect:proposals_command"),
-        Command("disagreements", "memory.disagreements:disagreements_command"),
-        Command("sync", "memory.index:sync_command"),
-        Command("index", "memory.index:index_command"),
-        Command("reindex", "memory.index:reindex_command"),
+        Command("status", "memory.status"),
+        Command("top", "memory.top"),
+        Command("changes", "memory.changes"),
+        Command("undo", "memory.changes"),
+        Command("forget", "memory.changes"),
+        Command("verify", "memory.changes"),
+        Command("reflect", "memory.reflect"),
+        Command("proposals", "memory.reflect"),
+        Command("disagreements", "memory.reflect"),
+        Command("sync", "memory.index"),
+        Command("index", "memory.index"),
+        Command("reindex", "memory.index"),
     ),
     "Connect": (
-        Command("init", "local.init:init_command", needs_daemon=False),
-        Command("config", "local.config:config_command", needs_daemon=False),
-        Command("reload", "memory.reload:reload_command"),
-        Command("service", "local.service:service_command", needs_daemon=False),
-        Command("models", "local.models:models_command", needs_daemon=False),
-        Command("mcp", "local.mcp:mcp_command", needs_daemon=False),
-        Command("hooks", "local.hooks:hooks_command", needs_daemon=False),
-        Command("http", "local.config:http_command", needs_daemon=False),
-        Command("qmd", "local.models:qmd_command", needs_daemon=False),
-        Command("completion", "local.completion:completion_command", needs_daemon=False),
+        Command("init", "local.init"),
+        Command("config", "local.config"),
+        Command("reload", "memory.index"),
+        Command("service", "local.service"),
+        Command("models", "local.models"),
+        Command("mcp", "local.mcp"),
+        Command("hooks", "local.hooks"),
+        Command("http", "local.config"),
+        Command("qmd", "local.models"),
+        Command("completion", "local.completion"),
     ),
     "Repair and move": (
-        Command("doctor", "local.doctor:doctor_command", needs_daemon=False),
-        Command("logs", "local.logs:logs_command", needs_daemon=False),
-        Command("backup", "local.backup:backup_command", needs_daemon=False),
-        Command("restore", "local.backup:restore_command", needs_daemon=False),
-        Command("export", "memory.export:export_command"),
-        Command("workspace", "local.workspace:workspace_command", needs_daemon=False),
-        Command("version", "local.completion:version_command", needs_daemon=False),
+        Command("doctor", "local.doctor"),
+        Command("logs", "local.logs"),
+        Command("backup", "local.backup"),
+        Command("restore", "local.backup"),
+        Command("export", "memory.export"),
+        Command("workspace", "local.workspace"),
+        Command("version", "local.completion"),
     ),
 }
 """The commands by what somebody wants, in the order in which help lists them."""
@@ -143,7 +146,6 @@ def memoryctl() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     invocation = Invocation()
-    invocation.name_agent(os.environ.get("MEMORYD_AGENT_ID"))
     try:
         code = memoryctl.main(arguments, prog_name="memoryctl", standalone_mode=False, obj=invocation)
     except click.Abort:
@@ -157,6 +159,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _report(MemorydError(exc.format_message()), invocation)
     except MemorydError as exc:
         return _report(exc, invocation)
+    finally:
+        invocation.close()
     return int(code or Exit.DONE)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -31,6 +32,12 @@ def harmless(text: str) -> str:
 def harmless_line(text: str) -> str:
     """Return harmless text of one line."""
     return " ".join(harmless(text).split())
+
+
+def about(entities: Iterable[str], text: str) -> str:
+    """Return a text behind the entities that it is about: `@Peter: …`."""
+    names = " ".join(f"@{harmless_line(name)}" for name in entities)
+    return f"{names}: {text}" if names else text
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -105,6 +112,14 @@ def duration(seconds: float) -> str:
         parts.append((amount, unit))
     first = next((index for index, (amount, _) in enumerate(parts) if amount), len(parts) - 1)
     return " ".join(f"{amount} {unit}" for amount, unit in parts[first : first + 2] if amount) or "0 s"
+
+
+def minute(moment: str) -> str:
+    """Write an ISO 8601 time as it is here, to the minute; the text itself if it is no such time."""
+    try:
+        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return harmless_line(moment)
 
 
 def ago(moment: str | None, now: datetime) -> str:

@@ -27,21 +27,6 @@ timeout_option = click.option(
 )
 
 
-class _Barrier(threading.Thread):
-    """Waits in the background, so that the bar moves and Ctrl-C is answered at once."""
-
-    def __init__(self, invocation: Invocation, goal: SyncGoal, seconds: float) -> None:
-        super().__init__(daemon=True)
-        self._ask = (invocation, goal, seconds)
-        self.outcome: SyncReply | MemorydError | None = None
-
-    def run(self) -> None:
-        try:
-            self.outcome = _wait(*self._ask)
-        except MemorydError as exc:
-            self.outcome = exc
-
-
 def reach(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
     """Wait for `goal` and return what is still pending then; show a bar if stderr is a terminal."""
     if not is_terminal(sys.stderr) or goal == "none":
@@ -49,17 +34,25 @@ def reach(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
     # rich takes 50 ms to import and is needed for a bar only
     from memoryd.cli.bars import IndexBars
 
-    barrier = _Barrier(invocation, goal, seconds)
+    outcome: list[SyncReply | MemorydError] = []
+
+    def wait() -> None:
+        try:
+            outcome.append(_wait(invocation, goal, seconds))
+        except MemorydError as exc:
+            outcome.append(exc)
+
+    # in the background, so that the bar moves and Ctrl-C is answered at once
+    waiting = threading.Thread(target=wait, daemon=True)
     with invocation.client() as client, IndexBars(goal) as bars:
-        barrier.start()
-        while barrier.is_alive():
+        waiting.start()
+        while waiting.is_alive():
             bars.show_agents(invocation.chosen_agents(client.status()))
-            barrier.join(REFRESH_SECONDS)
-    if isinstance(barrier.outcome, MemorydError):
-        raise barrier.outcome
-    if barrier.outcome is None:
-        raise MemorydError("waiting for the index ended without a result")
-    return barrier.outcome
+            waiting.join(REFRESH_SECONDS)
+    found = outcome[0] if outcome else MemorydError("waiting for the index ended without a result")
+    if isinstance(found, MemorydError):
+        raise found
+    return found
 
 
 def report(invocation: Invocation, goal: SyncGoal, pending: SyncReply) -> Exit:

@@ -14,23 +14,29 @@ _MAX_BYTES = 4 * 1024 * 1024
 _FOLDER_MODE = 0o700
 
 
+@contextmanager
+def _told(path: Path, happened: str = "has been made") -> Iterator[None]:
+    """Say what keeps a file from being written: raises NotNow for one that somebody else wrote, MemorydError."""
+    try:
+        yield
+    except FileChangedError as exc:
+        raise NotNow(f"{path} {happened} meanwhile, and is left as it is", hint="try again") from exc
+    except (OSError, NotReadableError, TornReadError) as exc:
+        what = exc.strerror if isinstance(exc, OSError) and exc.strerror else exc
+        raise MemorydError(f"{path} cannot be written: {what}") from exc
+
+
 def make(path: Path, text: str) -> None:
     """Write a file where there is none, for its owner alone. Raises NotNow if there is one, MemorydError."""
-    try:
+    with _told(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         replace_file(path, text.encode(), expected="absent", is_durable=True)
-    except FileChangedError as exc:
-        raise NotNow(f"{path} has been made meanwhile, and is left as it is", hint="try again") from exc
-    except OSError as exc:
-        raise _unwritten(path, exc) from exc
 
 
 def make_folder(path: Path) -> None:
     """Make a folder for its owner alone, with those above it. Raises MemorydError."""
-    try:
+    with _told(path):
         path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-    except OSError as exc:
-        raise _unwritten(path, exc) from exc
 
 
 def link(path: Path, target: Path, now: datetime | None) -> Path | None:
@@ -38,17 +44,16 @@ def link(path: Path, target: Path, now: datetime | None) -> Path | None:
 
     Raises NotNow, MemorydError.
     """
-    try:
+    copy = None
+    with _told(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        copy = None
         if now is not None:
             copy = _copied(path, path.read_bytes(), now)
             path.unlink()
-        path.symlink_to(target)
-    except (FileExistsError, FileChangedError) as exc:
-        raise NotNow(f"{path} has been made meanwhile, and is left as it is", hint="try again") from exc
-    except OSError as exc:
-        raise _unwritten(path, exc) from exc
+        try:
+            path.symlink_to(target)
+        except FileExistsError as exc:
+            raise FileChangedError(str(path)) from exc
     return copy
 
 
@@ -57,7 +62,7 @@ def replace_kept(path: Path, text: str, now: datetime) -> Path:
 
     Of a link the copy holds what it leads to, and the link itself gives way: what it leads to is somebody else's.
     """
-    try:
+    with _told(path, "was changed"):
         if path.is_symlink():
             copy = _copied(path, path.read_bytes() if path.exists() else b"", now)
             replace_file(path, text.encode(), is_durable=True)
@@ -65,10 +70,6 @@ def replace_kept(path: Path, text: str, now: datetime) -> Path:
         before = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
         copy = _copied(path, before.data, now)
         replace_file(path, text.encode(), expected=before.stat, is_durable=True)
-    except FileChangedError as exc:
-        raise NotNow(f"{path} was changed meanwhile, and is left as it is", hint="try again") from exc
-    except (OSError, NotReadableError, TornReadError) as exc:
-        raise _unwritten(path, exc) from exc
     return copy
 
 
@@ -88,8 +89,3 @@ def _copied(path: Path, data: bytes, now: datetime) -> Path:
     copy = path.with_name(f"{path.name}.{now:%Y-%m-%d-%H%M%S}")
     replace_file(copy, data, expected="absent", is_durable=True)
     return copy
-
-
-def _unwritten(path: Path, error: Exception) -> MemorydError:
-    what = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return MemorydError(f"{path} cannot be written: {what}")

@@ -11,8 +11,8 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-from urllib.parse import urlencode
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+from urllib.parse import quote, urlencode
 
 from memoryd.config.paths import config_file, lock_file, socket_path
 from memoryd.errors import (
@@ -39,6 +39,16 @@ _BEGAN = 19
 """The field of `/proc/<pid>/stat` behind the name that says when it began, in ticks since the system did."""
 
 
+Reply = TypeVar("Reply")
+
+
+class Asker(TypedDict, total=False):
+    """Who asks, where it is not whom the client was made for."""
+
+    agent: str | None
+    session_key: str | None
+
+
 class _UnixConnection(http.client.HTTPConnection):
     """HTTP/1.1 over AF_UNIX."""
 
@@ -61,12 +71,14 @@ class DaemonConnection:
     """A connection to the daemon behind `socket`, by default where a daemon of this user listens.
 
     `timeout` is in seconds and counts silence, not the whole call. Nothing is opened before the first call;
-    the connection is kept, and reopened when the daemon has closed it.
+    the connection is kept, and reopened when the daemon has closed it. `agent` and `session_key` are who asks where a
+    call does not say it.
     """
 
-    def __init__(self, socket: Path | None = None, timeout: float = 30) -> None:
+    def __init__(self, socket: Path | None = None, timeout: float = 30, **who: Unpack[Asker]) -> None:
         self.socket = socket or socket_path()
         self.timeout = timeout
+        self._who = who
         self._connection = _UnixConnection(self.socket, timeout)
 
     def __enter__(self) -> Self:
@@ -96,8 +108,35 @@ class DaemonConnection:
         """Return what is answered to a GET of a path that stands beside those of the API."""
         return self._content("GET", path).decode()
 
+    def _limit_ms(self, timeout_ms: int | None) -> int:
+        return int(self.timeout * 1000) if timeout_ms is None else timeout_ms
+
+    def _fetch(self, kind: type[Reply], path: str, query: Mapping[str, object], who: Asker | None = None) -> Reply:
+        """Return what a GET answers; with `who` it is a call that may be made within a session."""
+        reply: Reply = self.call("GET", target(path, self._asked(query, who)))
+        return reply
+
+    def _send(
+        self, kind: type[Reply], path: str, body: Mapping[str, object], who: Asker | None = None, *, wait_ms: int = 0
+    ) -> Reply:
+        """Return what a POST answers; with `who` it is a call that may be made within a session."""
+        reply: Reply = self.call("POST", path, self._asked(body, who), wait_ms)
+        return reply
+
+    def _send_once(self, kind: type[Reply], path: str, body: Mapping[str, object], who: Asker | None = None) -> Reply:
+        """Do so on a connection of its own, since a kept one that was closed meanwhile would be tried again."""
+        self.close()
+        return self._send(kind, path, body, who)
+
+    def _asked(self, values: Mapping[str, object], who: Asker | None) -> dict[str, object]:
+        """Return all that a call says, by its names in JSON."""
+        usual = _spelled(self._who)
+        if who is None:
+            usual.pop("sessionKey", None)
+        return {**usual, **given(values), **_spelled(who or {})}
+
     def _content(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> bytes:
-        payload = None if body is None else json.dumps(_without_none(body)).encode()
+        payload = None if body is None else json.dumps(given(body)).encode()
         timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS) if wait_ms else self.timeout
         try:
             status, content = self._round_trip(method, target, payload, timeout)
@@ -147,8 +186,24 @@ class DaemonConnection:
 
 def target(path: str, query: Mapping[str, object]) -> str:
     """Return a path with what is given of a query behind it."""
-    given = _without_none(query)
-    return f"{path}?{urlencode(given)}" if given else path
+    words = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given(query).items()}
+    return f"{path}?{urlencode(words)}" if words else path
+
+
+def quoted(name: str) -> str:
+    """Return a name as a part of a path."""
+    return quote(name, safe="")
+
+
+def given(values: Mapping[str, object]) -> dict[str, object]:
+    """Return what says something: None and the empty tuple stand for what is left to the daemon."""
+    return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+def _spelled(options: Mapping[str, object]) -> dict[str, object]:
+    """Return what is given of options by their names in JSON."""
+    spelled = ((name.split("_"), value) for name, value in given(options).items())
+    return {first + "".join(map(str.capitalize, rest)): value for (first, *rest), value in spelled}
 
 
 def _open(connection: _UnixConnection, path: Path) -> None:
@@ -220,10 +275,6 @@ def _exchange(connection: _UnixConnection, method: str, target: str, payload: by
     headers = {} if payload is None else {"Content-Type": "application/json"}
     connection.request(method, target, body=payload, headers=headers)
     return connection.getresponse()
-
-
-def _without_none(values: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def not_opened(exc: OSError, path: Path) -> MemorydError:

@@ -37,7 +37,7 @@ _REPLYING_SECONDS = 0.05
 """What the daemon is not given of the time, for its reply to be read and told."""
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
-"""Asks the daemon: a target and a body, which is told without what is empty."""
+"""Asks the daemon within the session of the hook: a target and a body, which is told without what is empty."""
 
 TELLS = ("start", "prompt")
 """Moments when the agent waits for an answer and reads it; at the others the daemon is only told something."""
@@ -77,38 +77,38 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
     moment = host.events.get(event)
     if moment is None:
         raise ValueError(f"there is no event {event[:40]!r}: {', '.join(host.events)}")
-    if moment in TELLS:
-        _tell(host, event, hook, key, agent, path, until)
-    else:
-        _left_to_child(path, lambda ask: keep(moment, hook, key, agent, ask, lambda: _exchange(host, hook)))
 
+    def asking(seconds: float) -> Ask:
+        who = {"sessionKey": key, "agent": agent}
+        return lambda target, body: call(
+            path, target, {name: one for name, one in {**who, **body}.items() if one not in ("", None)}, seconds
+        )
 
-def _tell(host: Host, event: str, hook: dict[str, Any], key: str, agent: str, path: str, until: float) -> None:
+    if moment not in TELLS:
+        _left_to_child(asking, lambda ask: keep(moment, hook, ask, lambda: _exchange(host, hook)))
+        return
     left = max(0.01, until - time.monotonic())
     limit = max(1, int((left - _REPLYING_SECONDS) * 1000))
     try:
-        text = told(host.events[event], hook, key, agent, limit, _asking(path, left))
+        text = told(moment, hook, limit, asking(left))
     except (_LateError, TimeoutError):
-        _late_prompt(host, event, hook, key, agent, path)
+        if moment == "prompt" and (prompt := _text(hook, "prompt")):
+            _late_prompt(host, event, prompt, asking)
         raise
     signal.setitimer(signal.ITIMER_REAL, 0)
     _add(host, event, text)
 
 
-def _late_prompt(host: Host, event: str, hook: dict[str, Any], key: str, agent: str, path: str) -> None:
+def _late_prompt(host: Host, event: str, prompt: str, asking: Callable[[float], Ask]) -> None:
     """Leave a prompt that was not answered in time to a child; a command is carried out while somebody hears of it.
 
     What was said is kept so, if the daemon is only slow; sent twice, it is kept once.
     """
-    prompt = hook.get("prompt")
-    if host.events[event] != "prompt" or not isinstance(prompt, str):
-        return
     signal.setitimer(signal.ITIMER_REAL, 0)
     if name := command_in(prompt):
         _add(host, event, not_done(name))
-        return
-    again = {"sessionKey": key, "agent": agent, **message("user", prompt), "k": 1}
-    _left_to_child(path, lambda ask: ask("/turns", again))
+    else:
+        _left_to_child(asking, lambda ask: ask("/turns", {**message("user", prompt), "k": 1}))
 
 
 def _add(host: Host, event: str, text: str) -> None:
@@ -118,13 +118,7 @@ def _add(host: Host, event: str, text: str) -> None:
         sys.stdout.flush()
 
 
-def _asking(path: str, seconds: float) -> Ask:
-    return lambda target, body: call(
-        path, target, {key: one for key, one in body.items() if one not in ("", None)}, seconds
-    )
-
-
-def _left_to_child(path: str, keeps: Callable[[Ask], object]) -> None:
+def _left_to_child(asking: Callable[[float], Ask], keeps: Callable[[Ask], object]) -> None:
     """Let a child do what nobody waits for; the agent sees the hook end at once."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     if os.fork():
@@ -135,7 +129,7 @@ def _left_to_child(path: str, keeps: Callable[[Ask], object]) -> None:
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
         signal.setitimer(signal.ITIMER_REAL, KEEPING_SECONDS)
-        keeps(_asking(path, KEEPING_SECONDS))
+        keeps(asking(KEEPING_SECONDS))
     finally:
         os._exit(0)
 
@@ -171,35 +165,30 @@ def session_key(hook: dict[str, Any], host: str, agent: str) -> str:
     return f"{owner}{host}:direct:{found}"
 
 
-def told(moment: SessionMoment, hook: dict[str, Any], key: str, agent: str, milliseconds: int, ask: Ask) -> str:
+def told(moment: SessionMoment, hook: dict[str, Any], milliseconds: int, ask: Ask) -> str:
     """Ask at a moment of `TELLS`, and return what the agent is to be told; empty where there is nothing."""
-    asked = {"sessionKey": key, "agent": agent}
     if moment == "start":
-        reply = ask("/sessions/start", asked)
+        reply = ask("/sessions/start", {})
         return _fitting([reply.get("bundle"), reply.get("context")])
     prompt = _text(hook, "prompt")
     if not prompt.strip():
         return ""
-    reply = ask("/turns", {**asked, **message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
+    reply = ask("/turns", {**message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
     return _fitting([_done(reply.get("command")), _tail(reply.get("bundle")), _said_elsewhere(reply)])
 
 
-def keep(
-    moment: SessionMoment, hook: dict[str, Any], key: str, agent: str, ask: Ask, exchange: Callable[[], tuple[str, str]]
-) -> None:
+def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
     """Tell the daemon what happened; `exchange` reads the transcript for what is not in the hook's JSON."""
-    asked = {"sessionKey": key, "agent": agent}
     if moment == "end":
-        what = {"type": "end", "text": _text(hook, "reason")[:200]}
-        ask("/turns", {**asked, **message("system", ""), "event": what})
+        ask("/turns", {**message("system", ""), "event": {"type": "end", "text": _text(hook, "reason")[:200]}})
         return
     answer = _text(hook, "last_assistant_message").strip() if moment == "answer" else ""
     if not answer:
         answer = exchange()[1]
-    if answer and not ask("/turns", {**asked, **message("assistant", answer)}).get("remembered"):
-        _keep_both(asked, answer, ask, exchange)
+    if answer and not ask("/turns", message("assistant", answer)).get("remembered"):
+        _keep_both(answer, ask, exchange)
     if moment == "compact":
-        ask("/turns", {**asked, **message("system", ""), "event": {"type": "compact"}})
+        ask("/turns", {**message("system", ""), "event": {"type": "compact"}})
 
 
 def message(role: str, text: str) -> dict[str, Any]:
@@ -229,14 +218,14 @@ def not_done(name: str) -> str:
     return f"<memory-command>\n{text}\n</memory-command>\n"
 
 
-def _keep_both(asked: dict[str, Any], answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
+def _keep_both(answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
     """Keep a question whose own event did not reach the daemon, and its answer."""
     question, found = exchange()
     if command_in(question):
         return  # the agent was told that it is not carried out
     if question and found in ("", answer):
-        ask("/turns", {**asked, **message("user", question), "k": 1})
-        ask("/turns", {**asked, **message("assistant", answer)})
+        ask("/turns", {**message("user", question), "k": 1})
+        ask("/turns", message("assistant", answer))
 
 
 def _text(hook: dict[str, Any], key: str) -> str:

@@ -3,10 +3,10 @@
 import difflib
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 
 from memoryd.errors import InvalidRequest
-from memoryd.mcp.answers import without_titles
+from memoryd.mcp.answers import StrictModel
 from memoryd.wire import CORE_CHARS_MAX, LINES_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 
 RESULTS_AT_MOST: Final = 50
@@ -21,32 +21,21 @@ _Place = Annotated[str, Field(min_length=1, max_length=1_024)]
 _Corpus = Literal["all", "notes", "memories", "sessions"]
 _CORPORA = {"memory": "notes"}
 """Other names of a corpus, as OpenClaw's tool has them; like other names of arguments they stand in no schema."""
+_Kind = Annotated[str, Field(min_length=1, max_length=32)]
+_MemoryText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+_Most = Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)]
+_Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 _CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
 
 
-class ToolArguments(BaseModel):
-    """Arguments of a tool; there are no others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    @classmethod
-    def schema_of_input(cls) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
-        schema: dict[str, Any] = without_titles(cls.model_json_schema())
-        schema.pop("description", None)
-        return schema
-
-
-class SearchArguments(ToolArguments):
+class SearchArguments(StrictModel):
     """Of memory_search."""
 
     query: _Question
     """The question, in words."""
     corpus: Annotated[_Corpus, BeforeValidator(lambda name: _CORPORA.get(str(name), name))] = "all"
     """Where to look: notes are files, memories single facts, sessions conversations."""
-    max_results: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = Field(
-        None, validation_alias=AliasChoices("max_results", "maxResults", "top_k")
-    )
+    max_results: _Most | None = Field(None, validation_alias=AliasChoices("max_results", "maxResults", "top_k"))
     """How many at most; else as configured."""
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, validation_alias=AliasChoices("min_score", "minScore")
@@ -62,27 +51,27 @@ class SearchArguments(ToolArguments):
     """Only in this file, folder or glob; not with corpus memories."""
 
 
-class GetArguments(ToolArguments):
+class GetArguments(StrictModel):
     """Of memory_get."""
 
     path: _Place | None = None
     """A file, or a citation: memory/2026-10-18.md#L3-L5, session:ID#Q3."""
     id: _Name | None = None
     """A memory, instead of a path."""
-    from_line: Annotated[int, Field(ge=1, le=POSITION_MAX)] | None = Field(None, alias="from")
+    from_line: _Position | None = Field(None, alias="from")
     """The first line, from 1."""
     lines: Annotated[int, Field(ge=1, le=LINES_MAX)] | None = None
     """How many lines at most."""
-    column: Annotated[int, Field(ge=1, le=POSITION_MAX)] | None = None
+    column: _Position | None = None
     """The first character of that line, from 1."""
 
 
-class RecallArguments(ToolArguments):
+class RecallArguments(StrictModel):
     """Of recall."""
 
     query: _Question
     """The question, in words."""
-    k: Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)] | None = None
+    k: _Most | None = None
     """How many memories and passages at most; else as configured."""
     budget: Annotated[int, Field(ge=0, le=100_000)] | None = None
     """Tokens of the answer at most; never more than the server allows."""
@@ -96,17 +85,17 @@ class RecallArguments(ToolArguments):
     """What was known on this day."""
     entity: _Name | None = None
     """Only memories about this entity, by any of its names."""
-    kind: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    kind: _Kind | None = None
     """Only memories of this kind, such as preference, opinion, lesson."""
     scope: _Name | None = None
     """Only memories of this scope, such as workspace, global, agent:ID."""
 
 
-class NoArguments(ToolArguments):
+class NoArguments(StrictModel):
     """Of a tool that takes none."""
 
 
-class CoreAddArguments(ToolArguments):
+class CoreAddArguments(StrictModel):
     """Of core_edit where nothing may be replaced."""
 
     action: Literal["append", "insert"]
@@ -119,7 +108,7 @@ class CoreAddArguments(ToolArguments):
     """Write only if the file has this sha256."""
 
 
-class CoreEditArguments(ToolArguments):
+class CoreEditArguments(StrictModel):
     """Of core_edit."""
 
     action: Literal["append", "insert", "replace"]
@@ -134,12 +123,12 @@ class CoreEditArguments(ToolArguments):
     """Write only if the file has this sha256."""
 
 
-class AddArguments(ToolArguments):
+class AddArguments(StrictModel):
     """Of memory_add."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+    text: _MemoryText
     """One fact, in one sentence or a few, in the language in which it was said."""
-    kind: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    kind: _Kind | None = None
     """What it is, such as preference, fact, lesson."""
     importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     """How much it matters, 0 to 1."""
@@ -149,7 +138,7 @@ class AddArguments(ToolArguments):
     """Labels."""
 
 
-class MemoryArguments(ToolArguments):
+class MemoryArguments(StrictModel):
     """Of tools on one memory."""
 
     id: _Name
@@ -159,11 +148,11 @@ class MemoryArguments(ToolArguments):
 class ReplaceArguments(MemoryArguments):
     """Of memory_replace."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
+    text: _MemoryText
     """What holds now, in one sentence or a few, in the language in which it was said."""
 
 
-def read(model: type[ToolArguments], given: dict[str, Any] | None) -> ToolArguments:
+def read(model: type[StrictModel], given: dict[str, Any] | None) -> StrictModel:
     """Return the arguments of a call; raises InvalidRequest, which names what is wrong and never what was given."""
     try:
         return model.model_validate(given or {})
@@ -175,11 +164,11 @@ def read(model: type[ToolArguments], given: dict[str, Any] | None) -> ToolArgume
         raise InvalidRequest("; ".join(told), hint=f"the tool takes: {takes}") from exc
 
 
-def _names(model: type[ToolArguments]) -> list[str]:
+def _names(model: type[StrictModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _problem(model: type[ToolArguments], place: tuple[int | str, ...], kind: str, message: str) -> str:
+def _problem(model: type[StrictModel], place: tuple[int | str, ...], kind: str, message: str) -> str:
     name = ".".join(str(part)[:64] for part in place if not isinstance(part, str) or not part.startswith("constrained"))
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(name, _names(model), n=1)

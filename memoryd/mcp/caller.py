@@ -6,18 +6,19 @@ program does not wait for.
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import anyio
-from msgspec import Struct
 
 from memoryd.client import Client
-from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
+from memoryd.errors import DaemonNotRunning, DeadlineExceeded, NotNow
 
 Answer = TypeVar("Answer")
+Given = ParamSpec("Given")
 
 CALLS_AT_ONCE: Final = 8
 """More wait: the daemon bounds the connections of one process."""
@@ -27,29 +28,40 @@ TIMEOUT: Final = 30.0
 """Seconds of silence; the clients of the protocol wait for a minute or so."""
 
 
-class Reaching:
-    """Asks the daemon, and asks again while it may be starting; once it is down, each question tries once."""
+class ToolCaller:
+    """Who asks for a tool; `max_tokens` bounds each answer.
 
-    def __init__(
-        self, socket: Path | None = None, *, pauses: Sequence[float] = PAUSES, timeout: float = TIMEOUT
-    ) -> None:
-        self._socket = socket
-        self._pauses = pauses
-        self._timeout = timeout
+    Asks again while the daemon may be starting; once it is down, each question tries once.
+    """
+
+    def __init__(self, socket: Path | None, *, agent: str | None, session_key: str | None, max_tokens: int) -> None:
+        self.agent = agent
+        self.session_key = session_key
+        self.max_tokens = max_tokens
+        self._client = partial(Client, socket, TIMEOUT, agent=agent, session_key=session_key)
         self._is_down = False
         self._places = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
-    async def ask(self, question: Callable[[Client], Answer], *, repeatable: bool = True) -> Answer:
-        """Return what the daemon answers; raises what the client raises.
+    async def ask(
+        self, call: Callable[Concatenate[Client, Given], Answer], *values: Given.args, **options: Given.kwargs
+    ) -> Answer:
+        """Return what a call of the client answers, which changes nothing; raises what it raises."""
+        return await self._reach(lambda memory: call(memory, *values, **options), is_repeatable=True)
 
-        What is not `repeatable` is asked again only where no connection was made.
-        """
+    async def write(
+        self, call: Callable[Concatenate[Client, Given], Answer], *values: Given.args, **options: Given.kwargs
+    ) -> Answer:
+        """Return what came of a change, which is sent again only where no connection was made."""
+        return await self._reach(lambda memory: call(memory, *values, **options), is_repeatable=False)
+
+    async def _reach(self, question: Callable[[Client], Answer], *, is_repeatable: bool) -> Answer:
         async with self._places:
-            for pause in self._pauses:
+            for pause in PAUSES:
                 try:
                     return await self._once(question)
                 except (DaemonNotRunning, NotNow) as exc:
-                    if not self._may_try_again(exc, repeatable):
+                    is_unsent = is_repeatable or isinstance(exc, DaemonNotRunning)
+                    if self._is_down or isinstance(exc, DeadlineExceeded) or not is_unsent:
                         raise
                 await anyio.sleep(pause)
             try:
@@ -58,13 +70,8 @@ class Reaching:
                 self._is_down = True
                 raise
 
-    def _may_try_again(self, exc: MemorydError, repeatable: bool) -> bool:
-        if self._is_down or isinstance(exc, DeadlineExceeded):
-            return False
-        return repeatable or isinstance(exc, DaemonNotRunning)
-
     async def _once(self, question: Callable[[Client], Answer]) -> Answer:
-        with Client(self._socket, self._timeout) as memory:
+        with self._client() as memory:
             try:
                 answer = await aside(lambda: question(memory))
             except BaseException:
@@ -74,15 +81,12 @@ class Reaching:
         return answer
 
 
-Outcome = TypeVar("Outcome")
-
-
-async def aside(work: Callable[[], Outcome]) -> Outcome:
+async def aside(work: Callable[[], Answer]) -> Answer:
     """Do blocking work in a thread of its own; who is cancelled leaves it behind.
 
     The thread is a daemon: a read that never returns must not keep the process from ending.
     """
-    promised: Future[Outcome] = Future()
+    promised: Future[Answer] = Future()
     # from here on it cannot be cancelled, so that its outcome always finds its place
     promised.set_running_or_notify_cancel()
 
@@ -96,20 +100,3 @@ async def aside(work: Callable[[], Outcome]) -> Outcome:
 
     threading.Thread(target=run, name="mcp", daemon=True).start()
     return await asyncio.wrap_future(promised)
-
-
-class ToolCaller(Struct, frozen=True):
-    """Who asks, as the daemon is told with every question; `max_tokens` bounds each answer."""
-
-    reaching: Reaching
-    agent: str | None
-    session_key: str | None
-    max_tokens: int
-
-    async def ask(self, question: Callable[[Client], Answer]) -> Answer:
-        """Return what the daemon answers; the question changes nothing."""
-        return await self.reaching.ask(question)
-
-    async def write(self, change: Callable[[Client], Answer]) -> Answer:
-        """Return what came of a change, which is never sent twice."""
-        return await self.reaching.ask(change, repeatable=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from memoryd.client import Client
 from memoryd.domain.citations import Citation, conversation_cited, is_conversation, parse
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import InvalidRequest
@@ -13,15 +14,13 @@ from memoryd.mcp.answers import (
     ProposalTexts,
     ReadText,
     beginning,
-    bounded,
+    filled,
     json_of,
-    piece_told,
     shown,
     text_cost,
 )
 from memoryd.mcp.arguments import GetArguments, NoArguments, RecallArguments, SearchArguments
 from memoryd.mcp.caller import ToolCaller
-from memoryd.replies.conversations import SessionLinesReply
 from memoryd.replies.knowledge import ProposalReply
 from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply
 from memoryd.replies.recall import RecallItemReply, RecallReply
@@ -38,6 +37,7 @@ _TOOK_PART = ("ok", "off")
 _HEAD = 60
 """Tokens of the line above the text of a document."""
 _LEAD_CHARS = 300
+_REST_CUT = "the rest is left out: an answer has {:,} tokens at most (--max-tokens)"
 _SOURCES_SHOWN = 5
 
 
@@ -51,85 +51,42 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
         memories, reply = await _memories(arguments, caller)
         return _bounded_answer(memories, [reply], caller.max_tokens)
     searched = await _searched(arguments, caller)
+    notes = [_hit(hit) for hit in searched["results"]]
     if arguments.corpus != "all" or arguments.path is not None:
-        return _bounded_answer(found_in_notes(searched), [searched], caller.max_tokens)
+        return _bounded_answer(notes, [searched], caller.max_tokens)
     memories, reply = await _memories(arguments, caller)
-    merged = _merged(memories, found_in_notes(searched), arguments.max_results)
+    merged = _merged(memories, notes, arguments.max_results)
     return _bounded_answer(merged, [reply, searched], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
     """Recall memories and passages."""
-    reply = await caller.ask(
-        lambda memory: memory.recall(
-            arguments.query,
-            k=arguments.k,
-            since=arguments.since,
-            until=arguments.until,
-            as_of=arguments.as_of,
-            known_by=arguments.known_by,
-            entity=arguments.entity,
-            kind=arguments.kind,
-            scope=arguments.scope,
-            agent=caller.agent,
-            session_key=caller.session_key,
-        )
-    )
+    reply = await caller.ask(Client.recall, **arguments.model_dump(exclude={"budget"}))
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
     return _bounded_answer(found_in_memories(reply, memories_only=False), [reply], limit)
 
 
 async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> ProposalTexts:
     """List the changes that wait for the owner."""
-    reply = await caller.ask(
-        lambda memory: memory.proposals(limit=PROPOSALS_SHOWN, session_key=caller.session_key, agent=caller.agent)
-    )
+    reply = await caller.ask(Client.proposals, limit=PROPOSALS_SHOWN)
     frame = ProposalTexts(results=[], total=reply["total"])
-    found = [_proposed(one) for one in reply["proposals"]]
-    kept, cut = bounded(found, caller.max_tokens, json_of(frame), piece_told)
-    return frame.model_copy(update={"results": kept, "cut": cut or None})
+    return filled(frame, [_proposed(one) for one in reply["proposals"]], caller.max_tokens)
 
 
 async def _searched(arguments: SearchArguments, caller: ToolCaller) -> SearchReply:
-    return await caller.ask(
-        lambda memory: memory.search(
-            arguments.query,
-            agent=caller.agent,
-            max_results=arguments.max_results,
-            min_score=arguments.min_score,
-            session_key=caller.session_key,
-            sources=_SOURCES[arguments.corpus],
-            since=arguments.since,
-            until=arguments.until,
-            paths=None if arguments.path is None else [arguments.path],
-        )
-    )
+    bounds = arguments.model_dump(include={"query", "max_results", "min_score", "since", "until"})
+    paths = None if arguments.path is None else [arguments.path]
+    return await caller.ask(Client.search, sources=_SOURCES[arguments.corpus], paths=paths, **bounds)
 
 
 async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[list[FoundText], Verdictful]:
     """Return the memories that answer; of some days by way of recall, which alone knows when something happened."""
+    most = arguments.max_results
     if arguments.since is None and arguments.until is None:
-        found = await caller.ask(
-            lambda memory: memory.search_memories(
-                arguments.query,
-                scope=arguments.scope,
-                top_k=arguments.max_results,
-                agent=caller.agent,
-                session_key=caller.session_key,
-            )
-        )
-        return found_documents(found), found
-    recalled = await caller.ask(
-        lambda memory: memory.recall(
-            arguments.query,
-            k=arguments.max_results,
-            since=arguments.since,
-            until=arguments.until,
-            scope=arguments.scope,
-            agent=caller.agent,
-            session_key=caller.session_key,
-        )
-    )
+        found = await caller.ask(Client.search_memories, arguments.query, scope=arguments.scope, top_k=most)
+        return [document_told(one) for one in found["memories"]], found
+    bounds = arguments.model_dump(include={"query", "since", "until", "scope"})
+    recalled = await caller.ask(Client.recall, k=most, **bounds)
     return found_in_memories(recalled, memories_only=True), recalled
 
 
@@ -150,8 +107,7 @@ def _bounded_answer(found: list[FoundText], replies: Sequence[Verdictful], limit
         reason=reasons[0][:_REASON_CHARS] if len(reasons) == len(replies) else None,
         missing="; ".join(missing)[:_REASON_CHARS] or None,
     )
-    kept, cut = bounded(found, limit, json_of(frame), piece_told)
-    return frame.model_copy(update={"results": kept, "cut": cut or None})
+    return filled(frame, found, limit)
 
 
 def _proposed(reply: ProposalReply) -> ProposalText:
@@ -161,19 +117,9 @@ def _proposed(reply: ProposalReply) -> ProposalText:
     )
 
 
-def found_in_notes(reply: SearchReply) -> list[FoundText]:
-    """Return what search found in notes and conversations."""
-    return [_hit(hit) for hit in reply["results"]]
-
-
 def found_in_memories(reply: RecallReply, *, memories_only: bool) -> list[FoundText]:
     """Return what was recalled, or of it the memories."""
     return [_item(item) for item in reply["results"] if item["is"] == "memory" or not memories_only]
-
-
-def found_documents(reply: MemorySearchReply) -> list[FoundText]:
-    """Return the memories that were found."""
-    return [document_told(one) for one in reply["memories"]]
 
 
 def document_told(document: MemoryDocumentReply) -> FoundText:
@@ -297,16 +243,7 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
         if start is not None or lines is not None:
             _check_alone(cited)
         start, lines = cited.start_line, (cited.end_line or cited.start_line) - cited.start_line + 1
-    reply = await caller.ask(
-        lambda memory: memory.get(
-            cited.path,
-            agent=caller.agent,
-            start=start,
-            lines=lines,
-            column=arguments.column,
-            session_key=caller.session_key,
-        )
-    )
+    reply = await caller.ask(Client.get, cited.path, start=start, lines=lines, column=arguments.column)
     answer = ReadText(
         text=reply["text"],
         path=reply["path"],
@@ -318,19 +255,17 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
         sha256=reply["sha256"],
         flags=list(reply["flags"]) or None,
     )
-    return _shown(_within(answer, caller.max_tokens, reply["column"]))
+    return _shown(_within(answer, caller.max_tokens, column=reply["column"]))
 
 
 async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
-    reply = await caller.ask(
-        lambda memory: memory.get_memory(memory_id, session_key=caller.session_key, agent=caller.agent)
-    )
+    reply = await caller.ask(Client.get_memory, memory_id)
     found = reply["memory"]
     told = document_told(found)
     abstract, _ = shown(found["abstract_text"])
     lead = told.model_copy(update={"text": abstract[:_LEAD_CHARS]})
     answer = ReadText(text=found["text"], memory=lead, sources=found["sources"][:_SOURCES_SHOWN])
-    return _shown(_within(answer, caller.max_tokens, 1))
+    return _shown(_within(answer, caller.max_tokens))
 
 
 async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -343,35 +278,16 @@ async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCa
         citation = f"{cited.path}#L{cited.start_line}-L{cited.end_line}"
     else:
         citation = arguments.path or ""
-    reply = await caller.ask(
-        lambda memory: memory.session_lines(citation, session_key=caller.session_key, agent=caller.agent)
-    )
-    return _shown(_turns_within(reply, caller.max_tokens))
-
-
-def _turns_within(reply: SessionLinesReply, limit: int) -> ReadText:
-    """Return so many lines of a conversation as there is room for, at least the beginning of one."""
-    lines, path = reply["lines"], reply["id"]
-    numbers = [line["line"] for line in lines]
-    cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
-    frame = ReadText(text="", path=path, from_line=POSITION_MAX, lines=POSITION_MAX, next_from=POSITION_MAX, cut=cut)
-    room, text, count = limit - estimate(json_of(frame)), "", 0
-    for line in lines:
-        more = f"{text}{line['text']}\n"
-        if text_cost(more) > room:
-            break
-        text, count = more, count + 1
-    if not count and lines:
-        text, count = beginning(lines[0]["text"], room, text_cost), 1
-    is_cut = count < len(lines) or (count == 1 and not text.endswith("\n"))
-    return ReadText(
-        text=text,
-        path=path,
+    reply = await caller.ask(Client.session_lines, citation)
+    numbers = [line["line"] for line in reply["lines"]]
+    answer = ReadText(
+        text="".join(f"{line['text']}\n" for line in reply["lines"]),
+        path=reply["id"],
         from_line=numbers[0] if numbers else None,
-        lines=count,
-        next_from=numbers[count] if count < len(lines) else reply["nextLine"],
-        cut=cut if is_cut else None,
+        lines=len(numbers),
+        next_from=reply["nextLine"],
     )
+    return _shown(_within(answer, caller.max_tokens, numbers=numbers))
 
 
 def _check_alone(cited: Citation) -> None:
@@ -379,22 +295,29 @@ def _check_alone(cited: Citation) -> None:
         raise InvalidRequest("the citation says which lines", hint="leave out from and lines, or the lines in path")
 
 
-def _within(answer: ReadText, limit: int, column: int) -> ReadText:
-    """Return an answer that fits, and where it goes on; a line that is too long is cut inside."""
+def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[int] | None = None) -> ReadText:
+    """Return an answer that fits, and where it goes on; a line that is too long is cut inside.
+
+    `numbers` are those of the lines of a conversation, which cannot be read on from inside a line.
+    """
     if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD <= limit:
         return answer
-    cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
+    cut = _REST_CUT.format(limit)
     frame = answer.model_copy(update={"text": "", "cut": cut, "next_from": POSITION_MAX, "next_column": POSITION_MAX})
     text = beginning(answer.text, limit - estimate(json_of(frame)), text_cost)
-    first, whole = answer.from_line or 1, text.count("\n")
-    is_inside = not text.endswith("\n")
-    offset = len(text.rpartition("\n")[2])
+    first, whole, is_inside = answer.from_line or 1, text.count("\n"), not text.endswith("\n")
+    following: int | None = first + whole
+    next_column = None
+    if numbers is not None:
+        following = next(iter(numbers[whole + is_inside :]), answer.next_from)
+    elif is_inside:
+        next_column = len(text.rpartition("\n")[2]) + (column if not whole else 1)
     return answer.model_copy(
         update={
             "text": text,
             "lines": whole + is_inside,
-            "next_from": first + whole,
-            "next_column": (offset + (column if not whole else 1)) if is_inside else None,
+            "next_from": following,
+            "next_column": next_column,
             "cut": cut,
         }
     )

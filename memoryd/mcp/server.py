@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -39,13 +39,13 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from memoryd import __version__
+from memoryd.client import Client
 from memoryd.config.loading.load import load
 from memoryd.domain.access import folded_id, read_key
 from memoryd.errors import ConfigError, DaemonNotRunning, Disabled, MemorydError, NotFound
 from memoryd.mcp import answers
 from memoryd.mcp.arguments import read
 from memoryd.mcp.caller import ToolCaller, aside
-from memoryd.mcp.standard_streams import StandardStreams
 from memoryd.mcp.table import INSTRUCTIONS, ToolRow, WriteLevel, rows_of
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class ToolServer(Struct, frozen=True):
         if reason := await why_nothing(self.caller):
             _note(f"no tool is offered: {reason}")
             return ListToolsResult(tools=[])
-        return ListToolsResult(tools=[described(row) for row in self._rows.values()])
+        return ListToolsResult(tools=[described(row) for row in rows_of(self.level).values()])
 
     async def called(self, _context: _Context, params: CallToolRequestParams) -> CallToolResult:
         """Answer a call; whatever goes wrong is an answer too, which says what to do."""
@@ -100,17 +100,14 @@ class ToolServer(Struct, frozen=True):
             return _failed("an unexpected error; standard error of memoryctl mcp has more")
         return CallToolResult(content=[_text(answers.told(answer))], structured_content=answer.content())
 
-    @property
-    def _rows(self) -> Mapping[str, ToolRow]:
-        return rows_of(self.level)
-
     def _row(self, name: str) -> ToolRow:
-        if row := self._rows.get(name):
+        offered = rows_of(self.level)
+        if row := offered.get(name):
             return row
         if row := rows_of(WriteLevel.ALL).get(name):
             option = "--write" if row.level is WriteLevel.ADD else "--write=all"
             raise NotFound(f"the tool {name} is not offered", hint=f"the owner can: memoryctl mcp {option}")
-        raise NotFound(f"no tool {name[:_NAME_SHOWN]!r}", hint=f"there are: {', '.join(self._rows)}")
+        raise NotFound(f"no tool {name[:_NAME_SHOWN]!r}", hint=f"there are: {', '.join(offered)}")
 
 
 def described(row: ToolRow) -> Tool:
@@ -120,8 +117,8 @@ def described(row: ToolRow) -> Tool:
         name=row.name,
         title=row.title,
         description=row.description,
-        input_schema=row.arguments.schema_of_input(),
-        output_schema=row.answer.schema_of_content(),
+        input_schema={key: value for key, value in row.arguments.json_schema().items() if key != "description"},
+        output_schema=row.answer.json_schema(),
         annotations=ToolAnnotations(
             read_only_hint=is_reading,
             destructive_hint=row.is_destructive,
@@ -131,11 +128,11 @@ def described(row: ToolRow) -> Tool:
     )
 
 
-async def serve(server: ToolServer, streams: StandardStreams) -> None:
+async def serve(server: ToolServer, source: int, sink: int) -> None:
     """Answer one client until standard input ends, or until a signal says stop."""
     async with anyio.create_task_group() as group:
         group.start_soon(_stop_on_signal, group.cancel_scope)
-        async with Wire(streams).opened() as (inbound, outbound):
+        async with Wire(source, sink).opened() as (inbound, outbound):
             protocol = server.protocol()
             await protocol.run(inbound, outbound, protocol.create_initialization_options())
         group.cancel_scope.cancel()
@@ -164,9 +161,9 @@ def _note(text: str) -> None:
 class Wire:
     """Messages of one client; it ends with standard input, or when nobody reads standard output any more."""
 
-    def __init__(self, streams: StandardStreams) -> None:
-        self._lines = _Lines(streams.source)
-        self._sink = streams.sink
+    def __init__(self, source: int, sink: int) -> None:
+        self._lines = _Lines(source)
+        self._sink = sink
         self._writing = threading.Lock()
         self._unanswered = set[str | int]()
         self._has_ended = False
@@ -283,7 +280,7 @@ async def why_nothing(caller: ToolCaller) -> str:
     The daemon knows; while none runs, the configuration says it.
     """
     try:
-        await caller.ask(lambda memory: memory.get(_PROBE, lines=1, agent=caller.agent, session_key=caller.session_key))
+        await caller.ask(Client.get, _PROBE, lines=1)
     except Disabled as exc:
         return str(exc)
     except DaemonNotRunning:

@@ -58,6 +58,18 @@ def test_search_sends_what_was_given_and_nothing_else(client: Client, contract: 
     ]
 
 
+def test_who_asks_is_the_clients_where_a_call_does_not_say_it(contract: Contract) -> None:
+    with Client(contract.socket, timeout=5, agent="a", session_key="agent:a:main") as client:
+        client.search("port")
+        client.search("port", agent="b")
+        client.reindex()
+        client.status()
+    asked = {"query": "port", "sessionKey": "agent:a:main"}
+    assert contract.bodies("search") == [{**asked, "agent": "a"}, {**asked, "agent": "b"}]
+    assert contract.bodies("reindex") == [{"agent": "a", "force": False, "embeddings": False}], "it is of no session"
+    assert contract.requests[-1].query == {}
+
+
 def test_search_returns_the_reply_as_decoded(client: Client) -> None:
     reply = client.search("port")
     assert reply["results"][0]["startLine"] == 3

@@ -9,13 +9,11 @@ from tests.package_trees import SOURCES
 SMALL = {
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
-    "cli/local/mcp.py": "a command that imports nothing of what it starts",
     "config/root.py": "the file as a whole, above all its sections",
     "domain/expressions.py": "all others make their patterns by it",
     "domain/text/sentences.py": "conversations and memories are cut by it, which do not import each other",
     "domain/vector.py": "imports numpy, which the configuration must not",
     "hooks/__main__.py": "a program of its own, named in the settings of users",
-    "mcp/standard_streams.py": "is imported before all else",
     "sidecar/leash.py": "a program of its own",
     "store/index/database.py": "the facade of its folder",
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.memory.reload import prospect, prospective_reload
+from memoryd.cli.memory.index import prospect, prospective_reload
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
 from memoryd.config.loading.load import Checked, Remark, checked, load

@@ -1,6 +1,8 @@
 """memoryctl mcp: the memory for programs that speak the Model Context Protocol."""
 
+import fcntl
 import importlib.util
+import os
 import sys
 
 import click
@@ -38,21 +40,35 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
         raise MemorydError("memoryctl mcp needs the package mcp", hint="install it: pip install 'memoryd[mcp]'")
     if is_terminal(sys.stdin):
         note("this is for programs, which write JSON-RPC here; end it with Ctrl-D")
-    from memoryd.mcp.standard_streams import claimed
-
-    streams = claimed()
+    source, sink = _claimed()
     # a second or so of imports, and from here on nothing that prints reaches the client
     import gc
 
     import anyio
 
-    from memoryd.mcp.caller import Reaching, ToolCaller
+    from memoryd.mcp.caller import ToolCaller
     from memoryd.mcp.server import ToolServer, serve
     from memoryd.mcp.table import WriteLevel
 
     # the models of the protocol live as long as the process: to collect them at its end takes a while
     gc.freeze()
     levels = {None: WriteLevel.READ, "add": WriteLevel.ADD, "all": WriteLevel.ALL}
-    caller = ToolCaller(Reaching(invocation.socket), invocation.agent, session_key, max_tokens)
-    anyio.run(serve, ToolServer(caller, levels[write]), streams)
+    caller = ToolCaller(invocation.socket, agent=invocation.agent, session_key=session_key, max_tokens=max_tokens)
+    anyio.run(serve, ToolServer(caller, levels[write]), source, sink)
     return Exit.DONE
+
+
+def _claimed() -> tuple[int, int]:
+    """Take standard input and output, and return their descriptors; what prints now, prints to stderr.
+
+    What reads from now on finds nothing. That holds for Python, for what lies below it, and for children.
+    """
+    source, sink = (fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in (0, 1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(nothing, 1)  # stderr is closed
+    os.close(nothing)
+    return source, sink

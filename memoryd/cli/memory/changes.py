@@ -1,15 +1,18 @@
-"""memoryctl changes and undo: what was written into the workspace, by whom, and taking it back."""
+"""memoryctl changes, undo, forget and verify: what was written and by whom, taking it back, and having it gone."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar, Unpack
 
 import click
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
-from memoryd.cli.terminal import count, harmless_line, styled
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, verb
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.client import ChangeBounds
 from memoryd.domain.citations import is_conversation
-from memoryd.replies.changes import ChangeReply, ChangesReply, WrittenSessionReply
+from memoryd.replies.changes import ChangeReply, ChangesReply, ForgetReply, VerifyReply, WrittenSessionReply
+from memoryd.replies.conversations import SessionForgetReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12
@@ -17,35 +20,25 @@ SHOWN_LINES = 3
 """Of each change, those that came and those that went."""
 
 
-@click.command("changes", context_settings=HELP)
+@click.command("changes")
 @click.option("--since", metavar="DATE", help="Only those of this date or later: 2026-11-18, or 7d for as long ago.")
 @click.option("--by", metavar="WRITER", help="Only those by retain, core, reflect, …, by agent or agent:ID; or qa.")
 @click.option("--path", metavar="FILE", help="Only those of this file.")
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
 @click.option("--lines", is_flag=True, help="Also show the lines that went and came; else no text of a note is told.")
-@shared
-@click.pass_obj
-def changes_command(
-    invocation: Invocation,
-    since: str | None,
-    by: str | None,
-    path: str | None,
-    run: str | None,
-    limit: int | None,
-    lines: bool,
-) -> Exit:
+@verb
+def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[ChangeBounds]) -> Exit:
     """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
 
     `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` takes out.
     """
-    with invocation.client() as memory:
-        reply = memory.changes(since=since, by=by, path=path, run=run, limit=limit, lines=lines, agent=invocation.agent)
+    reply = invocation.memory.changes(lines=lines, **filters)
     is_found = bool(reply["changes"] or reply["sessions"])
     # of one writer or one act, the newest change listed need not be the newest of its file
-    told = _lines(reply, is_whole=not (by or run))
-    invocation.show(reply, told, [*reply["trouble"], *["nothing was written"] * (not is_found)])
-    return Exit.DONE if is_found else Exit.NOTHING_FOUND
+    told = _lines(reply, is_whole=not (filters["by"] or filters["run"]))
+    notes = [*reply["trouble"], *["nothing was written"] * (not is_found)]
+    return invocation.show(reply, told, notes, code=found(is_found))
 
 
 def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
@@ -61,10 +54,9 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
 
     Of one that is `taken_back`, what it took out comes again, and what it wrote goes.
     """
-    moment = datetime.fromisoformat(change["at"]).astimezone()
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     place = harmless_line(change["path"]) or "no file, but the ledger"
-    told = [styled(str(change["id"]), bold=True), f"{moment:%Y-%m-%d %H:%M}", who, place]
+    told = [styled(str(change["id"]), bold=True), minute(change["at"]), who, place]
     if change["state"] != "done":
         told.append(change["state"])
     if not change["undoable"]:
@@ -93,9 +85,8 @@ def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
 
 def session_line(session: WrittenSessionReply) -> str:
     """Return a session of questions and answers: its name, when it was written, how long it is, and what undoes it."""
-    moment = datetime.fromisoformat(session["at"]).astimezone()
     name, undo = harmless_line(session["session"]), harmless_line(session["undo"])
-    told = [styled(name, bold=True), f"{moment:%Y-%m-%d %H:%M}", "qa", count(session["turns"], "turn")]
+    told = [styled(name, bold=True), minute(session["at"]), "qa", count(session["turns"], "turn")]
     return "  ".join([*told, f"to take it out: memoryctl {undo}"])
 
 
@@ -109,14 +100,11 @@ class _ChangeNumber(click.IntRange):
         return super().convert(value, param, ctx)
 
 
-@click.command("undo", context_settings=HELP)
-@click.argument(
-    "change", cls=Argument, type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change."
-)
+@click.command("undo")
+@argument("change", type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change.")
 @click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
 @click.option("--dry-run", is_flag=True, help="Say only what would be taken back.")
-@shared
-@click.pass_obj
+@verb
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
 
@@ -124,9 +112,123 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     """
     if (change is None) == (run is None):
         raise click.UsageError("give the number of a change, or --run")
-    with invocation.client() as memory:
-        reply = memory.undo(change, run=run, dry_run=dry_run, agent=invocation.agent)
+    reply = invocation.memory.undo(change, run=run, dry_run=dry_run)
     lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize, taken_back=True))
     again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
-    invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
-    return Exit.DONE
+    return invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
+
+
+Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply)
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
+sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+
+
+@click.command("forget")
+@argument(
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="ID|CITATION|WORDS…",
+    help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
+)
+@dry_option
+@click.option("--undoable", "is_undoable", is_flag=True, help="Hold the lines for 24 hours, so that `undo` works.")
+@sure_option
+@verb
+def forget_command(
+    invocation: Invocation, words: tuple[str, ...], is_dry: bool, is_undoable: bool, is_sure: bool
+) -> Exit:
+    """Take a memory out of notes, indexes, turns and the ledger, so that nothing learns it again."""
+    forget = partial(invocation.memory.forget, " ".join(words))
+    return forget_if_sure(
+        invocation,
+        lambda: forget(dry_run=True),
+        lambda _plan: forget(undoable=is_undoable),
+        _receipt_lines,
+        is_dry=is_dry,
+        is_sure=is_sure,
+    )
+
+
+def forget_if_sure(
+    invocation: Invocation,
+    plan: Callable[[], Receipt],
+    forget: Callable[[Receipt], Receipt],
+    lines: Callable[[Receipt], Iterator[str]],
+    *,
+    is_dry: bool,
+    is_sure: bool,
+) -> Exit:
+    """Show what would go, ask unless that `is_sure`, and have it go. Raises UsageError where nobody can be asked."""
+    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
+    if not (is_dry or is_sure or can_ask):
+        raise click.UsageError("nobody can be asked here: say --yes to forget it, or --dry-run to see what would go")
+    receipt = plan()
+    if not (is_dry or is_sure):
+        click.echo("\n".join(lines(receipt)))
+        click.confirm("Forget it?", abort=True, err=True)
+    if not is_dry:
+        receipt = forget(receipt)
+    return invocation.show(receipt, lines(receipt), code=Exit.ERROR if receipt["unfinished"] else Exit.DONE)
+
+
+def receipt_lines(what: str, receipt: ForgetReply | SessionForgetReply, parts: Iterable[str]) -> Iterator[str]:
+    """Yield that something is forgotten, or would be, what is not done yet, its parts, and what stays."""
+    left = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
+    yield f"{what} {'forgotten' if receipt['forgotten'] else left}"
+    yield from (f"  ! {harmless_line(sentence)}" for sentence in receipt["unfinished"])
+    yield from (f"  {part}" for part in parts)
+    yield "  out of reach:"
+    yield from (f"  - {harmless_line(sentence)}" for sentence in receipt["stays"])
+
+
+def _receipt_lines(receipt: ForgetReply) -> Iterator[str]:
+    number = len(receipt["memories"])
+    what = count(number, "memory", "memories") if number else count(len(receipt["lines"]), "place")
+    return receipt_lines(what, receipt, _parts(receipt))
+
+
+def _parts(receipt: ForgetReply) -> Iterator[str]:
+    for memory in receipt["memories"]:
+        if memory["content"] is not None:
+            scope = f" (for {harmless_line(memory['scope'])})" if memory["scope"] else ""
+            yield f"{memory['id'][:SHORT_ID]}{scope}  {harmless(memory['content'])}"
+    yield from (f"line {harmless_line(line)}" for line in receipt["lines"])
+    yield from (f"words in {harmless_line(turn)}" for turn in receipt["turns"])
+    for number, noun in (
+        (receipt["purgedChanges"], "earlier change that cannot be undone any more"),
+        (receipt["purgedProposals"], "proposal that had the text"),
+        (receipt["purgedAnswers"], "held answer that had the text"),
+    ):
+        if number:
+            yield f"{number:,} × {noun}"
+    for change in receipt["changes"]:
+        yield f"within 24 hours it is taken back by: memoryctl undo {change}"
+
+
+@click.command("verify")
+@argument(
+    "citation",
+    help="As an answer gave it, such as memory/2026-11-20.md#L12@1a2b3c4d; without the mark behind @ it proves less.",
+)
+@key_option
+@verb
+def verify_command(invocation: Invocation, citation: str) -> Exit:
+    """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
+    reply = invocation.memory.verify(citation)
+    code = found(reply["state"] in ("verified", "moved"))
+    return invocation.show(reply, _verify_lines(reply), _verify_notes(reply), code=code)
+
+
+def _verify_lines(reply: VerifyReply) -> Iterator[str]:
+    now = f", now {reply['now']}" if reply["now"] and reply["now"] != reply["citation"] else ""
+    yield harmless_line(f"{reply['citation']}: {reply['state']}{now}")
+    if reply["content"]:
+        yield f"  {harmless(reply['content'])}"
+
+
+def _verify_notes(reply: VerifyReply) -> Iterator[str]:
+    for newer in reply["supersededBy"]:
+        yield f"there is a newer version: {newer[:SHORT_ID]}"
+    if reply["note"]:
+        yield reply["note"]

@@ -1,14 +1,18 @@
-"""memoryctl index, reindex and sync: have the index hold what is on disk, and wait for it."""
+"""memoryctl index, reindex, sync and reload: have the daemon take what is on disk, notes and configuration."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import click
 
-from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli import terminal
+from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.terminal import cost, count, harmless_line, note, size
 from memoryd.cli.waiting import reach, report, tell, timeout_option
-from memoryd.errors import DaemonNotRunning
+from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.replies.models import OutstandingReply
+from memoryd.replies.search import ReloadReply
 from memoryd.replies.status import AgentStatus, ConversationsReply
 from memoryd.wire import Exit, SyncGoal
 
@@ -16,34 +20,31 @@ if TYPE_CHECKING:
     from memoryd.cli.local.index_estimate import Prospect, SpokenProspect
 
 
-@click.command("index", context_settings=HELP)
+@click.command("index")
 @click.option(
     "--dry-run", "is_dry", is_flag=True, help="Only say what would be sent, and where to; works without memoryd."
 )
 @timeout_option
-@shared
-@click.pass_obj
+@verb
 def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     """Index all notes, vectors included, and wait for it; also while memorySearch.sync.paused is true."""
     if not is_dry:
         return report(invocation, "embedded", reach(invocation, "embedded", timeout))
     prospects = _prospects(invocation)
-    if invocation.is_json:
-        invocation.print_json({"agents": prospects})
-    else:
-        for prospect in prospects:
-            click.echo(harmless_line(_sentence(prospect)))
-            if prospect["conversations"] is not None:
-                click.echo(f"  {harmless_line(_spoken(prospect, prospect['conversations']))}")
-            click.echo(harmless_line(f"  {prospect['rule']}"))
-    return Exit.DONE
+    return invocation.show({"agents": prospects}, (line for one in prospects for line in _lines(one)))
+
+
+def _lines(prospect: "Prospect") -> Iterator[str]:
+    yield harmless_line(_sentence(prospect))
+    if prospect["conversations"] is not None:
+        yield f"  {harmless_line(_spoken(prospect, prospect['conversations']))}"
+    yield harmless_line(f"  {prospect['rule']}")
 
 
 def _prospects(invocation: Invocation) -> "list[Prospect]":
     try:
-        with invocation.client() as client:
-            client.sync("indexed", agent=invocation.agent)
-            return [_of_status(agent) for agent in invocation.chosen_agents(client.status())]
+        invocation.memory.sync("indexed")
+        return [_of_status(agent) for agent in invocation.chosen_agents(invocation.memory.status())]
     except DaemonNotRunning:
         note("memoryd is not running: counted on disk, as if nothing were embedded yet")
         # this pulls in the reading and cutting of notes, which nothing else here needs
@@ -120,17 +121,15 @@ def _sentence(prospect: "Prospect") -> str:
     return f"{who}would send {cost(outstanding)} to {prospect['destination']} ({model}){held}"
 
 
-@click.command("reindex", context_settings=HELP)
+@click.command("reindex")
 @click.option("--force", is_flag=True, help="Read and chunk every file again, changed or not.")
 @click.option("--embeddings", is_flag=True, help="Drop all vectors and compute them again.")
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @timeout_option
-@shared
-@click.pass_obj
+@verb
 def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_waiting: bool, timeout: float) -> Exit:
     """Bring the index in step with the disk, from the ground up if asked."""
-    with invocation.client() as client:
-        pending = client.reindex(force=force, embeddings=embeddings, agent=invocation.agent)
+    pending = invocation.memory.reindex(force=force, embeddings=embeddings)
     if not is_waiting:
         tell(invocation, "none", pending, is_done=True)
         return Exit.DONE
@@ -138,7 +137,7 @@ def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_wa
     return report(invocation, goal, reach(invocation, goal, timeout))
 
 
-@click.command("sync", context_settings=HELP)
+@click.command("sync")
 @click.option(
     "--wait",
     "goal",
@@ -148,8 +147,61 @@ def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_wa
     help="What to wait for: nothing, until it is found by words, or by words and meaning.",
 )
 @timeout_option
-@shared
-@click.pass_obj
+@verb
 def sync_command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit:
     """Read what changed on disk and wait until it is indexed."""
     return report(invocation, goal, reach(invocation, goal, timeout))
+
+
+_PROBE_SECONDS = 5.0
+
+
+@click.command("reload")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
+@verb
+def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
+    """Read the configuration again, without an end to anything that runs.
+
+    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
+    """
+    reply = invocation.memory.reload(is_dry)
+    is_well = is_dry and not reply["problems"]
+    code = Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
+    return invocation.show(reply, prospect(reply) if is_well else _reload_lines(reply), reply["notices"], code=code)
+
+
+def prospective_reload(invocation: Invocation, source: Path | None) -> ReloadReply | None:
+    """Ask the running daemon what a reload would do; None if there is none, or it cannot say, or has another file."""
+    try:
+        with invocation.client(_PROBE_SECONDS) as client:
+            if client.status()["config"]["source"] != (str(source) if source else None):
+                return None
+            reply = client.reload(is_dry=True)
+    except MemorydError:
+        return None
+    return None if reply["problems"] else reply
+
+
+def prospect(reply: ReloadReply) -> Iterator[str]:
+    """Yield what a reload would change, as a daemon says that was asked for no more."""
+    changed, owed = reply["changed"], reply["needsRestart"]
+    yield "A reload would change:" if changed else "A reload would change nothing."
+    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in owed else ''}" for key in changed)
+    if waiting := [key for key in owed if key not in changed]:
+        yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
+
+
+def _reload_lines(reply: ReloadReply) -> Iterator[str]:
+    if not reply["reloaded"]:
+        yield "Nothing was reloaded; what held before holds on:"
+        yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])
+        yield "Mend this, and run `memoryctl reload` again."
+        return
+    changed, owed = reply["changed"], reply["needsRestart"]
+    now = [key for key in changed if key not in owed]
+    rest = "" if owed else " Nothing changed."
+    yield f"Reloaded.{' These keys hold from now on:' if now else rest}"
+    yield from (f"  {terminal.harmless(key)}" for key in now)
+    if owed:
+        yield "These take effect when memoryd is started again:"
+        yield from (f"  {terminal.harmless(key)}" for key in owed)

@@ -3,25 +3,28 @@
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Unpack
 
 import click
 
-from memoryd.cli.answer_health import AnswerWorth, lacking, strict_option, took_part
+from memoryd.cli.answer_health import strict_option, worth
 from memoryd.cli.invocation import (
-    HELP,
     SHORT_ID,
-    Argument,
     BulletCommand,
-    BulletText,
     Invocation,
     Number,
+    argument,
+    found,
+    given_text,
+    key_option,
     limit_option,
     rest_notes,
-    shared,
+    text_argument,
     undo_notes,
+    verb,
 )
-from memoryd.cli.memory.qa import given_text, key_option
-from memoryd.cli.terminal import behind_gutter, count, harmless_line, is_terminal, styled
+from memoryd.cli.terminal import about, behind_gutter, count, harmless_line, is_terminal, styled
+from memoryd.client import MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
 from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.memories import (
@@ -31,12 +34,11 @@ from memoryd.replies.memories import (
     MemoryEditReply,
     MemoryStatsReply,
     MemoryWhyReply,
-    RelevanceTermsReply,
 )
 from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
 TIERS = ("core", "working", "peripheral")
-id_argument = click.argument("memory", cls=Argument, metavar="ID", help="Its id, or the first eight signs of it.")
+id_argument = click.argument("memory", metavar="ID", help="Its id, or the first eight signs of it.")
 scope_option = click.option(
     "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
 )
@@ -46,25 +48,22 @@ SHOWN = 120
 SHOWN_PAIRS = 10
 
 
-@click.group("memories", context_settings=HELP)
+@click.group("memories")
 def memories_command() -> None:
     """Show memories one by one; pin and edit them, say how important they are, and take them out."""
 
 
-@memories_command.command("status", context_settings=HELP)
+@memories_command.command("status")
 @key_option
-@shared
-@click.pass_obj
-def status(invocation: Invocation, key: str | None) -> Exit:
+@verb
+def status(invocation: Invocation) -> Exit:
     """Count memories by tier, kind and scope."""
-    with invocation.client() as client:
-        reply = client.memory_stats(session_key=key, agent=invocation.agent)
-    invocation.show(reply, status_lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.memory_stats()
+    return invocation.show(reply, status_lines(reply))
 
 
-@memories_command.command("list", context_settings=HELP)
-@click.argument("words", nargs=-1, cls=Argument, metavar="[WORDS…]", help="Words that all stand in them.")
+@memories_command.command("list")
+@argument("words", nargs=-1, metavar="[WORDS…]", help="Words that all stand in them.")
 @scope_option
 @kind_option
 @click.option("--tier", type=click.Choice(TIERS), help="Only memories of this tier.")
@@ -73,49 +72,24 @@ def status(invocation: Invocation, key: str | None) -> Exit:
 @limit_option
 @click.option("--offset", type=click.IntRange(0, POSITION_MAX), metavar="N", help="Leave out so many before.")
 @key_option
-@shared
-@click.pass_obj
-def listing(
-    invocation: Invocation,
-    words: tuple[str, ...],
-    scope: str | None,
-    kind: str | None,
-    tier: str | None,
-    pinned: bool | None,
-    tag: str | None,
-    limit: int | None,
-    offset: int | None,
-    key: str | None,
-) -> Exit:
+@verb
+def listing(invocation: Invocation, words: tuple[str, ...], **filters: Unpack[MemoryBounds]) -> Exit:
     """List memories, the newest first: id, tier, kind, scope, and what they say."""
-    with invocation.client() as client:
-        reply = client.memories(
-            query=" ".join(words) or None,
-            scope=scope,
-            kind=kind,
-            tier=tier,
-            pinned=pinned,
-            tag=tag,
-            limit=limit,
-            offset=offset,
-            session_key=key,
-            agent=invocation.agent,
-        )
-    so_far = len(reply["memories"]) + (offset or 0)
+    filters["query"] = " ".join(words) or None
+    reply = invocation.memory.memories(**filters)
+    so_far = len(reply["memories"]) + (filters["offset"] or 0)
     rest = rest_notes(so_far, reply["total"], "such memory", option=f"--offset {so_far}, or -k")
-    invocation.show(reply, map(memory_line, reply["memories"]), rest)
-    return Exit.DONE if reply["memories"] else Exit.NOTHING_FOUND
+    return invocation.show(reply, map(memory_line, reply["memories"]), rest, code=found(reply["memories"]))
 
 
-@memories_command.command("search", context_settings=HELP)
-@click.argument("words", nargs=-1, required=True, cls=Argument, metavar="QUERY…", help="The question.")
+@memories_command.command("search")
+@argument("words", nargs=-1, required=True, metavar="QUERY…", help="The question.")
 @scope_option
 @kind_option
 @click.option("-k", "--k", "--limit", "top_k", type=click.IntRange(1, RESULTS_MAX), help="How many at most.")
 @strict_option
 @key_option
-@shared
-@click.pass_obj
+@verb
 def search(
     invocation: Invocation,
     words: tuple[str, ...],
@@ -123,90 +97,70 @@ def search(
     kind: str | None,
     top_k: int | None,
     strict: bool,
-    key: str | None,
 ) -> Exit:
     """Find memories that answer QUERY, best first, and no passages of notes."""
-    with invocation.client() as client:
-        reply = client.search_memories(
-            " ".join(words), scope=scope, kind=kind, top_k=top_k, session_key=key, agent=invocation.agent
-        )
-    found, health = reply["memories"], reply["health"]
-    worth = AnswerWorth(reply["verdict"], reply["reason"], health, bool(found), took_part(health))
-    invocation.show(reply, map(memory_line, found), [*worth.notes("memory"), *lacking(health)])
-    return worth.exit_code(is_strict=strict)
+    reply = invocation.memory.search_memories(" ".join(words), scope=scope, kind=kind, top_k=top_k)
+    code, notes = worth(reply, "memory", is_found=bool(reply["memories"]), is_strict=strict)
+    return invocation.show(reply, map(memory_line, reply["memories"]), notes, code=code)
 
 
-@memories_command.command("show", context_settings=HELP)
+@memories_command.command("show")
 @id_argument
 @key_option
-@shared
-@click.pass_obj
-def show(invocation: Invocation, memory: str, key: str | None) -> Exit:
+@verb
+def show(invocation: Invocation, memory: str) -> Exit:
     """Show all that is known of a memory: what it says, where, how often it was used."""
-    with invocation.client() as client:
-        reply = client.get_memory(memory, session_key=key, agent=invocation.agent)
-    invocation.show(reply, document_lines(reply["memory"]))
-    return Exit.DONE
+    reply = invocation.memory.get_memory(memory)
+    return invocation.show(reply, document_lines(reply["memory"]))
 
 
-@memories_command.command("pin", context_settings=HELP)
+@memories_command.command("pin")
 @id_argument
 @key_option
-@shared
-@click.pass_obj
-def pin(invocation: Invocation, memory: str, key: str | None) -> Exit:
+@verb
+def pin(invocation: Invocation, memory: str) -> Exit:
     """Pin a memory: it is core, never decays, and stands at the beginning of every session."""
-    with invocation.client() as client:
-        reply = client.pin_memory(memory, session_key=key, agent=invocation.agent)
+    reply = invocation.memory.pin_memory(memory)
     return _edited(invocation, reply, done="pinned", already="it was pinned already")
 
 
-@memories_command.command("unpin", context_settings=HELP)
+@memories_command.command("unpin")
 @id_argument
 @key_option
-@shared
-@click.pass_obj
-def unpin(invocation: Invocation, memory: str, key: str | None) -> Exit:
+@verb
+def unpin(invocation: Invocation, memory: str) -> Exit:
     """Take the pin of a memory away; its tier is judged anew."""
-    with invocation.client() as client:
-        reply = client.unpin_memory(memory, session_key=key, agent=invocation.agent)
+    reply = invocation.memory.unpin_memory(memory)
     return _edited(invocation, reply, done="not pinned any more", already="it was not pinned")
 
 
-@memories_command.command("importance", context_settings=HELP)
+@memories_command.command("importance")
 @id_argument
-@click.argument("value", cls=Argument, type=Number(0, 1), metavar="0..1", help="How important it is.")
+@argument("value", type=Number(0, 1), metavar="0..1", help="How important it is.")
 @key_option
-@shared
-@click.pass_obj
-def importance(invocation: Invocation, memory: str, value: float, key: str | None) -> Exit:
+@verb
+def importance(invocation: Invocation, memory: str, value: float) -> Exit:
     """Say how important a memory is: what is important decays slower, and is core from 0.95 on."""
-    with invocation.client() as client:
-        reply = client.weigh_memory(memory, value, session_key=key, agent=invocation.agent)
+    reply = invocation.memory.weigh_memory(memory, value)
     return _edited(invocation, reply, done=f"importance {value:g}", already=f"its importance was {value:g} already")
 
 
-@memories_command.command("edit", cls=BulletCommand, context_settings=HELP)
+@memories_command.command("edit", cls=BulletCommand)
 @id_argument
-@click.argument(
+@text_argument(
     "text",
-    cls=Argument,
-    type=BulletText(),
     required=False,
     help="What it is to say, plain text or a bullet; - reads standard input. Without it an editor opens.",
 )
 @key_option
-@shared
-@click.pass_obj
-def edit(invocation: Invocation, memory: str, text: str | None, key: str | None) -> Exit:
+@verb
+def edit(invocation: Invocation, memory: str, text: str | None) -> Exit:
     """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
-    with invocation.client() as client:
-        if text is None:
-            text = _edited_text(client.get_memory(memory, session_key=key, agent=invocation.agent)["memory"]["text"])
-        reply = client.replace_memory(memory, given_text(text), in_place=True, session_key=key, agent=invocation.agent)
+    if text is None:
+        text = _edited_text(invocation.memory.get_memory(memory)["memory"]["text"])
+    reply = invocation.memory.replace_memory(memory, given_text(text), in_place=True)
     told = f"{memory_line(reply['memory'])}  {'edited' if reply['changed'] else 'stays as it is'}"
-    invocation.show(reply, [told], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
-    return Exit.DONE
+    return invocation.show(reply, [told], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
 
 
 def _edited_text(text: str) -> str:
@@ -219,53 +173,43 @@ def _edited_text(text: str) -> str:
     return edited.strip("\n")
 
 
-@memories_command.command("delete", context_settings=HELP)
+@memories_command.command("delete")
 @id_argument
 @click.option("--dry-run", is_flag=True, help="Only show which lines would go.")
 @key_option
-@shared
-@click.pass_obj
-def delete(invocation: Invocation, memory: str, dry_run: bool, key: str | None) -> Exit:
+@verb
+def delete(invocation: Invocation, memory: str, dry_run: bool) -> Exit:
     """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
-    with invocation.client() as client:
-        reply = client.delete_memory(memory, dry_run=dry_run, session_key=key, agent=invocation.agent)
+    reply = invocation.memory.delete_memory(memory, dry_run=dry_run)
     told = "would go" if dry_run else "taken out"
     lines = (f"{styled(harmless_line(one), bold=True)}  {told}" for one in reply["lines"])
-    invocation.show(reply, lines, _deleted_notes(reply))
-    return Exit.DONE
+    return invocation.show(reply, lines, _deleted_notes(reply))
 
 
-@memories_command.command("why", context_settings=HELP)
+@memories_command.command("why")
 @id_argument
 @key_option
-@shared
-@click.pass_obj
-def why(invocation: Invocation, memory: str, key: str | None) -> Exit:
+@verb
+def why(invocation: Invocation, memory: str) -> Exit:
     """Say why a memory stands where it does: its tier, and every term of its relevance."""
-    with invocation.client() as client:
-        reply = client.why_memory(memory, session_key=key, agent=invocation.agent)
-    invocation.show(reply, why_lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.why_memory(memory)
+    return invocation.show(reply, _why_lines(reply))
 
 
-@memories_command.command("decay", context_settings=HELP)
+@memories_command.command("decay")
 @click.option("--in", "within", metavar="TIME", default="90d", show_default=True, help="In how long: 90d, 12w, 6m, 1y.")
 @limit_option
 @key_option
-@shared
-@click.pass_obj
-def decay(invocation: Invocation, within: str, limit: int | None, key: str | None) -> Exit:
+@verb
+def decay(invocation: Invocation, within: str, limit: int | None) -> Exit:
     """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
-    with invocation.client() as client:
-        reply = client.decay_memories(within, limit=limit, session_key=key, agent=invocation.agent)
-    invocation.show(reply, decay_lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.decay_memories(within, limit=limit)
+    return invocation.show(reply, _decay_lines(reply))
 
 
 def _edited(invocation: Invocation, reply: MemoryEditReply, *, done: str, already: str) -> Exit:
     line = f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
-    invocation.show(reply, [line], undo_notes(reply["changes"]))
-    return Exit.DONE
+    return invocation.show(reply, [line], undo_notes(reply["changes"]))
 
 
 def _deleted_notes(reply: MemoryDeleteReply) -> Iterator[str]:
@@ -280,8 +224,7 @@ def memory_line(one: MemoryDocumentReply) -> str:
     """Return a memory on one line."""
     told = " · ".join([one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])])
     text = harmless_line(" ".join(one["text"].split()))
-    names = " ".join(f"@{harmless_line(name)}" for name in one["entities"])
-    said = f"{names}: {text}" if names else text
+    said = about(one["entities"], text)
     shown = said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
     score = [styled(f"{one['score']:.2f}", colour="green")] if one["score"] is not None else []
     return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(told, dim=True), shown])
@@ -321,21 +264,24 @@ def status_lines(reply: MemoryStatsReply) -> Iterator[str]:
     for name, counted in parts:
         for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
             yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
-    yield from pair_lines(reply["near_copies"], "say nearly the same")
-    yield from pair_lines(reply["across_scopes"], "say the same in several scopes")
+    yield from pair_lines(reply["near_copies"], reply["across_scopes"])
 
 
-def pair_lines(pairs: Sequence[NearCopiesReply], what: str) -> Iterator[str]:
+def pair_lines(copies: Sequence[NearCopiesReply], across_scopes: Sequence[NearCopiesReply]) -> Iterator[str]:
     """Yield how many pairs of memories there are of which one may be needless, and the first of them by their ids."""
-    if pairs:
-        yield f"{count(len(pairs), 'pair')} of memories {what}"
-    yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
-    if len(pairs) > SHOWN_PAIRS:
-        yield f"  … and {len(pairs) - SHOWN_PAIRS} more"
+    for pairs, what in ((copies, "say nearly the same"), (across_scopes, "say the same in several scopes")):
+        if pairs:
+            yield f"{count(len(pairs), 'pair')} of memories {what}"
+        yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
+        if len(pairs) > SHOWN_PAIRS:
+            yield f"  … and {len(pairs) - SHOWN_PAIRS} more"
 
 
-def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
-    """Yield the terms of a relevance, as its formula has them."""
+def _why_lines(reply: MemoryWhyReply) -> Iterator[str]:
+    """Yield a memory, and the terms of its relevance, as its formula has them."""
+    terms = reply["terms"]
+    yield memory_line(reply["memory"])
+    yield f"  used: {_use(reply['memory'])}"
     leaves = terms["leaves_core_in_days"]
     yield f"  {terms['tier']}: {terms['reason']}" + (
         "" if leaves is None else f"; it leaves the core in {count(math.ceil(leaves), 'day')} if nothing uses it"
@@ -353,15 +299,7 @@ def _term_lines(terms: RelevanceTermsReply) -> Iterator[str]:
     yield f"  relevance   {terms['relevance']:.3f}  at least {terms['floor']:g} in this tier"
 
 
-def why_lines(reply: MemoryWhyReply) -> Iterator[str]:
-    """Yield a memory, and every term of its relevance."""
-    yield memory_line(reply["memory"])
-    yield f"  used: {_use(reply['memory'])}"
-    yield from _term_lines(reply["terms"])
-
-
-def decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
-    """Yield how memories will stand."""
+def _decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
     for one in reply["memories"]:
         now, then = one["memory"], one["terms"]
         moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"

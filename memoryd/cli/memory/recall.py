@@ -1,26 +1,20 @@
 """memoryctl recall: memories and passages that answer, each with its citation."""
 
-import sys
 from collections.abc import Iterator
-from typing import get_args
+from typing import Literal, Unpack, get_args
 
 import click
 
-from memoryd.cli.answer_health import WHY, AnswerWorth, lacking, strict_option, took_part
-from memoryd.cli.invocation import HELP, SHORT_ID, Argument, Invocation, shared
-from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, note, styled
+from memoryd.cli.answer_health import WHY, deadline_option, given_question, question_argument, strict_option, worth
+from memoryd.cli.invocation import SHORT_ID, Invocation, given_text, key_option, verb
+from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, styled
+from memoryd.client import RecallBounds
 from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
-from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
+from memoryd.wire import RESULTS_MAX, Exit
 
 
-@click.command("recall", context_settings=HELP)
-@click.argument(
-    "words",
-    nargs=-1,
-    cls=Argument,
-    metavar="QUERY…",
-    help='The question, in one word or several; "-": read it from standard input.',
-)
+@click.command("recall")
+@question_argument
 @click.option(
     "-k",
     "--k",
@@ -46,109 +40,59 @@ from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX, Exit
     default="text",
     help="Print the bundle as text, or as JSON in the message shape of an API (implies --bundle).",
 )
-@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
-@click.option(
-    "--deadline-ms",
-    type=click.IntRange(1, DEADLINE_MS_MAX),
-    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
-)
+@key_option
+@deadline_option
 @click.option("--no-touch", is_flag=True, help="Only look: what is told does not count as used.")
 @click.option("--explain", is_flag=True, help="Show why each one was chosen, and what was cut and why.")
 @strict_option
-@shared
-@click.pass_obj
+@verb
 def recall_command(
     invocation: Invocation,
     words: tuple[str, ...],
-    k: int | None,
-    since: str | None,
-    until: str | None,
-    as_of: str | None,
-    known_by: str | None,
-    entity: str | None,
-    kind: str | None,
-    scope: str | None,
-    budget: int | None,
     bundle: bool,
-    encode: Encode,
-    session_key: str | None,
-    deadline_ms: int | None,
     no_touch: bool,
     explain: bool,
     strict: bool,
+    **bounds: Unpack[RecallBounds],
 ) -> Exit:
     """Recall what the memory holds about QUERY, best first, each with its citation."""
-    is_bundle = bundle or budget is not None or encode != "text"
-    with invocation.client() as client:
-        reply = client.recall(
-            _question(words),
-            k=k,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_by=known_by,
-            entity=entity,
-            kind=kind,
-            scope=scope,
-            budget=budget,
-            format="bundle" if is_bundle else "items",
-            encode=encode,
-            deadline_ms=deadline_ms,
-            touch=not no_touch,
-            explain=explain,
-            agent=invocation.agent,
-            session_key=session_key,
+    is_bundle = bundle or bounds["budget"] is not None or bounds["encode"] != "text"
+    question = given_question(given_text(" ".join(words)), 'memoryctl recall "what does Peter prefer"')
+    format: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
+    reply = invocation.memory.recall(question, format=format, touch=not no_touch, explain=explain, **bounds)
+    by = [f"answered by {reply['backend']}: {reply['fallback']['reason']}"] if reply["fallback"] else []
+    code, notes = worth(reply, "memory", is_found=bool(reply["results"]), is_strict=strict, by=by)
+    if is_bundle:
+        notes = [*_receipt(reply), *notes]
+    elif not _is_by_score(reply):
+        notes.append(
+            "the scores do not give this order: asked days, current versions or the newest come first (see --explain)"
         )
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print(reply, is_bundle=is_bundle)
-        if explain:
-            note(WHY)
-    return _worth(reply).exit_code(is_strict=strict)
+    return invocation.show(reply, _shown(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
 
 
-def _question(words: tuple[str, ...]) -> str:
-    text = sys.stdin.read() if words == ("-",) else " ".join(words)
-    if not text.strip():
-        raise click.UsageError('no question: memoryctl recall "what does Peter prefer"')
-    return text.strip()
-
-
-def _worth(reply: RecallReply) -> AnswerWorth:
-    is_found, health = bool(reply["results"]), reply["health"]
-    return AnswerWorth(reply["verdict"], reply["reason"], health, is_found, took_part(health))
-
-
-def _print(reply: RecallReply, *, is_bundle: bool) -> None:
+def _shown(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
     if is_bundle:
         bundle = reply.get("bundle", "")
-        click.echo(harmless(bundle) if isinstance(bundle, str) else encoded(bundle), nl=not isinstance(bundle, str))
-        for line in reply.get("receipt", []):
-            told = f"{line['tokens']} tokens" if line["told"] else "left out"
-            note(f"{harmless_line(line['name'])}: {told}" + (f" ({line['cut']})" if line["cut"] else ""))
+        if bundle:
+            yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else encoded(bundle)
     else:
         for number, item in enumerate(reply["results"], start=1):
-            click.echo(("" if number == 1 else "\n") + "\n".join(_lines(f"{number}.", item)))
+            yield ("" if number == 1 else "\n") + "\n".join(_lines(f"{number}.", item))
     for item in reply.get("leftOut", []):
-        click.echo("\n" + "\n".join(_lines("-", item)))
-    for line_ in _notes(reply):
-        note(line_)
-    if not is_bundle and not _is_by_score(reply):
-        note("the scores do not give this order: asked days, current versions or the newest come first (see --explain)")
+        yield "\n" + "\n".join(_lines("-", item))
+
+
+def _receipt(reply: RecallReply) -> Iterator[str]:
+    for line in reply.get("receipt", []):
+        told = f"{line['tokens']} tokens" if line["told"] else "left out"
+        yield f"{harmless_line(line['name'])}: {told}" + (f" ({line['cut']})" if line["cut"] else "")
 
 
 def _is_by_score(reply: RecallReply) -> bool:
     """Tell whether the items stand in the order of the scores that are shown."""
     shown = [round(item["score"], 2) for item in reply["results"] if "score" in item]
     return shown == sorted(shown, reverse=True)
-
-
-def _notes(reply: RecallReply) -> Iterator[str]:
-    yield from _worth(reply).notes("memory")
-    if fallback := reply["fallback"]:
-        yield f"answered by {reply['backend']}: {fallback['reason']}"
-    yield from lacking(reply["health"])
 
 
 def _lines(mark: str, item: RecallItemReply) -> Iterator[str]:

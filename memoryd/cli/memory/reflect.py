@@ -1,4 +1,4 @@
-"""memoryctl reflect and proposals: bring pages of bank/ and opinions up to date, and decide on what it proposes."""
+"""memoryctl reflect, proposals and disagreements: have pages and opinions follow, and decide what is left to you."""
 
 import contextlib
 import sys
@@ -7,12 +7,18 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared, undo_notes
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, shared, undo_notes, verb
 from memoryd.cli.memory.memories import pair_lines
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note
-from memoryd.client import Client
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.errors import MemorydError
-from memoryd.replies.knowledge import DecidedProposalReply, ProposalReply, ProposalsReply, ReflectReply
+from memoryd.replies.knowledge import (
+    DecidedProposalReply,
+    DisagreementReply,
+    DisagreementsReply,
+    ProposalReply,
+    ProposalsReply,
+    ReflectReply,
+)
 from memoryd.wire import Event, Exit
 
 SHOWN = 10
@@ -21,118 +27,97 @@ _STEPS = {"planning": "reading {} memories", "pages": "looking at {} pages", "pr
 STATES = ("open", "accepted", "rejected", "outdated", "all")
 
 
-class _Progress(threading.Thread):
-    """Says on stderr what a run does, as its events tell; without them nothing is said."""
-
-    def __init__(self, client: Client, agent: str | None) -> None:
-        super().__init__(daemon=True)
-        self._client = client
-        self._agent = agent
-
-    def run(self) -> None:
-        with contextlib.suppress(MemorydError):
-            for event in self._client.events(agent=self._agent):
-                told = _STEPS.get(str(event["data"].get("step")))
-                if event["event"] == Event.REFLECT and told is not None:
-                    note(told.format(event["data"].get("count")))
+def _tell_steps(invocation: Invocation) -> None:
+    """Say on stderr what a run does, as its events tell; without them nothing is said."""
+    with contextlib.suppress(MemorydError):
+        for event in invocation.client().events(agent=invocation.agent):
+            told = _STEPS.get(str(event["data"].get("step")))
+            if event["event"] == Event.REFLECT and told is not None:
+                note(told.format(event["data"].get("count")))
 
 
-@click.command("reflect", context_settings=HELP)
+@click.command("reflect")
 @click.option("--since", metavar="AGE", help="Look back to this day: 7d, or 2026-10-01 (else memory.reflect.since).")
 @click.option("--dry-run", is_flag=True, help="Say what would be written and proposed, and write nothing.")
 @click.option("--allow-loss", is_flag=True, help="Let pages lose what they told: it is gone on purpose.")
-@shared
-@click.pass_obj
+@verb
 def reflect_command(invocation: Invocation, since: str | None, dry_run: bool, allow_loss: bool) -> Exit:
     """Bring entity pages and opinions up to date, and propose what you have to decide."""
-    with invocation.client() as client:
-        if is_terminal(sys.stderr) and not invocation.is_json:
-            _Progress(invocation.client(), invocation.agent).start()
-        reply = client.reflect(since, dry_run=dry_run, allow_loss=allow_loss, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print(reply)
-    return Exit.DONE
+    if is_terminal(sys.stderr) and not invocation.is_json:
+        threading.Thread(target=_tell_steps, args=(invocation,), daemon=True).start()
+    reply = invocation.memory.reflect(since, dry_run=dry_run, allow_loss=allow_loss)
+    return invocation.show(reply, _lines(reply), _notes(reply))
 
 
-def _print(reply: ReflectReply) -> None:
+def _lines(reply: ReflectReply) -> Iterator[str]:
     would = "would write" if reply["dryRun"] else "wrote"
     memories = count(reply["memories"], "memory", "memories")
-    click.echo(f"{would} {count(len(reply['pages']), 'page')} of {memories}")
-    for page in reply["pages"][:SHOWN]:
-        click.echo(f"  {harmless_line(page)}")
+    yield f"{would} {count(len(reply['pages']), 'page')} of {memories}"
+    yield from (f"  {harmless_line(page)}" for page in reply["pages"][:SHOWN])
     if (more := len(reply["pages"]) - SHOWN) > 0:
-        click.echo(f"  … and {more} more")
+        yield f"  … and {more} more"
     if reply["steps"]:
-        click.echo(f"{count(reply['steps'], 'piece')} of evidence counted for or against opinions")
+        yield f"{count(reply['steps'], 'piece')} of evidence counted for or against opinions"
     if reply["proposals"]:
         would = "would propose" if reply["dryRun"] else "proposed"
-        click.echo(f"{would} {count(len(reply['proposals']), 'change')}; memoryctl proposals list")
-        for one in reply["proposals"]:
-            click.echo(f"  {one['id']}  {harmless_line(one['path'])}  {harmless_line(one['why'])}")
-    near = pair_lines(reply["copies"], "say nearly the same")
-    for line in (*near, *pair_lines(reply["acrossScopes"], "say the same in several scopes")):
-        click.echo(line)
+        yield f"{would} {count(len(reply['proposals']), 'change')}; memoryctl proposals list"
+        yield from (
+            f"  {one['id']}  {harmless_line(one['path'])}  {harmless_line(one['why'])}" for one in reply["proposals"]
+        )
+    yield from pair_lines(reply["copies"], reply["acrossScopes"])
     if reply["disagreements"]:
-        click.echo(f"{count(reply['disagreements'], 'pair')} may contradict each other; memoryctl disagreements")
+        yield f"{count(reply['disagreements'], 'pair')} may contradict each other; memoryctl disagreements"
+
+
+def _notes(reply: ReflectReply) -> Iterator[str]:
     if reply["coreLeftOut"]:
-        note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
+        yield f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars"
     for refusal in reply["refusals"]:
-        note(f"{refusal['path']} was left as it is: {refusal['why']}")
+        yield f"{refusal['path']} was left as it is: {refusal['why']}"
 
 
-@click.group("proposals", context_settings=HELP)
+@click.group("proposals")
 def proposals_command() -> None:
     """Look at the changes that reflect proposes, and accept or reject them."""
 
 
-@click.command("list", context_settings=HELP)
+@proposals_command.command("list")
 @click.option(
     "--state", type=click.Choice(STATES), default="open", show_default=True, help="Which ones, by what became of them."
 )
-@shared
-@click.pass_obj
-def listing(invocation: Invocation, state: str) -> Exit:
+@verb
+def list_proposals(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first; exit 3 if there are none."""
-    with invocation.client() as client:
-        reply = client.proposals(None if state == "all" else state, agent=invocation.agent)
-    invocation.show(reply, map(_proposal_line, reply["proposals"]), _rest_notes(reply, state))
-    return Exit.DONE if reply["proposals"] else Exit.NOTHING_FOUND
+    reply = invocation.memory.proposals(None if state == "all" else state)
+    rows = reply["proposals"]
+    return invocation.show(reply, map(_proposal_line, rows), _rest_notes(reply, state), code=found(rows))
 
 
-@click.command("show", context_settings=HELP)
-@click.argument("proposal", cls=Argument, metavar="ID", help="The proposal, by its id or four signs of it.")
-@shared
-@click.pass_obj
+@proposals_command.command("show")
+@argument("proposal", metavar="ID", help="The proposal, by its id or four signs of it.")
+@verb
 def show(invocation: Invocation, proposal: str) -> Exit:
     """Show what a proposal changes, and why."""
-    with invocation.client() as client:
-        reply = client.proposal(proposal, agent=invocation.agent)
-    invocation.show(reply, _proposal_lines(reply))
-    return Exit.DONE
+    reply = invocation.memory.proposal(proposal)
+    state = "" if reply["state"] == "open" else f" ({reply['state']})"
+    lines = [f"{reply['id']}{state}: {harmless_line(reply['why'])}", harmless(reply["diff"]).removesuffix("\n")]
+    return invocation.show(reply, lines)
 
 
-@click.command("accept", context_settings=HELP)
-@click.argument("proposals", cls=Argument, nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
-@shared
-@click.pass_obj
+@proposals_command.command("accept")
+@argument("proposals", nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+@verb
 def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Write what proposals say, where their lines still stand unmistakably."""
-    with invocation.client() as client:
-        _report(invocation, [client.accept_proposal(one, agent=invocation.agent) for one in proposals])
-    return Exit.DONE
+    return _report(invocation, [invocation.memory.accept_proposal(one) for one in proposals])
 
 
-@click.command("reject", context_settings=HELP)
-@click.argument("proposals", cls=Argument, nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
-@shared
-@click.pass_obj
+@proposals_command.command("reject")
+@argument("proposals", nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+@verb
 def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Take proposals out of the queue; the same lines are not proposed again."""
-    with invocation.client() as client:
-        _report(invocation, [client.reject_proposal(one, agent=invocation.agent) for one in proposals])
-    return Exit.DONE
+    return _report(invocation, [invocation.memory.reject_proposal(one) for one in proposals])
 
 
 def _proposal_line(one: ProposalReply) -> str:
@@ -147,24 +132,63 @@ def _rest_notes(reply: ProposalsReply, state: str) -> Iterator[str]:
         yield "no proposals" if state == "all" else f"no {state} proposals"
 
 
-def _proposal_lines(reply: ProposalReply) -> Iterator[str]:
-    state = "" if reply["state"] == "open" else f" ({reply['state']})"
-    yield f"{reply['id']}{state}: {harmless_line(reply['why'])}"
-    yield harmless(reply["diff"]).removesuffix("\n")
-
-
-def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> None:
+def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit:
     lines = (f"{one['id']} {one['state']}: {harmless_line(one['path'])}" for one in replies)
-    notes = (note for one in replies for note in _decided_notes(one))
-    invocation.show(replies[0] if len(replies) == 1 else replies, lines, notes)
+    notes = (note for one in replies for note in (undo_notes([one["change"]]) if one["change"] else [one["note"]]))
+    return invocation.show(replies[0] if len(replies) == 1 else replies, lines, filter(None, notes))
 
 
-def _decided_notes(reply: DecidedProposalReply) -> Iterator[str]:
-    if reply["change"]:
-        yield from undo_notes([reply["change"]])
-    elif reply["note"]:
-        yield reply["note"]
+_WHY = {
+    "authority": "the later one is not its owner's word",
+    "unsure": "both may hold",
+    "stated": "one says that it contradicts the other",
+}
+KEPT = ("newer", "older", "both")
 
 
-for one in (listing, show, accept, reject):
-    proposals_command.add_command(one)
+@click.group("disagreements", invoke_without_command=True)
+@shared
+@click.pass_context
+def disagreements_command(context: click.Context) -> Exit | None:
+    """List memories that may contradict each other, and say which of them hold; `memoryctl forget ID` takes one out."""
+    return context.invoke(list_disagreements) if context.invoked_subcommand is None else None
+
+
+@disagreements_command.command("list")
+@verb
+def list_disagreements(invocation: Invocation) -> Exit:
+    """List the pairs, the newest first; exit 3 if there are none."""
+    reply = invocation.memory.disagreements()
+    pairs = reply["disagreements"]
+    return invocation.show(
+        reply, (line for one in pairs for line in _pair_lines(one)), _settle_notes(reply), code=found(pairs)
+    )
+
+
+@disagreements_command.command("keep")
+@argument("pair", metavar="ID", help="The pair, by its id or that of one of its memories.")
+@argument("kept", type=click.Choice(KEPT), metavar="newer|older|both", help="What holds.")
+@verb
+def keep(invocation: Invocation, pair: str, kept: str) -> Exit:
+    """Say which of two memories holds: the other is told as earlier, or both stand beside each other."""
+    reply = invocation.memory.settle_disagreement(pair, kept)
+    told = "both hold" if kept == "both" else f"the {kept} one holds"
+    return invocation.show(reply, [f"{reply['id']}: {told}"], undo_notes(reply["changes"]))
+
+
+def _pair_lines(one: DisagreementReply) -> Iterator[str]:
+    yield f"{one['id']}  {_WHY[one['doubt']]}"
+    for age, memory in (("newer", one["newer"]), ("older", one["older"])):
+        first = ", told first" if memory["id"] == one["leads"] else ""
+        said = memory["saidBy"] or "by hand"
+        yield f"   {age}: {harmless_line(memory['text'])}"
+        yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {said} · {memory['source']}{first}", dim=True)
+
+
+def _settle_notes(reply: DisagreementsReply) -> Iterator[str]:
+    if (more := reply["total"] - len(reply["disagreements"])) > 0:
+        yield f"{more} more are not shown"
+    if not reply["total"]:
+        yield "no disagreements"
+    else:
+        yield "to settle one: memoryctl disagreements keep ID newer|older|both, or memoryctl forget ID"

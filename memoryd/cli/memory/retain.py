@@ -1,31 +1,34 @@
-"""memoryctl retain, remember, replace and capture: state a memory, or see what of a message becomes one."""
+"""memoryctl retain, remember, replace, capture and core: what becomes a memory, and the core file."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Unpack
 
 import click
 
 from memoryd.cli.invocation import (
-    HELP,
     SHORT_ID,
-    Argument,
+    AnyCommand,
     BulletCommand,
     BulletText,
     Invocation,
     Number,
+    argument,
+    found,
+    given_text,
     shared,
+    text_argument,
     undo_notes,
+    verb,
 )
-from memoryd.cli.memory.qa import given_text
-from memoryd.cli.terminal import harmless_line, styled
+from memoryd.cli.terminal import harmless, harmless_line, styled
+from memoryd.client import StatementOptions
+from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.replies.conversations import CaptureReply
 from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import Exit
 
-AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
-
-def statement_options(command: AnyFunction) -> AnyFunction:
+def statement_options(command: AnyCommand) -> AnyCommand:
     """Add what may be said of a memory beside its text."""
     for add in (
         click.option("--at", metavar="DATE", help="When it was so: 2026-11-18, 2026-11 or 2026-11-18..2026-11-20."),
@@ -41,100 +44,56 @@ def statement_options(command: AnyFunction) -> AnyFunction:
     return command
 
 
-@click.command("retain", cls=BulletCommand, context_settings=HELP)
-@click.argument(
-    "text", cls=Argument, type=BulletText(), help='A bullet, "W @Peter: …", or plain text; - reads standard input.'
-)
+@click.command("retain", cls=BulletCommand)
+@text_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
-@shared
-@click.pass_obj
+@verb
 def retain_command(
     invocation: Invocation,
     text: str,
-    kind: str | None,
-    importance: float | None,
-    scope: str | None,
-    entities: tuple[str, ...],
-    at: str | None,
     replaces: str | None,
+    **statement: Unpack[StatementOptions],
 ) -> Exit:
     """State a memory: it becomes a bullet below the Retain heading of today's log.
 
     From standard input every bullet is a memory of its own, and all are written at once.
     """
-    with invocation.client() as memory:
-        reply = memory.retain(
-            given_text(text),
-            each=text == "-" and replaces is None,
-            kind=kind,
-            importance=importance,
-            scope=scope,
-            entities=list(entities),
-            at=at,
-            replaces=replaces,
-            agent=invocation.agent,
-        )
-    return print_retained(invocation, reply)
+    each = text == "-" and replaces is None
+    return _show(invocation, invocation.memory.retain(given_text(text), each=each, replaces=replaces, **statement))
 
 
-@click.command("replace", cls=BulletCommand, context_settings=HELP)
-@click.argument(
+@click.command("replace", cls=BulletCommand)
+@argument(
     "name",
-    cls=Argument,
     metavar="ID|CITATION|WORDS",
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
-@click.argument(
-    "text", cls=Argument, type=BulletText(), help="What holds now, plain text or a bullet; - reads standard input."
-)
+@text_argument("text", help="What holds now, plain text or a bullet; - reads standard input.")
 @click.option("--in-place", "is_in_place", is_flag=True, help="Edit the line where it stands, without a new one.")
-@shared
-@click.pass_obj
+@verb
 def replace_command(invocation: Invocation, name: str, text: str, is_in_place: bool) -> Exit:
     """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.
 
     Kind, entities and scope that TEXT does not name are those of the memory. `memoryctl undo` takes all of it back.
     """
-    with invocation.client() as memory:
-        reply = memory.retain(given_text(text), replaces=name, in_place=is_in_place, agent=invocation.agent)
-    return print_retained(invocation, reply)
+    return _show(invocation, invocation.memory.retain(given_text(text), replaces=name, in_place=is_in_place))
 
 
-@click.command("remember", cls=BulletCommand, context_settings=HELP)
-@click.argument("text", cls=Argument, type=BulletText(), help="What is to be remembered; - reads standard input.")
+@click.command("remember", cls=BulletCommand)
+@text_argument("text", help="What is to be remembered; - reads standard input.")
 @statement_options
-@shared
-@click.pass_obj
-def remember_command(
-    invocation: Invocation,
-    text: str,
-    importance: float | None,
-    scope: str | None,
-    entities: tuple[str, ...],
-    at: str | None,
-) -> Exit:
+@verb
+def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
     """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
-    with invocation.client() as memory:
-        reply = memory.retain(
-            given_text(text),
-            remember=True,
-            importance=importance,
-            scope=scope,
-            entities=list(entities),
-            at=at,
-            agent=invocation.agent,
-        )
-    return print_retained(invocation, reply)
+    return _show(invocation, invocation.memory.retain(given_text(text), remember=True, **statement))
 
 
-def print_retained(invocation: Invocation, reply: RetainReply) -> Exit:
-    """Print where memories stand, and to stderr what is to be known of them."""
+def _show(invocation: Invocation, reply: RetainReply) -> Exit:
     unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
     notes = [*undo_notes(reply["changes"], reply["run"]), *unsearchable, *reply["notes"]]
-    invocation.show(reply, (_retained_line(one, reply["replaced"]) for one in reply["memories"]), notes)
-    return Exit.DONE
+    return invocation.show(reply, (_retained_line(one, reply["replaced"]) for one in reply["memories"]), notes)
 
 
 def _retained_line(one: RetainedReply, replaced: str | None) -> str:
@@ -144,19 +103,17 @@ def _retained_line(one: RetainedReply, replaced: str | None) -> str:
     return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
 
 
-@click.command("capture", context_settings=HELP)
-@click.argument("text", cls=Argument, help="What is said to the agent; - reads standard input.")
+@click.command("capture")
+@argument("text", help="What is said to the agent; - reads standard input.")
 @click.option("--dry-run", is_flag=True, help="Say only what would be kept, by which form, and why not the rest.")
 @click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
-@shared
-@click.pass_obj
+@verb
 def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: str | None) -> Exit:
     """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
-    with invocation.client() as memory:
-        reply = memory.capture(given_text(text), answer=answer, dry_run=dry_run, agent=invocation.agent)
+    reply = invocation.memory.capture(given_text(text), answer=answer, dry_run=dry_run)
     is_unmarked = not reply["gate"] and not reply["dropped"]
-    invocation.show(reply, _capture_lines(reply), ["nothing in it marks what may be remembered"] * is_unmarked)
-    return Exit.DONE if reply["kept"] else Exit.NOTHING_FOUND
+    notes = ["nothing in it marks what may be remembered"] * is_unmarked
+    return invocation.show(reply, _capture_lines(reply), notes, code=found(reply["kept"]))
 
 
 def _capture_lines(reply: CaptureReply) -> Iterator[str]:
@@ -172,3 +129,75 @@ def _capture_lines(reply: CaptureReply) -> Iterator[str]:
     for one in reply["dropped"]:
         form = f" (form {one['form']!r})" if one["form"] else ""
         yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")
+
+
+expected_option = click.option(
+    "--expected", metavar="HASH", help="Write only if the file has this hash, which `core show --json` tells."
+)
+
+
+@click.group("core")
+@shared
+def core_command() -> None:
+    """Show and edit MEMORY.md, the small file that every session sees."""
+
+
+@core_command.command("show")
+@verb
+def show(invocation: Invocation) -> Exit:
+    """Show the core file, and SOUL.md beside it, which is never edited."""
+    reply = invocation.memory.core()
+    return invocation.show(reply, _lines(reply))
+
+
+@core_command.command("append", cls=BulletCommand)
+@text_argument("text", help="The lines; - reads standard input.")
+@expected_option
+@verb
+def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
+    """Add lines at the end."""
+    return _told(invocation, invocation.memory.core_append(given_text(text), expected=expected))
+
+
+@core_command.command("replace", cls=BulletCommand)
+@text_argument("old", help="A text that stands there once.")
+@text_argument(
+    "new",
+    help="What is to stand in its place; - reads standard input, '' takes it out.",
+)
+@expected_option
+@verb
+def replace(invocation: Invocation, old: str, new: str, expected: str | None) -> Exit:
+    """Put a text in the place of another one."""
+    return _told(invocation, invocation.memory.core_replace(old, given_text(new), expected=expected))
+
+
+@core_command.command("insert", cls=BulletCommand)
+@text_argument("text", help="The lines; - reads standard input.")
+@click.option(
+    "--after",
+    required=True,
+    type=BulletText(),
+    metavar="LINE",
+    help="A line that stands there once, such as '## People'.",
+)
+@expected_option
+@verb
+def insert(invocation: Invocation, text: str, after: str, expected: str | None) -> Exit:
+    """Add lines below a heading or another line."""
+    return _told(invocation, invocation.memory.core_insert(given_text(text), after=after, expected=expected))
+
+
+def _told(invocation: Invocation, reply: CoreEditReply) -> Exit:
+    told = "written" if reply["changed"] else "nothing to write: it reads so already"
+    line = f"{reply['path']}  {told}  {reply['chars']:,} of {reply['maxChars']:,} characters"
+    return invocation.show(reply, [line], [*undo_notes([reply["change"]]), *reply["notes"]])
+
+
+def _lines(reply: CoreReply) -> Iterator[str]:
+    known = reply["sha256"][:SHORT_ID] or "not there"
+    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {known}", bold=True)
+    yield harmless(reply["text"]).rstrip("\n")
+    if reply["soul"]:
+        yield styled("\nSOUL.md  (never edited by memoryd)", bold=True)
+        yield harmless(reply["soul"]).rstrip("\n")

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, repeat
 from itertools import count as count_from
+from typing import Unpack
 
 import click
 
-from memoryd.cli.answer_health import WHY, AnswerWorth, lacking, strict_option
-from memoryd.cli.invocation import HELP, Argument, Invocation, Number, shared
+from memoryd.cli.answer_health import WHY, deadline_option, given_question, question_argument, strict_option, worth
+from memoryd.cli.invocation import Invocation, Number, argument, found, given_text, key_option, verb
 from memoryd.cli.terminal import behind_gutter, count, harmless, harmless_line, is_terminal, note, styled
+from memoryd.client import SearchBounds
 from memoryd.domain.citations import Citation, cited, conversation_cited, one_line, parse
-from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
-from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
+from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchReply
+from memoryd.wire import LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
 
 NEAR_MISSES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
@@ -22,14 +24,8 @@ NEIGHBOURS = 3
 INDENT = "   "
 
 
-@click.command("search", context_settings=HELP)
-@click.argument(
-    "words",
-    nargs=-1,
-    cls=Argument,
-    metavar="QUERY…",
-    help='The question, in one word or several; "-": read it from standard input.',
-)
+@click.command("search")
+@question_argument
 @click.option("--query", metavar="TEXT", help="The question as one text, instead of the words.")
 @click.option(
     "-k",
@@ -65,100 +61,50 @@ INDENT = "   "
     type=click.Choice(["memory", "sessions"]),
     help="Ask notes (memory), conversations (sessions), or both; repeatable (else memorySearch.sources).",
 )
-@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
-@click.option(
-    "--deadline-ms",
-    type=click.IntRange(1, DEADLINE_MS_MAX),
-    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
-)
+@key_option
+@deadline_option
 @click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
 @strict_option
-@shared
-@click.pass_obj
+@verb
 def search_command(
     invocation: Invocation,
     words: tuple[str, ...],
     query: str | None,
-    max_results: int | None,
-    min_score: float | None,
-    since: str | None,
-    until: str | None,
-    paths: tuple[str, ...],
-    sources: tuple[str, ...],
-    session_key: str | None,
-    deadline_ms: int | None,
     explain: bool,
     strict: bool,
+    **bounds: Unpack[SearchBounds],
 ) -> Exit:
     """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
-    question = _question(words, query)
-    with invocation.client() as client:
-        reply = client.search(
-            question,
-            agent=invocation.agent,
-            max_results=max_results,
-            min_score=min_score,
-            session_key=session_key,
-            sources=list(sources) or None,
-            since=since,
-            until=until,
-            paths=list(paths) or None,
-            deadline_ms=deadline_ms,
-            explain=explain,
-        )
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print_hits(reply, explain)
-        if explain:
-            note(WHY)
-    return _worth(reply).exit_code(is_strict=strict)
-
-
-def _question(words: tuple[str, ...], query: str | None) -> str:
     if words and query is not None:
         raise click.UsageError("give the question as words or with --query, not both")
-    text = sys.stdin.read() if words == ("-",) else " ".join(words) if query is None else query
-    if not text.strip():
-        raise click.UsageError('no question: memoryctl search "which port does the gateway use"')
-    return text.strip()
+    example = 'memoryctl search "which port does the gateway use"'
+    question = given_question(given_text(" ".join(words)) if query is None else query, example)
+    reply = invocation.memory.search(question, explain=explain, **bounds)
+    code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
+    return invocation.show(reply, _shown(reply, explain), [*notes, *[WHY] * explain], code=code)
 
 
-def _worth(reply: SearchReply) -> AnswerWorth:
-    is_found, took_part = bool(reply["results"]), reply["mode"] != "none"
-    return AnswerWorth(reply["verdict"], reply.get("reason"), reply["health"], is_found, took_part)
-
-
-def _print_hits(reply: SearchReply, is_explained: bool) -> None:
+def _shown(reply: SearchReply, is_explained: bool) -> Iterator[str]:
     for number, hit in enumerate(reply["results"], start=1):
-        click.echo(("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained)))
+        yield ("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained))
     misses = reply.get("misses") or []
     if misses:
-        click.echo(f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES)
+        yield f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES
     for miss in misses:
-        click.echo("\n" + "\n".join(hit_lines("-", miss, is_explained)))
-    for line in _worth(reply).notes("note"):
-        note(line)
-    for line in _health_notes(reply, reply["health"]):
-        note(line)
+        yield "\n" + "\n".join(hit_lines("-", miss, is_explained))
 
 
-def _engine(reply: SearchReply, left: str) -> str:
-    """Say who answered in the place of `left`: the other backend, or the same one with another provider's vectors."""
-    return reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
+def _fallback_notes(reply: SearchReply) -> Iterator[str]:
+    if fallback := reply.get("fallback"):
+        left = str(dict(fallback).get("from", "qmd"))
+        # the other backend, or the same one with another provider's vectors
+        engine = reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
+        yield f"answered by {engine}: {fallback['reason']}"
 
 
-def _health_notes(reply: SearchReply, health: SearchHealth) -> Iterator[str]:
-    fallback = reply.get("fallback")
-    if fallback:
-        yield f"answered by {_engine(reply, str(dict(fallback).get('from', 'qmd')))}: {fallback['reason']}"
-    yield from lacking(health)
-
-
-@click.command("get", context_settings=HELP)
-@click.argument(
+@click.command("get")
+@argument(
     "path",
-    cls=Argument,
     metavar="PATH[#L10-L20]",
     help="The document as search cites it, relative to the workspace; with lines, those alone.",
 )
@@ -177,9 +123,8 @@ def _health_notes(reply: SearchReply, health: SearchHealth) -> Iterator[str]:
     metavar="N",
     help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
 )
-@click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
-@shared
-@click.pass_obj
+@key_option
+@verb
 def get_command(
     invocation: Invocation,
     path: str,
@@ -187,7 +132,6 @@ def get_command(
     lines: int | None,
     column: int | None,
     around: int | None,
-    session_key: str | None,
 ) -> Exit:
     """Print a document of the memory, or the lines of a citation, exactly.
 
@@ -201,19 +145,18 @@ def get_command(
     if cited.start_line is not None:
         start = cited.start_line
         lines = (cited.end_line or start) - start + 1
-    with invocation.client() as client:
-        read = partial(client.get, cited.path, agent=invocation.agent, session_key=session_key)
-        reply = read(start=start, lines=lines, column=column)
-        is_marked = cited.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
-        around = around if around is not None else NEIGHBOURS if is_marked else 0
-        shown = _among_neighbours(read, reply, around) if reply["lines"] == lines else reply
+    read = partial(invocation.memory.get, cited.path)
+    reply = read(start=start, lines=lines, column=column)
+    is_marked = cited.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
+    around = around if around is not None else NEIGHBOURS if is_marked else 0
+    shown = _among_neighbours(read, reply, around) if reply["lines"] == lines else reply
     if invocation.is_json:
         invocation.print_json(shown)
     else:
         _print_file(shown, cited if is_marked else None)
         _note_rest(reply, start or 1, lines)
         _note_end(reply["totalLines"], start, cited.end_line)
-    return Exit.NOTHING_FOUND if start is not None and start > reply["totalLines"] else Exit.DONE
+    return found(start is None or start <= reply["totalLines"])
 
 
 def _citation(text: str) -> Citation:
@@ -240,9 +183,9 @@ def _among_neighbours(read: Callable[..., FileReply], cited: FileReply, around: 
         return cited
     first = max(1, cited["from"] - around)
     behind = cited["from"] + cited["lines"]
-    found = read(start=first, lines=min(LINES_MAX, behind + around - first))
-    whole = found["lines"] - (1 if found.get("nextColumn") else 0)
-    return found if first + whole >= behind else cited
+    wider = read(start=first, lines=min(LINES_MAX, behind + around - first))
+    whole = wider["lines"] - (1 if wider.get("nextColumn") else 0)
+    return wider if first + whole >= behind else cited
 
 
 def _note_end(total: int, start: int | None, end: int | None) -> None:

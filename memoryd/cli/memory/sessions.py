@@ -2,11 +2,13 @@
 
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime
 
 import click
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, found, key_option, verb
+from memoryd.cli.memory.changes import dry_option, forget_if_sure, receipt_lines, sure_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
 from memoryd.replies.conversations import (
@@ -23,21 +25,17 @@ NEIGHBOURS = 3
 
 session_argument = click.argument(
     "session",
-    cls=Argument,
     metavar="ID",
     help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",
 )
-key_option = click.option(
-    "--key", "--session-key", "session_key", metavar="KEY", help="The session that asks, such as agent:main:main."
-)
 
 
-@click.group("sessions", context_settings=HELP)
+@click.group("sessions")
 def sessions_command() -> None:
     """List, read and forget conversations and transcripts."""
 
 
-@sessions_command.command("list", context_settings=HELP)
+@sessions_command.command("list")
 @click.option(
     "--limit",
     type=click.IntRange(1, SESSIONS_MAX),
@@ -47,23 +45,17 @@ def sessions_command() -> None:
     help="How many at most.",
 )
 @key_option
-@shared
-@click.pass_obj
-def list_sessions(invocation: Invocation, limit: int, session_key: str | None) -> Exit:
+@verb
+def list_sessions(invocation: Invocation, limit: int) -> Exit:
     """List conversations and transcripts, the latest first, and whether they can be searched."""
-    with invocation.client() as client:
-        reply = client.sessions(limit=limit, session_key=session_key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print_list(reply)
-    return Exit.DONE if reply["sessions"] else Exit.NOTHING_FOUND
+    reply, now = invocation.memory.sessions(limit=limit), datetime.now().astimezone()
+    rows = (harmless_line(_row(one, now)) for one in reply["sessions"])
+    return invocation.show(reply, rows, _list_notes(reply, now), code=found(reply["sessions"]))
 
 
-@sessions_command.command("show", context_settings=HELP)
-@click.argument(
+@sessions_command.command("show")
+@argument(
     "citation",
-    cls=Argument,
     help="What to read, as search cites it: sessions/main/a.jsonl#L120-L130, session:main-20261018#Q3, or a bare name.",
 )
 @click.option(
@@ -75,70 +67,58 @@ def list_sessions(invocation: Invocation, limit: int, session_key: str | None) -
     help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
 )
 @key_option
-@shared
-@click.pass_obj
-def show(invocation: Invocation, citation: str, around: int | None, session_key: str | None) -> Exit:
+@verb
+def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
     """Print the lines of a citation, or a whole conversation, without secrets."""
     is_marked = is_terminal(sys.stdout) and not invocation.is_json
     wanted = around if around is not None else NEIGHBOURS if is_marked else 0
-    with invocation.client() as client:
-        reply = client.session_lines(citation, context=wanted, session_key=session_key, agent=invocation.agent)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        _print_lines(reply, is_marked=is_marked)
-    return Exit.DONE
+    reply = invocation.memory.session_lines(citation, context=wanted)
+    following = reply.get("nextLine")
+    # a range, for the very line may say nothing
+    rest = f"cut short; go on with: memoryctl sessions show '{reply['id']}#L{following}-L{(following or 0) + 999}'"
+    return invocation.show(reply, _lines(reply, is_marked=is_marked), [rest] * bool(following))
 
 
-@sessions_command.command("sync", context_settings=HELP)
+@sessions_command.command("sync")
 @click.option("--wait/--no-wait", "is_waiting", default=True, show_default=True, help="Wait until all is indexed.")
 @timeout_option
-@shared
-@click.pass_obj
+@verb
 def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
     """Read now what was said, and wait until it can be searched."""
     reply = _synced(invocation, is_waiting, timeout)
-    if invocation.is_json:
-        invocation.print_json(reply)
-    else:
-        done = "read" if reply["complete"] and is_waiting else "asked for" if not is_waiting else "not finished"
-        click.echo(f"{done}; {reply['indexed']:,} of {count(reply['conversations'], 'conversation')} can be searched")
+    done = "read" if reply["complete"] and is_waiting else "asked for" if not is_waiting else "not finished"
+    told = f"{done}; {reply['indexed']:,} of {count(reply['conversations'], 'conversation')} can be searched"
+    invocation.show(reply, [told])
     if reason := reply.get("reason"):
         note(reason)
     return Exit.DONE if reply["complete"] else Exit.ERROR
 
 
-@sessions_command.command("forget", context_settings=HELP)
+@sessions_command.command("forget")
 @session_argument
-@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@dry_option
+@sure_option
 @key_option
-@shared
-@click.pass_obj
-def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool, session_key: str | None) -> Exit:
+@verb
+def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) -> Exit:
     """Take a conversation out of everything: files, index, vectors, held answers, exports.
 
     A transcript belongs to another program: its file stays, and is not read again.
     """
-    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
-    if not (is_dry or is_sure or can_ask):
-        raise click.UsageError("nobody can be asked here: say --yes to forget it, or --dry-run to see what would go")
-    with invocation.client() as client:
-        plan = client.forget_session(session, dry_run=True, session_key=session_key, agent=invocation.agent)
-        if is_dry:
-            return _tell_receipt(invocation, plan)
-        if not is_sure:
-            _print_receipt(plan)
-            click.confirm("Forget it?", abort=True, err=True)
+    return forget_if_sure(
+        invocation,
+        lambda: invocation.memory.forget_session(session, dry_run=True),
         # by its full name: nothing else can have got the bare one meanwhile
-        done = client.forget_session(plan["id"], session_key=session_key, agent=invocation.agent)
-    return _tell_receipt(invocation, done)
+        lambda plan: invocation.memory.forget_session(plan["id"]),
+        lambda receipt: receipt_lines(harmless_line(f"{receipt['id']}:"), receipt, _parts(receipt)),
+        is_dry=is_dry,
+        is_sure=is_sure,
+    )
 
 
-@sessions_command.command("remember", context_settings=HELP)
-@click.argument(
+@sessions_command.command("remember")
+@argument(
     "session",
-    cls=Argument,
     metavar="[ID]",
     required=False,
     help="The conversation as `sessions list` names it; without it the turns given under --session-key, now and later, "
@@ -157,62 +137,41 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool, se
     help="With --yes: all session keys that the agent marked itself.",
 )
 @key_option
-@shared
-@click.pass_obj
-def remember(
-    invocation: Invocation,
-    session: str | None,
-    is_remembered: bool | None,
-    is_of_agents: bool,
-    session_key: str | None,
-) -> Exit:
+@verb
+def remember(invocation: Invocation, session: str | None, is_remembered: bool | None, is_of_agents: bool) -> Exit:
     """Mark a conversation "do not remember" (--no), or take that back (--yes)."""
     if is_remembered is None:
         raise click.UsageError("say --no to have it not remembered, or --yes to take that back")
-    if not session and not session_key and not is_of_agents:
+    if not session and not invocation.session_key and not is_of_agents:
         raise click.UsageError("say which: an ID, or --session-key KEY")
-    with invocation.client() as client:
-        reply = client.remember_session(
-            session,
-            remember=is_remembered,
-            agents_marks=is_of_agents,
-            session_key=session_key,
-            agent=invocation.agent,
-        )
-    if invocation.is_json:
-        invocation.print_json(reply)
-    elif is_of_agents:
-        click.echo(f"{count(reply['marks'], 'mark')} of session keys taken back")
-    else:
-        what = reply["id"] or "what is said under this session key"
-        rows = f"; {count(reply['rows'], 'part')} left the index" if reply["rows"] else ""
-        click.echo(harmless_line(f"{what} is {'remembered' if reply['remembered'] else 'not remembered'}{rows}"))
-    return Exit.DONE
+    reply = invocation.memory.remember_session(session, remember=is_remembered, agents_marks=is_of_agents)
+    if is_of_agents:
+        return invocation.show(reply, [f"{count(reply['marks'], 'mark')} of session keys taken back"])
+    what = reply["id"] or "what is said under this session key"
+    rows = f"; {count(reply['rows'], 'part')} left the index" if reply["rows"] else ""
+    told = f"{what} is {'remembered' if reply['remembered'] else 'not remembered'}{rows}"
+    return invocation.show(reply, [harmless_line(told)])
 
 
 def _synced(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSyncReply:
     """Wait in slices, so that a daemon that hangs is noticed, and say on a terminal how far it is."""
     deadline = time.monotonic() + seconds
-    with invocation.client() as client:
-        while True:
-            left = max(0.0, min(SLICE_SECONDS, deadline - time.monotonic()))
-            reply = client.sync_sessions(wait=is_waiting, timeout_ms=max(1, int(left * 1000)), agent=invocation.agent)
-            if reply["complete"] or reply.get("reason") or time.monotonic() >= deadline:
-                return reply
-            if is_terminal(sys.stderr):
-                note(f"{reply['indexed']:,} of {count(reply['conversations'], 'conversation')} read")
+    while True:
+        left = max(0.0, min(SLICE_SECONDS, deadline - time.monotonic()))
+        reply = invocation.memory.sync_sessions(wait=is_waiting, timeout_ms=max(1, int(left * 1000)))
+        if reply["complete"] or reply.get("reason") or time.monotonic() >= deadline:
+            return reply
+        if is_terminal(sys.stderr):
+            note(f"{reply['indexed']:,} of {count(reply['conversations'], 'conversation')} read")
 
 
-def _print_list(reply: SessionsReply) -> None:
-    now = datetime.now().astimezone()
-    for one in reply["sessions"]:
-        click.echo(harmless_line(_row(one, now)))
+def _list_notes(reply: SessionsReply, now: datetime) -> Iterator[str]:
     if reply["total"] > len(reply["sessions"]):
-        note(f"{reply['total']:,} in all; --limit shows more")
+        yield f"{reply['total']:,} in all; --limit shows more"
     if reply["withheldKeys"]:
         marks = reply["agentsMarks"]
         of_agents = f"; {len(marks):,} by the agent itself, the last {ago(marks[0], now)}" if marks else ""
-        note(f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}')
+        yield f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}'
 
 
 def _row(one: SessionEntryReply, now: datetime) -> str:
@@ -226,46 +185,23 @@ def _row(one: SessionEntryReply, now: datetime) -> str:
     return f"{one['id']}  {told}{archived}, {ago(one['lastActivity'], now)}: {state}"
 
 
-def _print_lines(reply: SessionLinesReply, *, is_marked: bool) -> None:
+def _lines(reply: SessionLinesReply, *, is_marked: bool) -> Iterator[str]:
     has_neighbours = any(not line["cited"] for line in reply["lines"])
     for line in reply["lines"]:
         text = f"{line['line']:>6}  {line['text']}"
-        is_gutter = is_marked and has_neighbours
-        click.echo(behind_gutter(text, is_marked=line["cited"]) if is_gutter else harmless(text))
-    if following := reply.get("nextLine"):
-        # a range, for the very line may say nothing
-        note(f"cut short; go on with: memoryctl sessions show '{reply['id']}#L{following}-L{following + 999}'")
+        yield behind_gutter(text, is_marked=line["cited"]) if is_marked and has_neighbours else harmless(text)
 
 
-def _tell_receipt(invocation: Invocation, receipt: SessionForgetReply) -> Exit:
-    if invocation.is_json:
-        invocation.print_json(receipt)
-    else:
-        _print_receipt(receipt)
-    return Exit.ERROR if receipt["unfinished"] else Exit.DONE
-
-
-def _print_receipt(receipt: SessionForgetReply) -> None:
-    left = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
-    click.echo(harmless_line(f"{receipt['id']}: {'forgotten' if receipt['forgotten'] else left}"))
-    for sentence in receipt["unfinished"]:
-        click.echo(f"  ! {harmless_line(sentence)}")
-    for path in receipt["conversations"]:
-        if path != receipt["id"]:
-            click.echo(f"  with it {harmless_line(path)}")
-    for sentence in receipt["remarks"]:
-        click.echo(f"  {harmless_line(sentence)}")
-    parts = [
+def _parts(receipt: SessionForgetReply) -> Iterator[str]:
+    yield from (f"with it {harmless_line(path)}" for path in receipt["conversations"] if path != receipt["id"])
+    yield from map(harmless_line, receipt["remarks"])
+    for number, one, many in (
         (receipt["files"], "file in the workspace", "files in the workspace"),
-        (receipt["turns"], "turn", "turns"),
-        (receipt["answers"], "kept answer", "kept answers"),
+        (receipt["turns"], "turn", ""),
+        (receipt["answers"], "kept answer", ""),
         (receipt["rows"], "part of the index, with words and vectors", "parts of the index, with words and vectors"),
-        (receipt["heldAnswers"], "held answer", "held answers"),
+        (receipt["heldAnswers"], "held answer", ""),
         (receipt["exports"], "export for qmd", "exports for qmd"),
-    ]
-    for number, one, many in parts:
+    ):
         if number:
-            click.echo(f"  {number:,} {one if number == 1 else many}")
-    click.echo("  out of reach:")
-    for sentence in receipt["stays"]:
-        click.echo(f"  - {harmless_line(sentence)}")
+            yield count(number, one, many)

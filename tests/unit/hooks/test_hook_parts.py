@@ -38,7 +38,7 @@ def test_late_command_is_not_carried_out_at_the_end_of_the_answer() -> None:
         return {"remembered": False}
 
     for question in ("/remember tea", "which tea?"):
-        keep("answer", {}, "key", "", ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
+        keep("answer", {}, ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
     assert asked == ["Done.", "Done.", "which tea?", "Done."]
 
 

@@ -54,5 +54,5 @@ def test_arguments_have_the_names_of_the_schema() -> None:
     found = read(GetArguments, {"path": "a.md", "from": "3"})
     assert isinstance(found, GetArguments)
     assert found.from_line == 3
-    assert "from" in GetArguments.schema_of_input()["properties"]
+    assert "from" in GetArguments.json_schema()["properties"]
     assert read(NoArguments, None) == NoArguments()

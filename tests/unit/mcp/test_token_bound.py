@@ -12,7 +12,7 @@ TEXTS = st.lists(st.text(max_size=400), max_size=12)
 @given(TEXTS, st.integers(300, 2_000))
 def test_answer_never_exceeds_its_bound_and_counts_what_is_missing(texts: list[str], limit: int) -> None:
     pieces = [FoundText(text=shown(text)[0], corpus="notes", path="a.md") for text in texts]
-    kept, cut = bounded(pieces, limit, "{}", piece_told)
+    kept, cut = bounded(pieces, limit, "{}")
     assert sum(estimate(piece.model_dump_json(exclude_none=True)) for piece in kept) <= limit
     assert sum(estimate(piece_told(piece)) for piece in kept) <= limit
     whole = [piece for piece in kept if not piece.shortened]
