@@ -6,13 +6,13 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 from memoryd.config.rsclaw import AgentMemorySection, AutoRecallSection
-from memoryd.config.section import Section, SharedSection, Text
+from memoryd.config.section import Many, Section, SharedSection, Text
 from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.expressions import expression
 
@@ -39,69 +39,53 @@ def _session_key(text: str) -> str:
 class AgentDefaultsSection(SharedSection):
     """What holds for every agent that does not say otherwise."""
 
-    workspace: Text = Field(
-        default=DEFAULT_WORKSPACE,
-        description="The folder with `MEMORY.md` and `memory/`, relative to the folder of the configuration file; "
-        "`MEMORYD_WORKSPACE` overrides it.",
-    )
-    memory: AgentMemorySection = Field(
-        default=AgentMemorySection(),
-        description="RsClaw's section: what a turn recalls by itself, and a way to name an embedder.",
-    )
-    memory_search: MemorySearchSection = Field(
-        default=MemorySearchSection(), description="What is indexed, how it is embedded and how it is searched."
-    )
+    workspace: Text = DEFAULT_WORKSPACE
+    """The folder with `MEMORY.md` and `memory/`, relative to the folder of the configuration file; `MEMORYD_WORKSPACE`
+    overrides it."""
+    memory: AgentMemorySection = AgentMemorySection()
+    """RsClaw's section: what a turn recalls by itself, and a way to name an embedder."""
+    memory_search: MemorySearchSection = MemorySearchSection()
+    """What is indexed, how it is embedded and how it is searched."""
 
 
 class AgentSocketSection(Section):
     """A socket of one agent: who is given it alone can ask as nobody else, with `session_key` in no other session."""
 
-    path: Text = Field(
-        description="Where the socket lies, outside every workspace; relative to the folder of the configuration file."
-    )
-    session_key: Annotated[Text, AfterValidator(_session_key)] | None = Field(
-        default=None, description="The one session that whoever asks here is in; unset: each request names its own."
-    )
+    path: Text
+    """Where the socket lies, outside every workspace; relative to the folder of the configuration file."""
+    session_key: Annotated[Text, AfterValidator(_session_key)] | None = None
+    """The one session that whoever asks here is in; unset: each request names its own."""
 
 
-Sockets = Annotated[tuple[AgentSocketSection, ...], Field(strict=False)]
+Sockets = Many[AgentSocketSection]
 
 
 class AgentSection(SharedSection):
     """One agent; ids are compared in lower case."""
 
-    id: Annotated[str, AfterValidator(_agent_id)] = Field(
-        description="What requests and session keys call the agent: 1 to 64 letters, digits, - or _, in lower case."
-    )
-    name: Text | None = Field(default=None, description="What people call the agent; unset: its `id`.")
-    default: bool = Field(
-        default=False, description="`true`: the agent that is asked when a request names none; else the first is."
-    )
-    workspace: Text | None = Field(
-        default=None, description="The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."
-    )
-    sockets: Sockets = Field(
-        default=(), description="Sockets that are bound to this agent, for a sandbox that may ask as nobody else."
-    )
-    memory: AutoRecallSection = Field(
-        default=AutoRecallSection(), description="What differs from the defaults, key by key."
-    )
-    memory_search: MemorySearchSection = Field(
-        default=MemorySearchSection(),
-        description="What differs from the defaults, key by key; `extraPaths`, `exclude` and `extraCollections` add "
-        "up.",
-    )
+    id: Annotated[str, AfterValidator(_agent_id)]
+    """What requests and session keys call the agent: 1 to 64 letters, digits, - or _, in lower case."""
+    name: Text | None = None
+    """What people call the agent; unset: its `id`."""
+    default: bool = False
+    """`true`: the agent that is asked when a request names none; else the first is."""
+    workspace: Text | None = None
+    """The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."""
+    sockets: Sockets = ()
+    """Sockets that are bound to this agent, for a sandbox that may ask as nobody else."""
+    memory: AutoRecallSection = AutoRecallSection()
+    """What differs from the defaults, key by key."""
+    memory_search: MemorySearchSection = MemorySearchSection()
+    """What differs from the defaults, key by key; `extraPaths`, `exclude` and `extraCollections` add up."""
 
 
 class AgentsSection(Section):
     """Defaults and list; an empty list means the one agent `main`."""
 
-    defaults: AgentDefaultsSection = Field(
-        default=AgentDefaultsSection(), description="What holds for an agent that does not say otherwise."
-    )
-    list: Annotated[tuple[AgentSection, ...], Field(strict=False)] = Field(
-        default=(), description="The agents; without one there is one agent, `main`, with the defaults."
-    )
+    defaults: AgentDefaultsSection = AgentDefaultsSection()
+    """What holds for an agent that does not say otherwise."""
+    list: Many[AgentSection] = ()
+    """The agents; without one there is one agent, `main`, with the defaults."""
 
 
 def overlay(base: AnySection, top: AnySection) -> AnySection:

@@ -18,68 +18,49 @@ MOST: Final = 12
 class RetrievalSection(SharedSection):
     """How much of a prompt may be spent on what is recalled."""
 
-    max_tokens: int = Field(
-        default=1200,
-        ge=50,
-        le=100_000,
-        description="How many tokens (estimated) the bundle of a turn may have, what stays the same included.",
-    )
+    max_tokens: int = Field(default=1200, ge=50, le=100_000)
+    """How many tokens (estimated) the bundle of a turn may have, what stays the same included."""
 
 
-class AutoRecallSection(SharedSection):
+class AutoRecallSection(SharedSection, alias_generator=None):
     """Whether a message is answered with what is recalled for it, and with how much."""
 
-    auto_recall: bool = Field(
-        default=True,
-        alias="auto_recall",
-        description="`false`: a turn gives no bundle; the agent recalls when it needs to.",
-    )
-    recall_final_k: int = Field(
-        default=5,
-        ge=1,
-        le=MOST,
-        alias="recall_final_k",
-        description="How many memories and passages a turn recalls, 12 at most.",
-    )
-    retrieval: RetrievalSection = Field(default=RetrievalSection(), description="The size of the bundle of a turn.")
+    auto_recall: bool = True
+    """`false`: a turn gives no bundle; the agent recalls when it needs to."""
+    recall_final_k: int = Field(default=5, ge=1, le=MOST)
+    """How many memories and passages a turn recalls, 12 at most."""
+    retrieval: RetrievalSection = RetrievalSection()
+    """The size of the bundle of a turn."""
 
 
 ROUTE: Final = "/embeddings"
 
 
-class LocalEmbedderSection(SharedSection):
+class LocalEmbedderSection(SharedSection, alias_generator=None):
     """A folder that holds one GGUF model."""
 
-    model_dir: Text | None = Field(
-        default=None,
-        alias="model_dir",
-        description="A folder with one `.gguf` file; RsClaw's name for `memorySearch.local.modelPath`.",
-    )
+    model_dir: Text | None = None
+    """A folder with one `.gguf` file; RsClaw's name for `memorySearch.local.modelPath`."""
 
 
-class RemoteEmbedderSection(SharedSection):
+class RemoteEmbedderSection(SharedSection, alias_generator=None):
     """An OpenAI-compatible endpoint; `url` is the whole address of its route."""
 
-    url: HttpAddress | None = Field(
-        default=None,
-        description='RsClaw\'s name for `provider: "openai"` with `memorySearch.remote.baseUrl`, with `/embeddings` '
-        "at the end.",
-    )
-    model: Text | None = Field(default=None, description="RsClaw's name for `memorySearch.model`.")
-    query_instruction: Text | None = Field(
-        default=None, alias="query_instruction", description="RsClaw's name for `memorySearch.queryInstruction`."
-    )
+    url: HttpAddress | None = None
+    """RsClaw's name for `provider: "openai"` with `memorySearch.remote.baseUrl`, with `/embeddings` at the end."""
+    model: Text | None = None
+    """RsClaw's name for `memorySearch.model`."""
+    query_instruction: Text | None = None
+    """RsClaw's name for `memorySearch.queryInstruction`."""
 
 
 class EmbedderSection(SharedSection):
     """One of the two; if both are given, the endpoint."""
 
-    local: LocalEmbedderSection = Field(
-        default=LocalEmbedderSection(), description="A model on this machine; counts if `remote.url` is not set."
-    )
-    remote: RemoteEmbedderSection = Field(
-        default=RemoteEmbedderSection(), description="An endpoint of the kind that OpenAI has; wins over `local`."
-    )
+    local: LocalEmbedderSection = LocalEmbedderSection()
+    """A model on this machine; counts if `remote.url` is not set."""
+    remote: RemoteEmbedderSection = RemoteEmbedderSection()
+    """An endpoint of the kind that OpenAI has; wins over `local`."""
 
     @property
     def named_by(self) -> str:
@@ -106,9 +87,8 @@ class EmbedderSection(SharedSection):
 class AgentMemorySection(AutoRecallSection):
     """What RsClaw keeps under `memory` of an agent."""
 
-    embedder: EmbedderSection = Field(
-        default=EmbedderSection(), description="Who embeds, while `memorySearch.provider` is not set."
-    )
+    embedder: EmbedderSection = EmbedderSection()
+    """Who embeds, while `memorySearch.provider` is not set."""
 
 
 def _search(**values: object) -> MemorySearchSection:

@@ -8,6 +8,7 @@ import pytest
 
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import READ_PROVIDERS, FallbackName, ProviderName
+from memoryd.config.section import docstrings
 from memoryd.domain import media
 from memoryd.domain.embedding import BY_KEY, KNOWN, REMOTE, RemoteName
 from memoryd.embed.remote.providers import PROVIDERS
@@ -53,5 +54,5 @@ def test_people_read_the_same_names_everywhere() -> None:
     assert f"// local, none (words only), auto, {', '.join(first)} or {last}\n" in example
     status = (ROOT / "memoryd" / "replies" / "models.py").read_text(encoding="utf-8")
     assert f"The provider: {', '.join(f'`{name}`' for name in first)} or `{last}`." in status
-    described = str(MemorySearchSection.model_fields["input_type"].description)
+    described = docstrings(MemorySearchSection)["input_type"]
     assert set(re.findall(r"`(\w+)`", described)) == {row.name for row in KNOWN.values() if row.has_input_types}
