@@ -12,7 +12,7 @@ from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 from memoryd.config.rsclaw import AgentMemorySection, AutoRecallSection
-from memoryd.config.section import Many, Section, SharedSection, Text
+from memoryd.config.section import Effect, Many, Section, SharedSection, Text
 from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.expressions import expression
 
@@ -71,7 +71,7 @@ class AgentSection(SharedSection):
     """`true`: the agent that is asked when a request names none; else the first is."""
     workspace: Text | None = None
     """The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."""
-    sockets: Sockets = ()
+    sockets: Annotated[Sockets, Effect.RESTART] = ()
     """Sockets that are bound to this agent, for a sandbox that may ask as nobody else."""
     memory: AutoRecallSection = AutoRecallSection()
     """What differs from the defaults, key by key."""

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.paths import expand, http_token_file
-from memoryd.config.section import Many, Section, Text, UpperCase
+from memoryd.config.section import Effect, Many, Section, Text, UpperCase
 from memoryd.domain.expressions import expression
 from memoryd.errors import TooLarge
 
@@ -14,34 +14,28 @@ ClientCount = Annotated[int, Field(ge=1, le=65_536)]
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
 
+QUERY_BYTES: Final = 4096
+
+
+def check_question(text: str) -> None:
+    """Raise TooLarge for a longer question than is answered."""
+    if len(text.encode("utf-8", "surrogatepass")) > QUERY_BYTES:
+        raise TooLarge(f"the query is longer than {QUERY_BYTES} bytes", hint="ask in fewer words")
+
+
 class LimitsSection(Section):
     """Bounds of one file, one request and of all connections."""
 
-    max_file_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
+    max_file_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
     """The largest note that is indexed, in bytes; larger ones are left out and reported."""
-    max_query_bytes: int = Field(default=4096, ge=16, le=1024 * 1024)
-    """The longest question that is answered, in bytes."""
-    max_query_tokens: int = Field(default=64, ge=1, le=8192)
-    """How many words of a question are looked for: of a long one those of the sentences that ask, and of the others
-    those that the fewest notes hold."""
-    max_body_bytes: int = Field(default=1024 * 1024, ge=1024, le=1024**3)
-    """The largest body of a request, in bytes."""
-    max_vector_bytes: int = Field(default=256 * 1024 * 1024, ge=0, le=1024**4)
+    max_vector_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=256 * 1024 * 1024, ge=0, le=1024**4)
     """How many bytes of a workspace's vectors are held in memory; more of them are mapped from a nameless file beside
     the index."""
-    max_requests: ClientCount = 128
+    max_requests: Annotated[ClientCount, Effect.AT_ONCE] = 128
     """How many requests may be at work at once, on sockets and port together; another one is refused as `overloaded`,
     save what asks for health and status."""
-    max_connections: ClientCount = 128
-    """How many connections may be open at once."""
-    max_connections_per_process: ClientCount = 96
-    """How many connections one client process may have open at once."""
-
-    def check_question(self, text: str) -> None:
-        """Raise TooLarge for a longer question than is answered."""
-        if len(text.encode("utf-8", "surrogatepass")) > self.max_query_bytes:
-            most = f"limits.maxQueryBytes ({self.max_query_bytes} bytes)"
-            raise TooLarge(f"the query is longer than {most}", hint="ask in fewer words")
+    max_connections: Annotated[ClientCount, Effect.AT_ONCE] = 128
+    """How many connections may be open at once, three quarters of them of one client process."""
 
 
 LogFileChoice = Literal["auto", "on", "off"]

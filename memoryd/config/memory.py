@@ -48,7 +48,7 @@ class CoreSection(Section):
 
 
 class PromotionSection(Section, alias_generator=None):
-    """What makes a memory core by itself, any one of three ways, and a peripheral one working again."""
+    """What makes a memory core by itself, any one of three ways."""
 
     access_only: int = Field(default=15, ge=1, le=1_000_000)
     """Core from so many touches on."""
@@ -58,10 +58,6 @@ class PromotionSection(Section, alias_generator=None):
     """Core from so many touches on, if it is as important as `both_importance`."""
     both_importance: Share = 0.8
     """The importance that goes with `both_access`."""
-    working_access: Count = 3
-    """From peripheral to working from so many touches on, if `working_relevance` is reached too."""
-    working_relevance: Share = 0.4
-    """The composite that goes with `working_access`."""
 
 
 class DemotionSection(Section, alias_generator=None):
@@ -78,15 +74,13 @@ class DemotionSection(Section, alias_generator=None):
 
 
 class EvolutionSection(Section):
-    """Thresholds of the three tiers, and how much they count."""
+    """Thresholds of the three tiers."""
 
     half_life_days: Days = 30
     """After how many days a memory without importance is half as recent; the most important have ten times as many at
     most."""
-    strength: Share = 0.02
-    """How much age and use count in the order of recall: 0 not at all, 1 as much as evidence."""
     promotion: PromotionSection = PromotionSection()
-    """When a memory becomes core, or working again."""
+    """When a memory becomes core."""
     demotion: DemotionSection = DemotionSection()
     """When a memory becomes peripheral, or leaves the core."""
 

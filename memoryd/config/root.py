@@ -1,30 +1,30 @@
 """The whole configuration file, the agents that result from it, and its JSON Schema for editors."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
 from memoryd.config.limits import HttpSection, LimitsSection, LogSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
 from memoryd.config.providers import ModelsSection
-from memoryd.config.section import Section, SharedSection, docstrings, subclasses
+from memoryd.config.section import Effect, Section, SharedSection, docstrings, subclasses
 
 
 class Config(SharedSection):
     """The whole file."""
 
-    memory: MemorySection = MemorySection()
+    memory: Annotated[MemorySection, Effect.EXCHANGE] = MemorySection()
     """What holds for all agents."""
-    agents: AgentsSection = AgentsSection()
+    agents: Annotated[AgentsSection, Effect.EXCHANGE] = AgentsSection()
     """Whose memories there are."""
-    models: ModelsSection = ModelsSection()
+    models: Annotated[ModelsSection, Effect.EXCHANGE] = ModelsSection()
     """Keys and addresses of providers of models."""
-    http: HttpSection = HttpSection()
+    http: Annotated[HttpSection, Effect.RESTART] = HttpSection()
     """A port on loopback, off unless you want it."""
     limits: LimitsSection = LimitsSection()
     """What the daemon refuses to exceed."""
-    log: LogSection = LogSection()
+    log: Annotated[LogSection, Effect.AT_ONCE] = LogSection()
     """What the daemon tells."""
 
     def resolved_agents(self) -> list[Agent]:

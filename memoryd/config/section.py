@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
+from enum import StrEnum
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
@@ -84,6 +85,17 @@ def docstrings(section: type[BaseModel]) -> dict[str, str]:
                 if isinstance(key, ast.AnnAssign) and isinstance(below, ast.Expr):
                     found.setdefault(ast.unparse(key.target), inspect.cleandoc(ast.literal_eval(below.value)))
     return {name: " ".join(found[name].split()) for name in section.model_fields if name in found}
+
+
+class Effect(StrEnum):
+    """How a reload brings a changed key to bear."""
+
+    AT_ONCE = "at once"
+    """It is set, and nothing is interrupted."""
+    EXCHANGE = "exchange"
+    """The parts of all agents are closed and opened again over the same files; calls wait meanwhile."""
+    RESTART = "restart"
+    """It is left as it was until the daemon is started again."""
 
 
 class SharedSection(Section):

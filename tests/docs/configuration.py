@@ -10,10 +10,10 @@ from typing import Any, Final, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from memoryd.config.loading.foreign import NEVER, NOT_YET
-from memoryd.config.reload_effects import EFFECTS, Effect
+from memoryd.config.loading.foreign import NEVER, RETIRED
+from memoryd.config.reload_effects import EFFECTS
 from memoryd.config.root import Config
-from memoryd.config.section import docstrings
+from memoryd.config.section import Effect, docstrings
 from tests.docs.tables import table
 
 SHORT: Final = {"agents.defaults.memorySearch.": "memorySearch."}
@@ -57,7 +57,7 @@ def page() -> str:
     parts = [
         f"\n## {name}\n\n{table(('key', 'default', 'meaning'), map(_row, rows))}" for name, rows in sections.items()
     ]
-    idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **NOT_YET}.items())]
+    idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **RETIRED}.items())]
     effects = [(_effect(effect), _all_of(effect)) for effect in Effect]
     reloads = [AT_A_RELOAD, "\n", table(("holds", "keys"), effects)]
     return "".join([HEAD, *parts, *reloads, WITHOUT_EFFECT, "\n", table(("key", "why"), idle)])

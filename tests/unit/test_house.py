@@ -9,7 +9,6 @@ from tests.package_trees import SOURCES
 SMALL = {
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/mcp.py": "a command that imports nothing of what it starts",
-    "config/root.py": "the file as a whole, above all its sections",
     "domain/expressions.py": "all others make their patterns by it",
     "domain/text/sentences.py": "conversations and memories are cut by it, which do not import each other",
     "domain/vector.py": "imports numpy, which the configuration must not",

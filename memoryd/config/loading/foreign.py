@@ -53,6 +53,18 @@ SPOKEN: Final[Mapping[str, str]] = {
 """Which provider of ours speaks as an entry of `models.providers` with such an `api` does."""
 
 
+RETIRED: Final[Mapping[str, str]] = {
+    "memory.evolution.strength": "age and use count as was measured to be best",
+    "memory.evolution.promotion.working_access": "a peripheral memory works again from three touches on",
+    "memory.evolution.promotion.working_relevance": "a peripheral memory works again from a composite of 0.4 on",
+    "limits.maxQueryBytes": "a question has 4,096 bytes at most",
+    "limits.maxQueryTokens": "of a question 64 words are looked for at most",
+    "limits.maxBodyBytes": "the body of a request has 1 MiB at most",
+    "limits.maxConnectionsPerProcess": "one client process has three quarters of limits.maxConnections at most",
+}
+"""Keys of earlier versions, and what holds now."""
+
+
 class Sorted(Struct):
     """The file without foreign keys, the names of those, and the keys that stand in the wrong place."""
 
@@ -60,7 +72,7 @@ class Sorted(Struct):
     foreign: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """What was asked for in another way than ours, and what becomes of it."""
+    """What was asked for in another way than ours or in one of an earlier version, and what becomes of it."""
 
     @property
     def notices(self) -> list[str]:
@@ -76,6 +88,11 @@ def set_foreign_aside(raw: Raw) -> Sorted:
         holder = value_at(raw, location[:-1])
         if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
             result.problems.append(f"{dotted(location)}: {wrong_place}")
+    for key, holds in RETIRED.items():
+        *above, name = key.split(".")
+        holder = value_at(raw, tuple(above))
+        if isinstance(holder, dict) and holder.pop(name, None) is not None:
+            result.lost.append(f"{key} has no effect any more: {holds}")
     _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
     for location, holder, section in list(_shared_places(raw)):
@@ -244,7 +261,6 @@ NEVER: Final[Mapping[str, str]] = {
     "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
-NOT_YET: Final[Mapping[str, str]] = {}
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
 NOT_WITH_QMD: Final[Mapping[str, str]] = {
     "memorySearch.query.hybrid": "qmd ranks by itself, and this holds while the builtin index answers for it",
@@ -261,7 +277,7 @@ def without_effect(config: Config) -> list[str]:
     present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
     with_qmd = NOT_WITH_QMD if config.memory.backend == "qmd" else {}
-    tables = (("has no effect", NEVER), ("has no effect yet", NOT_YET), ("has no effect on answers of qmd", with_qmd))
+    tables = (("has no effect", NEVER), ("has no effect on answers of qmd", with_qmd))
     notices = [
         f"{dotted(location)} {what}: {reason}"
         for what, keys in tables

@@ -39,7 +39,7 @@ def section_at(root: type[Section], location: Iterable[int | str]) -> type[Secti
             is_entered = False
             continue
         annotation = own_keys(section).get(str(part))
-        section = _section_in(annotation)
+        section = section_in(annotation)
         is_entered = _is_collection(annotation)
     return section
 
@@ -47,7 +47,7 @@ def section_at(root: type[Section], location: Iterable[int | str]) -> type[Secti
 def all_keys(root: type[Section], prefix: str = "") -> Iterator[str]:
     """Walk every key below a section, without list indexes: `agents.list.id`; a map's names count as `*`."""
     for key, annotation in own_keys(root).items():
-        below = _section_in(annotation)
+        below = section_in(annotation)
         path = f"{prefix}{key}"
         yield path
         if below is not None:
@@ -69,10 +69,11 @@ def nearest(name: str, section: type[Section]) -> str:
     return next(deeper, "")
 
 
-def _section_in(annotation: object) -> type[Section] | None:
+def section_in(annotation: object) -> type[Section] | None:
+    """Return the section that a type holds, be it in a list or under any name."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _section_in(part)) is not None), None)
+    return next((found for part in get_args(annotation) if (found := section_in(part)) is not None), None)
 
 
 def _is_map(annotation: object) -> bool:
