@@ -12,7 +12,7 @@ from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 from memoryd.config.rsclaw import AgentMemorySection, AutoRecallSection
-from memoryd.config.section import Effect, Many, Section, SharedSection, Text
+from memoryd.config.section import AnchoredPath, Effect, Many, Section, SharedSection, Text
 from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.expressions import expression
 
@@ -39,7 +39,7 @@ def _session_key(text: str) -> str:
 class AgentDefaultsSection(SharedSection):
     """What holds for every agent that does not say otherwise."""
 
-    workspace: Text = DEFAULT_WORKSPACE
+    workspace: AnchoredPath = DEFAULT_WORKSPACE
     """The folder with `MEMORY.md` and `memory/`, relative to the folder of the configuration file; `MEMORYD_WORKSPACE`
     overrides it."""
     memory: AgentMemorySection = AgentMemorySection()
@@ -51,7 +51,7 @@ class AgentDefaultsSection(SharedSection):
 class AgentSocketSection(Section):
     """A socket of one agent: who is given it alone can ask as nobody else, with `session_key` in no other session."""
 
-    path: Text
+    path: AnchoredPath
     """Where the socket lies, outside every workspace; relative to the folder of the configuration file."""
     session_key: Annotated[Text, AfterValidator(_session_key)] | None = None
     """The one session that whoever asks here is in; unset: each request names its own."""
@@ -69,7 +69,7 @@ class AgentSection(SharedSection):
     """What people call the agent; unset: its `id`."""
     default: bool = False
     """`true`: the agent that is asked when a request names none; else the first is."""
-    workspace: Text | None = None
+    workspace: AnchoredPath | None = None
     """The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."""
     sockets: Annotated[Sockets, Effect.RESTART] = ()
     """Sockets that are bound to this agent, for a sandbox that may ask as nobody else."""

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.paths import expand, http_token_file
-from memoryd.config.section import Effect, Many, Section, Text, UpperCase
+from memoryd.config.section import AnchoredPath, Effect, Many, Section, UpperCase
 from memoryd.domain.expressions import expression
 from memoryd.errors import TooLarge
 
@@ -82,7 +82,7 @@ class HttpSection(Section):
     """The address that is listened on; there is none but loopback."""
     port: int = Field(default=USUAL_PORT, ge=1, le=65_535)
     """The number of the port."""
-    token_file: Text | None = None
+    token_file: AnchoredPath | None = None
     """The file that holds the token, made at the first start; unset: `http-token` in the state folder."""
     allowed_hosts: Many[Annotated[str, AfterValidator(_host)]] = ()
     """What a request may name as its host besides `127.0.0.1`, `localhost` and `[::1]` with the port, such as the other

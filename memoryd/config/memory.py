@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.providers import LlmSection
 from memoryd.config.qmd import QmdSection
-from memoryd.config.section import Count, Days, Duration, Many, Section, Share, Text, Texts
+from memoryd.config.section import AnchoredPath, Count, Days, Duration, Many, Section, Share, Text, Texts
 from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
 from memoryd.domain.expressions import expression
@@ -162,7 +162,7 @@ class ReflectSection(Section):
 class TranscriptFolderSection(Section):
     """A folder with transcripts, of one agent by name: projects must not leak into each other."""
 
-    path: Text
+    path: AnchoredPath
     """The folder whose `.jsonl` files are read, and never written, without the folders below it; relative to the folder
     of the configuration file."""
     agent: Annotated[Text, AfterValidator(folded_id)]

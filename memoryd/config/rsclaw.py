@@ -9,7 +9,7 @@ from pydantic import Field
 
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
-from memoryd.config.section import SharedSection, Text
+from memoryd.config.section import AnchoredPath, SharedSection, Text
 
 MOST: Final = 12
 """More memories than these help no answer."""
@@ -39,7 +39,7 @@ ROUTE: Final = "/embeddings"
 class LocalEmbedderSection(SharedSection, alias_generator=None):
     """A folder that holds one GGUF model."""
 
-    model_dir: Text | None = None
+    model_dir: AnchoredPath | None = None
     """A folder with one `.gguf` file; RsClaw's name for `memorySearch.local.modelPath`."""
 
 

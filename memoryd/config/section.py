@@ -29,10 +29,12 @@ from pydantic import (
     PlainSerializer,
     PlainValidator,
     SecretStr,
+    ValidationInfo,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
 
+from memoryd.config.paths import expand
 from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
@@ -118,6 +120,18 @@ def _usable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_usable)]
 """Text that names something: never blank, fit for a path or an argument."""
+
+SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""`hf:`, `https:` and `pypi:` name a model, not a file."""
+
+
+def anchored(text: str, info: ValidationInfo) -> str:
+    """Return the path absolute, relative to the folder of the file that is being loaded, if one is."""
+    return text if info.context is None or SCHEME.match(text) else str(expand(text, info.context))
+
+
+AnchoredPath = Annotated[Text, AfterValidator(anchored)]
+"""A path that starts at the folder of the configuration file; others start at the workspace."""
 
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]
