@@ -10,9 +10,9 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
+from memoryd.embed.current import ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate, SpendingBook
@@ -30,10 +31,9 @@ from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
     CallCount,
-    PhaseRecord,
     Prompt,
-    TextModelPhase,
     TextModelState,
+    Turns,
     read_answer,
     recorded_name,
 )
@@ -53,8 +53,6 @@ _UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
 ANSWER_BYTES: Final = 1 << 20
 ATTEMPTS: Final = 2
 """A question is asked again once, where that may help: each one costs."""
-WAITING_MAX: Final = 8
-"""So many may wait for the one that is answered; another is told at once that it is busy."""
 MISFITS_MAX: Final = 3
 """After so many answers in a row that are none, the endpoint counts as failing."""
 HINTS: Final = {
@@ -195,10 +193,9 @@ class RemoteWriting:
     ) -> None:
         self.settings = settings
         self._book = book
-        self._record = PhaseRecord(datetime.now(UTC))
+        self._record = PhaseRecord()
         self._dialect = ChatDialect()
-        self._turn = asyncio.Lock()
-        self._waiting = 0
+        self._turns = Turns()
         self._misfits = 0
         self._reached = ReachedEndpoint(settings.access, keys, answer=settings.answer, retry=retry)
 
@@ -212,7 +209,7 @@ class RemoteWriting:
         try:
             with suppress(TextModelUnavailable):
                 await self._endpoint()
-                self._become(TextModelPhase.READY, "")
+                self._become(ModelPhase.READY, "")
             await asyncio.Event().wait()
         finally:
             await self._reached.close()
@@ -232,29 +229,11 @@ class RemoteWriting:
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
         """Return an answer of that shape by `deadline`, in at most so many tokens; raises TextModelUnavailable."""
-        if self._waiting > WAITING_MAX:
-            raise TextModelUnavailable(f"{self._waiting} questions wait for the text model already")
-        self._waiting += 1
         deadline = min(deadline, time.monotonic() + self.settings.answer.total_seconds())
         tokens = min(max_tokens, self.settings.max_tokens)
-        try:
-            async with self._on_turn(deadline):
-                return self._fitting(await self._asked(prompt, shape, tokens, deadline), shape)
-        finally:
-            self._waiting -= 1
-
-    @asynccontextmanager
-    async def _on_turn(self, deadline: float) -> AsyncIterator[None]:
-        """Wait for those who asked before; the time of an answer itself the endpoint keeps, and counts."""
-        try:
-            async with asyncio.timeout(deadline - time.monotonic()):
-                await self._turn.acquire()
-        except TimeoutError:
-            raise TextModelUnavailable("the text model gave no answer in time: others asked before") from None
-        try:
-            yield
-        finally:
-            self._turn.release()
+        # the time of an answer itself the endpoint keeps, and counts
+        async with self._turns.one(deadline):
+            return self._fitting(await self._asked(prompt, shape, tokens, deadline), shape)
 
     async def _asked(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:
         """Ask in the dialect that is known, and in another one after a refusal; raises TextModelUnavailable."""
@@ -302,7 +281,7 @@ class RemoteWriting:
         if limit is not None and spent >= limit:
             reason = f"{spent:,} questions were sent to {self.settings.access.destination} today, and"
             reason = f"{reason} memory.llm.maxCallsPerDay is {limit:,}: the next are asked tomorrow (UTC)"
-            self._become(TextModelPhase.FAILED, reason)
+            self._become(ModelPhase.FAILED, reason)
             raise TextModelUnavailable(reason)
         await self._book.add(self._account, 1)
 
@@ -312,22 +291,22 @@ class RemoteWriting:
         except TextModelUnavailable as exc:
             self._misfits += 1
             if self._misfits >= MISFITS_MAX:
-                self._become(TextModelPhase.FAILED, f"{self._misfits} answers in a row were none: {exc}")
+                self._become(ModelPhase.FAILED, f"{self._misfits} answers in a row were none: {exc}")
             raise
         self._misfits = 0
-        self._become(TextModelPhase.READY, "")
+        self._become(ModelPhase.READY, "")
         return answer
 
     def _failed(self, error: CallError) -> TextModelUnavailable:
         hint = HINTS.get(error.kind, "")
-        self._become(TextModelPhase.FAILED, f"{error.reason} ({hint})" if hint else error.reason)
+        self._become(ModelPhase.FAILED, f"{error.reason} ({hint})" if hint else error.reason)
         return TextModelUnavailable(error.reason, hint=hint)
 
     async def _endpoint(self) -> "Endpoint":
         try:
             return await self._reached.now()
         except ConfigError as exc:
-            self._become(TextModelPhase.FAILED, "; ".join(exc.problems))
+            self._become(ModelPhase.FAILED, "; ".join(exc.problems))
             # the reason may name files of the host, which are nothing to an agent
             raise TextModelUnavailable(FAILED) from exc
 
@@ -335,6 +314,6 @@ class RemoteWriting:
     def _account(self) -> str:
         return f"{self.settings.access.destination}/{self.settings.model}"
 
-    def _become(self, phase: TextModelPhase, reason: str) -> None:
-        if self._record.become(phase, reason, datetime.now(UTC)) and phase is TextModelPhase.FAILED:
+    def _become(self, phase: ModelPhase, reason: str) -> None:
+        if self._record.become(phase, reason) and phase is ModelPhase.FAILED:
             log.warning("the text model fails; all else goes on", model=self.identity, reason=reason)

@@ -12,11 +12,12 @@ import pytest
 from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.gate import SpendingBook
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.access import TextKeys, access_of
 from memoryd.llm.local import LocalWriting, LocalWritingSettings
-from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelPhase, TextModelState
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
 from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
 from memoryd.memory.llm import CitedFact, Labeller, Prose, fault_of
 from memoryd.models.families import WRITING
@@ -81,7 +82,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
 async def running(model: Asking) -> AsyncIterator[None]:
     task = asyncio.create_task(model.run())
     try:
-        await eventually_async(lambda: model.state().phase is TextModelPhase.READY)
+        await eventually_async(lambda: model.state().phase is ModelPhase.READY)
         yield
     finally:
         task.cancel()
