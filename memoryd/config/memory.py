@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.providers import LlmSection
 from memoryd.config.qmd import QmdSection
-from memoryd.config.section import AnchoredPath, Count, Days, Duration, Many, Section, Share, Text, Texts
+from memoryd.config.section import AnchoredPath, Count, Days, Duration, Fraction, Many, Section, Text, Texts
 from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
 from memoryd.domain.expressions import expression
@@ -52,18 +52,18 @@ class PromotionSection(Section, alias_generator=None):
 
     access_only: int = Field(default=15, ge=1, le=1_000_000)
     """Core from so many touches on."""
-    importance_only: Share = 0.95
+    importance_only: Fraction = 0.95
     """Core from this importance on."""
     both_access: Count = 5
     """Core from so many touches on, if it is as important as `both_importance`."""
-    both_importance: Share = 0.8
+    both_importance: Fraction = 0.8
     """The importance that goes with `both_access`."""
 
 
 class DemotionSection(Section, alias_generator=None):
     """What makes a working memory peripheral, and what takes one out of the core that only touches brought there."""
 
-    relevance: Share = 0.15
+    relevance: Fraction = 0.15
     """Peripheral below this composite."""
     age_days: Days = 60
     """Peripheral when it was not touched for more days than these, and seldom before."""
@@ -98,7 +98,7 @@ class QaSection(Section):
 
     enabled: bool = True
     """`false`: no questions and answers are kept in a workspace, and none are told."""
-    significance: Share = THRESHOLD
+    significance: Fraction = THRESHOLD
     """An answer is kept with its question if it is more significant than this, 0 to 1."""
     archive_days: int = Field(default=ARCHIVE_AFTER.days, ge=1, le=36_500)
     """After so many days without a turn a session moves to `memory/archive/`, in days."""

@@ -12,12 +12,12 @@ from memoryd.config.section import (
     Count,
     Days,
     DeadlineMs,
+    Fraction,
     Many,
     Minutes,
     ResultCount,
     Seconds,
     Section,
-    Share,
     Text,
     Texts,
     Threads,
@@ -33,7 +33,7 @@ class MmrSection(Section):
 
     enabled: bool = False
     """`true`: prefer different hits over hits that are near-copies."""
-    lambda_: Share = 0.7
+    lambda_: Fraction = 0.7
     """1 is relevance alone, 0 is difference alone."""
 
 
@@ -105,7 +105,7 @@ class QuerySection(Section):
 
     max_results: ResultCount = 6
     """How many hits an answer has at most, if the question does not say."""
-    min_score: Share = 0.0
+    min_score: Fraction = 0.0
     """The least score of a hit, from 0 to 1; lower ones that hold no word of the question are left out."""
     deadline_ms: DeadlineMs = 5000
     """The time for an answer, in milliseconds; it comes by then, with what is there."""

@@ -28,7 +28,7 @@ from memoryd.config.section import (
     masked,
     parse_foreign_secret,
 )
-from memoryd.domain.embedding import KNOWN, RemoteName
+from memoryd.domain.embedding import PROVIDERS, RemoteName
 
 ProviderName = Literal["local", "none", "auto", RemoteName]
 FallbackName = Literal["none", "local", RemoteName]
@@ -36,7 +36,7 @@ FallbackName = Literal["none", "local", RemoteName]
 DEFAULT_MODEL: Final = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
 
 
-READ_PROVIDERS: Final = frozenset(name for row in KNOWN.values() for name in row.config_names)
+READ_PROVIDERS: Final = frozenset(name for row in PROVIDERS.values() for name in row.config_names)
 """Whose entries below `models.providers` are read; the others are none of our business."""
 NOT_AN_ADDRESS: Final = "invalid:"
 """Stands for an address of another program's section that is none, until somebody wants to use it."""

@@ -138,7 +138,7 @@ Many = Annotated[tuple[Item, ...], Field(strict=False)]
 """A list of the file, which becomes a tuple."""
 Texts = Many[Text]
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 ResultCount = Annotated[int, Field(ge=1, le=1000)]
 Threads = Annotated[int, Field(ge=1, le=512)]

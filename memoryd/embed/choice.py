@@ -13,11 +13,10 @@ from memoryd.config.agents import Agent
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import Secret
-from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
+from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, PROVIDERS, Choice, ProviderOptions, choose
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.embed.local.local_model import LocalSettings, model_file
 from memoryd.embed.remote.api import PromptOverride
-from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import (
     SECRET_HEADERS,
     AddressOwner,

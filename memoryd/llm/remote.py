@@ -19,14 +19,24 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.domain.expressions import expression
 from memoryd.embed.current import ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.api import bearer
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate, SpendingBook
-from memoryd.embed.remote.settings import CallTimeouts, Credentials
-from memoryd.errors import ConfigError, TextModelUnavailable
-from memoryd.llm.access import PROVIDER, TextAccess, TextKeys
+from memoryd.embed.remote.settings import (
+    AddressOwner,
+    CallTimeouts,
+    Credentials,
+    EndpointAccess,
+    KeySources,
+    entry_of,
+    opened,
+)
+from memoryd.errors import ConfigError, ModelError, TextModelUnavailable
 from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
@@ -45,6 +55,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+PROVIDER: Final = "openai"
+OWN_KEY: Final = "memory.llm.apiKey"
 PATH: Final = "/chat/completions"
 SEED: Final = 7
 _NEWER: Final = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
@@ -120,10 +132,29 @@ def _line(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
+def access_of(llm: LlmSection, models: ModelsSection) -> EndpointAccess:
+    """Return where the endpoint is: as `memory.llm` says, else as `models.providers.openai`, else OpenAI itself."""
+    if llm.base_url is not None:
+        return EndpointAccess(llm.base_url.rstrip("/"), AddressOwner.REMOTE, llm.api_key)
+    entry = entry_of(models, PROVIDER)
+    owner = AddressOwner.USUAL if entry.base_url is None else AddressOwner.ENTRY
+    base_url = (entry.base_url or PROVIDERS[PROVIDER].base_url).rstrip("/")
+    return EndpointAccess(base_url, owner, llm.api_key, tuple(entry.headers.items()))
+
+
+def why_unopened(error: ConfigError | ModelError) -> str:
+    """Return why there is no key to ask with, for the owner."""
+    if isinstance(error, ConfigError):
+        return "; ".join(error.problems)
+    return f"{error} ({error.hint})" if error.hint else str(error)
+
+
 class ReachedEndpoint:
     """One endpoint, with the gate that remembers how long it asked to be left alone."""
 
-    def __init__(self, access: TextAccess, keys: TextKeys, *, answer: timedelta, retry: Retry | None = None) -> None:
+    def __init__(
+        self, access: EndpointAccess, keys: KeySources, *, answer: timedelta, retry: Retry | None = None
+    ) -> None:
         self._access = access
         self._keys = keys
         self._answer = answer
@@ -131,8 +162,8 @@ class ReachedEndpoint:
         self._open: tuple[Credentials, Endpoint] | None = None
 
     async def now(self) -> "Endpoint":
-        """Return it with the key of now; raises ConfigError where there is none, or none that can be used."""
-        credentials = await asyncio.to_thread(self._keys.open, self._access)
+        """Return it with the key of now; raises ConfigError or ModelError where there is none to be used."""
+        credentials = await asyncio.to_thread(opened, PROVIDER, self._access, self._keys, OWN_KEY)
         if self._open is not None and self._open[0] == credentials:
             return self._open[1]
         await self.close()
@@ -153,33 +184,25 @@ class ReachedEndpoint:
             await opened[1].aclose()
 
     def _made(self, credentials: Credentials) -> "Endpoint":
-        import httpx
-
         from memoryd.embed.remote.http import Endpoint
 
-        headers = {"authorization": f"Bearer {credentials.api_key}"} if credentials.api_key else {}
-        headers |= {name.lower(): value for name, value in credentials.headers}
-        if not all(text.isascii() and text.isprintable() for text in (*headers, *headers.values())):
-            raise ConfigError(["the key or a header of memory.llm holds a character that HTTP does not allow"])
-        try:
-            return Endpoint(
-                base_url=self._access.base_url.removesuffix(PATH),
-                headers=headers,
-                secrets=[credentials.api_key, *(value for _, value in credentials.headers)],
-                concurrency=1,
-                timeouts=CallTimeouts(query=self._answer, attempts=ATTEMPTS),
-                gate=self._gate,
-                answer_bytes=ANSWER_BYTES,
-            )
-        except httpx.InvalidURL as exc:
-            raise ConfigError([f"the address of memory.llm cannot be used: {exc}"]) from exc
+        return Endpoint(
+            whose="memory.llm",
+            base_url=self._access.base_url.removesuffix(PATH),
+            auth=bearer(credentials.api_key),
+            credentials=credentials,
+            concurrency=1,
+            timeouts=CallTimeouts(query=self._answer, attempts=ATTEMPTS),
+            gate=self._gate,
+            answer_bytes=ANSWER_BYTES,
+        )
 
 
 class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
     """Which model at which endpoint, and how much; `calls_per_day` None: as many as are asked."""
 
     model: str
-    access: TextAccess
+    access: EndpointAccess
     max_tokens: int
     calls_per_day: int | None
     answer: timedelta
@@ -189,7 +212,7 @@ class RemoteWriting:
     """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
 
     def __init__(
-        self, *, settings: RemoteWritingSettings, keys: TextKeys, book: SpendingBook, retry: Retry | None = None
+        self, *, settings: RemoteWritingSettings, keys: KeySources, book: SpendingBook, retry: Retry | None = None
     ) -> None:
         self.settings = settings
         self._book = book
@@ -305,8 +328,8 @@ class RemoteWriting:
     async def _endpoint(self) -> "Endpoint":
         try:
             return await self._reached.now()
-        except ConfigError as exc:
-            self._become(ModelPhase.FAILED, "; ".join(exc.problems))
+        except (ConfigError, ModelError) as exc:
+            self._become(ModelPhase.FAILED, why_unopened(exc))
             # the reason may name files of the host, which are nothing to an agent
             raise TextModelUnavailable(FAILED) from exc
 

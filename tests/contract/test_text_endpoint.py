@@ -15,10 +15,10 @@ from structlog.testing import capture_logs
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import EndpointAccess, KeySources, opened
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.access import TextKeys, access_of
 from memoryd.llm.protocol import Prompt
-from memoryd.llm.remote import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
+from memoryd.llm.remote import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import LabelAnswer, Labeller
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply
@@ -54,7 +54,7 @@ async def running(
         answer=timedelta(seconds=seconds),
     )
     book = SpendingBook(folder / "calls.json", clock=today)
-    model = RemoteWriting(settings=settings, keys=TextKeys(ModelsSection(), {}), book=book)
+    model = RemoteWriting(settings=settings, keys=KeySources(ModelsSection(), {}), book=book)
     task = asyncio.create_task(model.run())
     try:
         await eventually_async(lambda: model.state().phase is not ModelPhase.WARMING)
@@ -334,18 +334,22 @@ async def test_missing_key_is_told_before_anybody_asks(server: ChatServer, tmp_p
     assert server.asked == []
 
 
+def opened_key(access: EndpointAccess, keys: KeySources) -> str:
+    return opened(PROVIDER, access, keys, OWN_KEY).api_key
+
+
 def test_key_goes_only_where_it_was_meant_for() -> None:
     models = ModelsSection.model_validate({"providers": {"openai": {"apiKey": "sk-entry"}}})
-    keys = TextKeys(models, {"OPENAI_API_KEY": "sk-variable"})
+    keys = KeySources(models, {"OPENAI_API_KEY": "sk-variable"})
     own = LlmSection(provider="openai", model="m")
     assert access_of(own, models).base_url == "https://api.openai.com/v1"
-    assert keys.open(access_of(own, models)).api_key == "sk-entry"
-    assert TextKeys(ModelsSection(), keys.environment).open(access_of(own, ModelsSection())).api_key == "sk-variable"
+    assert opened_key(access_of(own, models), keys) == "sk-entry"
+    assert opened_key(access_of(own, ModelsSection()), KeySources(ModelsSection(), keys.environment)) == "sk-variable"
     elsewhere = LlmSection(provider="openai", model="m", base_url="http://127.0.0.1:11434/v1")
-    assert keys.open(access_of(elsewhere, models)).api_key == ""
+    assert opened_key(access_of(elsewhere, models), keys) == ""
     entry = ModelsSection.model_validate({"providers": {"openai": {"baseUrl": "https://proxy.example.com/v1"}}})
     assert access_of(own, entry).destination == "proxy.example.com"
-    assert TextKeys(entry, keys.environment).open(access_of(own, entry)).api_key == ""
+    assert opened_key(access_of(own, entry), KeySources(entry, keys.environment)) == ""
 
 
 def test_nothing_of_a_key_shows_in_settings() -> None:

@@ -14,11 +14,11 @@ from pydantic import Field
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.access import TextKeys, access_of
 from memoryd.llm.local import LocalWriting, LocalWritingSettings
 from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
-from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import CitedFact, Labeller, Prose, fault_of
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
@@ -74,7 +74,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
         answer=timedelta(seconds=60),
     )
     return RemoteWriting(
-        settings=settings, keys=TextKeys(ModelsSection(), {}), book=SpendingBook(folder / "calls.json")
+        settings=settings, keys=KeySources(ModelsSection(), {}), book=SpendingBook(folder / "calls.json")
     )
 
 

@@ -22,11 +22,10 @@ from memoryd.embed.current import EmbedderSlot, EmbedderState
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_model import LocalSettings
 from memoryd.embed.remote.gate import SpendingBook
-from memoryd.embed.remote.settings import RemoteSettings
+from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.index.state import Publish
-from memoryd.llm.access import TextKeys, access_of
 from memoryd.llm.local import LocalWriting, LocalWritingSettings
-from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.models.families import RERANKING, WRITING
 from memoryd.models.store import ModelStore
 from memoryd.rerank.reranking import RerankerSettings, Reranking
@@ -243,7 +242,7 @@ class TextModels:
             calls_per_day=llm.max_calls_per_day,
             answer=timedelta(milliseconds=llm.timeout_ms),
         )
-        keys = TextKeys(self._models, os.environ)
+        keys = KeySources(self._models, os.environ)
         return self._made.of(
             settings, self._models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls)
         )

@@ -17,7 +17,7 @@ from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection
 from memoryd.config.root import Config
 from memoryd.config.rsclaw import AgentMemorySection, EmbedderSection, LocalEmbedderSection, RemoteEmbedderSection
 from memoryd.config.section import Section
-from memoryd.domain.embedding import AUTO, BY_KEY, KNOWN, LOCAL, NONE, REMOTE
+from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOTE
 
 TYPING_SLIP: Final = 0.8
 """A foreign name this like one of ours (difflib ratio) is taken for a slip."""
@@ -184,11 +184,11 @@ def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
     if known is None or not isinstance(providers, dict) or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
     ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
-    there = [providers[one] for one in KNOWN[known].config_names if one in providers]
+    there = [providers[one] for one in PROVIDERS[known].config_names if one in providers]
     is_asked = known in asked or (AUTO in asked and known in BY_KEY)
     if there != [ours] and (there or is_asked or value_at(raw, ("memory", "llm", "provider")) == known):
         return NONE
-    providers[KNOWN[known].config_names[0]] = ours
+    providers[PROVIDERS[known].config_names[0]] = ours
     return known
 
 
@@ -327,8 +327,8 @@ def _input_types(config: Config) -> Iterator[str]:
     entries = config.agents.list
     for position, agent in enumerate(config.resolved_agents()):
         search = agent.memory_search
-        provider = next((name for name in (search.provider, search.fallback) if name in KNOWN), search.provider)
-        if search.provider == AUTO or (provider in KNOWN and KNOWN[provider].has_input_types):
+        provider = next((name for name in (search.provider, search.fallback) if name in PROVIDERS), search.provider)
+        if search.provider == AUTO or (provider in PROVIDERS and PROVIDERS[provider].has_input_types):
             continue
         own = entries[position].memory_search.model_fields_set if entries else frozenset()
         for name in INPUT_TYPE_KEYS:

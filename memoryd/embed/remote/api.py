@@ -1,9 +1,8 @@
-"""A provider's wire format: the seam, the prompts around a text, and the answer that most providers share."""
+"""What the providers' wire formats share: the prompts around a text, and the answer that most of them give."""
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -95,38 +94,6 @@ class Input(Struct, frozen=True):
 
     text: str
     title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request: path below the base address, and the JSON body."""
-
-    path: str
-    body: Mapping[str, object] = field(repr=False)
-
-
-class WireFormat(Protocol):
-    """One provider's wire format. `rows` raises ValueError for an answer of another shape or number."""
-
-    @property
-    def base_url(self) -> str: ...
-
-    @property
-    def auth(self) -> Mapping[str, str]: ...
-
-    @property
-    def prompts(self) -> PromptTemplates: ...
-
-    @property
-    def items(self) -> int: ...
-
-    @property
-    def older(self) -> "WireFormat | None":
-        """The format to speak where this one's address does not exist."""
-
-    def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call: ...
-
-    def rows(self, answer: object, count: int) -> list[RawVector]: ...
 
 
 def indexed_rows(answer: object, count: int) -> list[RawVector]:
