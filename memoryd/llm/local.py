@@ -1,14 +1,16 @@
 """The local chat model that all agents share: a child process, started on demand, with one question at a time."""
 
 import asyncio
+import os
 import time
 from datetime import timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 import structlog
-from msgspec import Struct
 
+from memoryd.config.providers import LlmSection
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.frames import TEXT_CHARACTERS, WRITE_POOLING, Load, NoResult, Write, Written
 from memoryd.embed.local.local_model import LocalModel
@@ -38,12 +40,12 @@ SLACK: Final = timedelta(seconds=30)
 NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
-def _text(message: Written) -> str:
-    return message.text
-
-
-JOB: Final = WorkerJob(
-    "text", TextModelUnavailable, lambda ready: "" if ready.context > 0 else "it has no context", Written, _text
+JOB: Final = WorkerJob[str](
+    "text",
+    TextModelUnavailable,
+    lambda ready: "" if ready.context > 0 else "it has no context",
+    Written,
+    attrgetter("text"),
 )
 
 
@@ -93,43 +95,33 @@ class WritingWorker(KeptWorker[str]):
         return read_answer(reply, shape)
 
 
-class LocalWritingSettings(Struct, frozen=True, kw_only=True):
-    """Which model, and how its worker runs it; `answer` is the longest time that one answer may take."""
-
-    source: str
-    context: int
-    threads: int
-    max_tokens: int
-    idle_unload: timedelta
-    answer: timedelta
-
-
 class LocalWriting(LocalModel[WritingWorker]):
-    """Keeps one chat model at work; `run` loops until cancelled."""
+    """Keeps the chat model of `memory.llm` at work; `run` loops until cancelled."""
 
     absent = "no text model; all else goes on"
     meanwhile = "all else goes on"
 
-    def __init__(self, *, settings: LocalWritingSettings, store: ModelStore) -> None:
-        super().__init__(source=settings.source, store=store)
-        self.settings = settings
+    def __init__(self, llm: LlmSection, store: ModelStore) -> None:
+        super().__init__(source=llm.model or "", store=store)
+        self._llm = llm
+        self._answer = timedelta(milliseconds=llm.timeout_ms)
 
     @property
     def identity(self) -> str:
         """Name the model and its content; its source before the file was read."""
-        return recorded_name(PROVIDER, self.settings.source, "") if self.worker is None else self.worker.identity
+        return recorded_name(PROVIDER, self._source, "") if self.worker is None else self.worker.identity
 
     def make(self, path: Path) -> WritingWorker:
         """Check the file and make its worker, blocking; raises ModelError."""
-        settings = self.settings
+        llm = self._llm
         worker = WritingWorker(
             model=path,
             chat=inspect_chat_model(path),
             revision=content_hash(path, cache_dir=self._store.folder)[:REVISION_DIGITS],
-            context=settings.context,
-            threads=settings.threads,
-            idle_unload=settings.idle_unload,
-            stall=settings.answer + SLACK,
+            context=llm.context_size,
+            threads=llm.threads or max(1, (os.cpu_count() or 1) // 2),
+            idle_unload=timedelta(minutes=llm.idle_unload_minutes),
+            stall=self._answer + SLACK,
         )
         log.info("text model is here", model=worker.identity)
         return worker
@@ -139,7 +131,7 @@ class LocalWriting(LocalModel[WritingWorker]):
         (phase, reason), worker = self.phase_and_reason(), self.worker
         return TextModelState(
             provider=PROVIDER,
-            model=self.settings.source if worker is None else worker.chat.name,
+            model=self._source if worker is None else worker.chat.name,
             phase=phase,
             reason=reason,
             since=self.record.since,
@@ -152,6 +144,6 @@ class LocalWriting(LocalModel[WritingWorker]):
             # the reason of a failure may name files of the host, which are nothing to an agent
             is_failed = self.record.phase is ModelPhase.FAILED
             raise TextModelUnavailable(NO_CHAT_MODEL if is_failed else self.record.reason)
-        latest = time.monotonic() + self.settings.answer.total_seconds()
-        tokens = min(max_tokens, self.settings.max_tokens)
+        latest = time.monotonic() + self._answer.total_seconds()
+        tokens = min(max_tokens, self._llm.max_tokens)
         return await self.worker.complete(prompt, shape=shape, max_tokens=tokens, deadline=min(deadline, latest))

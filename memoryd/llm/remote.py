@@ -24,9 +24,9 @@ from memoryd.domain.embedding import PROVIDERS
 from memoryd.domain.expressions import expression
 from memoryd.embed.current import ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.api import bearer
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate, SpendingBook
+from memoryd.embed.remote.providers import bearer
 from memoryd.embed.remote.settings import (
     AddressOwner,
     CallTimeouts,
@@ -94,7 +94,10 @@ def request_body(
 ) -> dict[str, object]:
     """Return the body of a request: the task is the system's, the data the user's."""
     schema = _strict(shape.model_json_schema())
-    task = prompt.task if dialect.holds_schema else f"{prompt.task}\nThe answer fits this JSON schema: {_line(schema)}"
+    task = prompt.task
+    if not dialect.holds_schema:
+        shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+        task = f"{task}\nThe answer fits this JSON schema: {shown}"
     messages = [{"role": "system", "content": task}, {"role": "user", "content": prompt.data}]
     limits: dict[str, object] = {"temperature": 0, "max_tokens": max_tokens}
     if dialect.is_newer:
@@ -126,10 +129,6 @@ def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
         if key in kept:
             kept[key] = {name: _strict(one) for name, one in kept[key].items()}
     return kept | ({"items": _strict(kept["items"])} if "items" in kept else {})
-
-
-def _line(schema: Mapping[str, Any]) -> str:
-    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
 def access_of(llm: LlmSection, models: ModelsSection) -> EndpointAccess:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Final, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
 from memoryd.models.gguf import EMBEDDING_KEY, RERANKING_KEY, WRITING_KEY, GgufHeader, Value, read_header
 
@@ -35,6 +37,11 @@ ENCODERS: Final = frozenset(
 )
 """Architectures of llama.cpp that are made for embedding; the others embed only if their header says how."""
 NO_TITLE: Final = "none"
+PLAIN: Final = "{text}"
+TITLE: Final = "{title}"
+TITLE_LINE: Final = "{title_line}"
+"""The title and a line break, or nothing where there is no title."""
+PLACES: Final = expression(r"\{(text|title|title_line)\}")
 
 
 class ModelMetadata(Struct, frozen=True):
@@ -54,6 +61,41 @@ class ModelMetadata(Struct, frozen=True):
     """Only a hint: used when the header names no family."""
 
 
+class PromptTemplate(Struct, frozen=True):
+    """The prompt (a template with `{text}`, `{title}` and `{title_line}`) and the input type for one purpose."""
+
+    prompt: str = PLAIN
+    input_type: str = ""
+
+    def apply(self, text: str, title: str = "") -> str:
+        """Put the text into the prompt; an empty title reads `none`."""
+        title = title.strip()
+        values = {"text": text, "title": title or NO_TITLE, "title_line": f"{title}\n" if title else ""}
+        return PLACES.sub(lambda place: values[place[1]], self.prompt)
+
+    @property
+    def titled(self) -> "PromptTemplate":
+        """The same with the title as a line above the text, unless the prompt has a place of its own for it.
+
+        Measured: a paragraph of a long page is told from its like by the headings it stands under.
+        """
+        if TITLE in self.prompt:
+            return self
+        return replace(self, prompt=self.prompt.replace(PLAIN, TITLE_LINE + PLAIN, 1))
+
+    @property
+    def name(self) -> str:
+        """What stands in the identity: all of it decides the vector."""
+        return f"{self.input_type}|{self.prompt}" if self.input_type else self.prompt
+
+
+def instructed(own: str, instruction: str | None) -> str:
+    """Return a prompt with what the configuration puts before the text, or around it where it has a place for it."""
+    if instruction is None:
+        return own
+    return instruction if PLAIN in instruction else instruction + PLAIN
+
+
 class ModelFamily(Struct, frozen=True):
     """How to ask one kind of model: templates with `{text}` and `{title}`, the pooling, the context in tokens."""
 
@@ -65,19 +107,11 @@ class ModelFamily(Struct, frozen=True):
 
     def query(self, text: str) -> str:
         """Return the prompt for a question."""
-        return self.query_prompt.format(text=text)
+        return PromptTemplate(self.query_prompt).apply(text)
 
     def document(self, text: str, title: str = "") -> str:
-        """Return the prompt for a passage.
-
-        Where the model's own form has no place for the title, it stands as a line above the text: measured, a
-        paragraph of a long page is told from its like by the headings it stands under. Where it has one, an empty
-        title reads `none`.
-        """
-        title = title.strip()
-        if "{title}" in self.document_prompt:
-            return self.document_prompt.format(text=text, title=title or NO_TITLE)
-        return self.document_prompt.format(text=f"{title}\n{text}" if title else text)
+        """Return the prompt for a passage."""
+        return PromptTemplate(self.document_prompt).titled.apply(text, title)
 
 
 class _Rule(Struct, frozen=True):

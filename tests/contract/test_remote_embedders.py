@@ -21,10 +21,9 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
-from memoryd.embed.remote.api import PromptOverride
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.providers import WIRES
+from memoryd.embed.remote.providers import WIRES, PromptOverride
 from memoryd.embed.remote.settings import (
     AddressOwner,
     CallTimeouts,

@@ -32,9 +32,8 @@ from memoryd.agents.turns.log import (
 )
 from memoryd.agents.turns.uses import TurnUses
 from memoryd.agents.workspace.qa import LateMessages
-from memoryd.config.agents import Agent
+from memoryd.config.agents import MOST, Agent
 from memoryd.config.limits import QUERY_BYTES
-from memoryd.config.rsclaw import MOST
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.edits import OWN_CHANNELS, REMEMBERED_IMPORTANCE, StatedText

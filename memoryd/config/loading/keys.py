@@ -40,7 +40,7 @@ def section_at(root: type[Section], location: Iterable[int | str]) -> type[Secti
             continue
         annotation = own_keys(section).get(str(part))
         section = section_in(annotation)
-        is_entered = _is_collection(annotation)
+        is_entered = getattr(annotation, "__origin__", None) in (dict, tuple)
     return section
 
 
@@ -51,7 +51,7 @@ def all_keys(root: type[Section], prefix: str = "") -> Iterator[str]:
         path = f"{prefix}{key}"
         yield path
         if below is not None:
-            yield from all_keys(below, f"{path}.*." if _is_map(annotation) else f"{path}.")
+            yield from all_keys(below, f"{path}.*." if is_map(annotation) else f"{path}.")
 
 
 def nearest(name: str, section: type[Section]) -> str:
@@ -76,12 +76,9 @@ def section_in(annotation: object) -> type[Section] | None:
     return next((found for part in get_args(annotation) if (found := section_in(part)) is not None), None)
 
 
-def _is_map(annotation: object) -> bool:
+def is_map(annotation: object) -> bool:
+    """Tell whether names that anybody may choose lead to what it holds."""
     return getattr(annotation, "__origin__", None) is dict
-
-
-def _is_collection(annotation: object) -> bool:
-    return getattr(annotation, "__origin__", None) in (dict, tuple)
 
 
 SHOWN_CHARACTERS: Final = 40
@@ -109,7 +106,7 @@ SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
     "model_type": lambda _: "must be an object { … }",
     "missing": lambda _: "is missing",
     "too_short": lambda context: f"must name at least {context['min_length']}",
-    "literal_error": lambda context: f"must be one of {_choices(context['expected'])}",
+    "literal_error": lambda context: "must be one of " + context["expected"].replace("'", "").replace(" or ", ", "),
     "greater_than": lambda context: f"must be more than {_number(context['gt'])}",
     "greater_than_equal": lambda context: f"must be at least {_number(context['ge'])}",
     "less_than": lambda context: f"must be less than {_number(context['lt'])}",
@@ -151,7 +148,3 @@ def _shown(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
         return ""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     return f", not {text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + '…'}"
-
-
-def _choices(expected: str) -> str:
-    return expected.replace("'", "").replace(" or ", ", ")

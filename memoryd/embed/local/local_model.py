@@ -16,7 +16,7 @@ from memoryd.embed.current import EmbedderSlot, ModelPhase, PhaseRecord
 from memoryd.embed.local.worker import LlamaWorker, identity_of
 from memoryd.embed.local.worker_process import KeptWorker
 from memoryd.errors import DownloadError, MemorydError, ModelError
-from memoryd.models.families import ModelFamily, family_of, inspect
+from memoryd.models.families import family_of, inspect, instructed
 from memoryd.models.fetching import Progress
 from memoryd.models.gguf import EMBEDDING_KEY
 from memoryd.models.store import ModelStore
@@ -27,7 +27,6 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 5.0
 """How often a missing or unfit model file is looked for again, and a worker that was given up is tried."""
 NO_LLAMA: Final = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
-TEXT: Final = "{text}"
 
 # whatever it is asked, which is nothing to who keeps it at work
 Worker = TypeVar("Worker", bound=KeptWorker[Any])
@@ -213,7 +212,12 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
     def make(self, path: Path) -> LlamaWorker:
         """Check the file and make its worker, blocking; raises ModelError."""
         metadata, settings = inspect(path), self._settings
-        family = _instructed(family_of(metadata), settings)
+        family = family_of(metadata)
+        family = replace(
+            family,
+            query_prompt=instructed(family.query_prompt, settings.query_instruction),
+            document_prompt=instructed(family.document_prompt, settings.document_instruction),
+        )
         return LlamaWorker(
             model=path,
             family=family,
@@ -222,22 +226,3 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
             idle_unload=settings.idle_unload,
             context=settings.context,
         )
-
-
-def _instructed(family: ModelFamily, settings: LocalSettings) -> ModelFamily:
-    return replace(
-        family,
-        query_prompt=_prompt(settings.query_instruction, family.query_prompt),
-        document_prompt=_prompt(settings.document_instruction, family.document_prompt),
-    )
-
-
-def _prompt(instruction: str | None, own: str) -> str:
-    if instruction is None:
-        return own
-    before, _, after = instruction.partition(TEXT)
-    return f"{_escaped(before)}{TEXT}{_escaped(after)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

@@ -129,21 +129,16 @@ class LlamaWorker(KeptWorker[Vector]):
 
         After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
         """
-        requests = [Embed(0, Purpose.DOCUMENT, self._prompt(passage)) for passage in passages if passage.text.strip()]
-        replies = iter(await self.ask(requests, is_patient=True))
-        return [_answer(next(replies)) if passage.text.strip() else Unembeddable("empty text") for passage in passages]
-
-    def _prompt(self, passage: Passage) -> str:
-        return self._family.document(passage.text[:TEXT_CHARACTERS], passage.title[:TEXT_CHARACTERS])
+        texts = [(one.text[:TEXT_CHARACTERS], one.title[:TEXT_CHARACTERS]) for one in passages if one.text.strip()]
+        prompts = [self._family.document(text, title) for text, title in texts]
+        replies = await self.ask([Embed(0, Purpose.DOCUMENT, prompt) for prompt in prompts], is_patient=True)
+        answers = (Unembeddable(reply.reason) if isinstance(reply, NoResult) else reply for reply in replies)
+        return [next(answers) if one.text.strip() else Unembeddable("empty text") for one in passages]
 
     def _why_late(self) -> str:
         if self.state().phase is WorkerPhase.READY:
             return f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
         return "the embedding model is warming up"
-
-
-def _answer(reply: Vector | NoResult) -> Vector | Unembeddable:
-    return Unembeddable(reply.reason) if isinstance(reply, NoResult) else reply
 
 
 def _job(dimensions: int) -> WorkerJob[Vector]:

@@ -291,7 +291,7 @@ class KeptWorker(Generic[Reply]):
         while (wait := self._retry.wait()) > 0:
             self._step(WorkerEvent.HELD_OFF)
             await asyncio.sleep(min(wait, _FILE_CHECK))
-            if isinstance(self._failure, ModelError) and await self._is_file_new():
+            if isinstance(self._failure, ModelError) and await asyncio.to_thread(self._kept.stamp) != self._tried_file:
                 self._retry.forget()
 
     async def _live(self) -> None:
@@ -367,9 +367,6 @@ class KeptWorker(Generic[Reply]):
             raise ModelError(str(failure), hint=failure.hint)
         if not is_patient:
             raise self._unavailable(f"{failure}; next try in {wait:.0f} s")
-
-    async def _is_file_new(self) -> bool:
-        return await asyncio.to_thread(self._kept.stamp) != self._tried_file
 
     def _unavailable(self, reason: str, hint: str = "") -> MemorydError:
         error = self._kept.job.unavailable(reason)

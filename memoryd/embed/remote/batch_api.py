@@ -18,8 +18,7 @@ from msgspec.json import decode as json_decode
 from msgspec.json import encode as json_encode
 
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.api import Input, RawVector, indexed_rows, list_rows
-from memoryd.embed.remote.providers import GeminiWire, OpenAiWire, VoyageWire
+from memoryd.embed.remote.providers import GeminiWire, Input, OpenAiWire, RawVector, VoyageWire, indexed_rows, list_rows
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)

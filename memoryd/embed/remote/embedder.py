@@ -14,11 +14,19 @@ import structlog
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, EmbedderIdentity, Passage, Purpose, Unembeddable
-from memoryd.embed.remote.api import Input, PromptTemplate, RawVector, vector_of
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Endpoint, decode_json
-from memoryd.embed.remote.providers import BUSY_ITEMS, ESTIMATE_MARGIN, GeminiWire, OpenAiWire
+from memoryd.embed.remote.providers import (
+    BUSY_ITEMS,
+    ESTIMATE_MARGIN,
+    GeminiWire,
+    Input,
+    OpenAiWire,
+    RawVector,
+    vector_of,
+)
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
+from memoryd.models.families import PromptTemplate
 
 log = structlog.get_logger(__name__)
 
@@ -267,7 +275,10 @@ class RemoteEmbedder:
         """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
-        files = await self._media_answers(passages)
+        try:
+            files = await self._media.answers_for(passages)
+        except CallError as error:
+            raise unavailable(error) from error
 
         def answer(passage: Passage, item: Input | None) -> Vector | Unembeddable:
             if passage.attachment is not None:
@@ -282,7 +293,9 @@ class RemoteEmbedder:
         try:
             await self._embed_all([item for item in inputs if item not in answers], answers)
         except BaseException:
-            self._keep(answers)
+            self._kept |= answers
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
             raise
         for item in inputs:
             self._kept.pop(item, None)
@@ -306,20 +319,9 @@ class RemoteEmbedder:
             if outcome is not None:
                 raise outcome
 
-    def _keep(self, answers: Answers) -> None:
-        self._kept |= answers
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
-
     def _input(self, template: PromptTemplate, text: str, title: str = "") -> Input:
         title = title.strip()[:TITLE_CHARACTERS]
         return Input(template.apply(_cut(text, self._context), title), title)
-
-    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
-        try:
-            return await self._media.answers_for(passages)
-        except CallError as error:
-            raise unavailable(error) from error
 
 
 def _cut(text: str, context: float) -> str:

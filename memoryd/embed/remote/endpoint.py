@@ -7,12 +7,11 @@ from msgspec.structs import replace
 
 from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.embed.protocol import EmbedderIdentity, Purpose
-from memoryd.embed.remote.api import PromptTemplates, overridden
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.http import Endpoint, tls
-from memoryd.embed.remote.providers import CONTEXTS, SIZES, WIRES, OpenAiWire, WireOptions
+from memoryd.embed.remote.providers import CONTEXTS, SIZES, WIRES, OpenAiWire, PromptTemplates, WireOptions, overridden
 from memoryd.embed.remote.settings import OWN_KEY, Credentials, RemoteSettings
 from memoryd.errors import EmbedderUnavailable, ModelError
 

@@ -1,24 +1,129 @@
-"""The wire format of each remote provider; what else is known of it says its row in `domain/embedding.py`."""
+"""The wire format of each remote provider, the prompts around a text, and the answer that most providers share.
+
+What else is known of a provider says its row in `domain/embedding.py`.
+"""
 
 import base64
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain import media
-from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.api import (
-    Input,
-    PromptTemplate,
-    PromptTemplates,
-    RawVector,
-    bearer,
-    family_prompts,
-    indexed_rows,
-    list_rows,
-)
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Purpose, Unembeddable
+from memoryd.models.families import PLAIN, ModelMetadata, PromptTemplate, family_of, instructed
+
+RawVector = Sequence[object]
+"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
+
+
+class PromptTemplates(Struct, frozen=True):
+    """Both sides."""
+
+    query: PromptTemplate = PromptTemplate()
+    document: PromptTemplate = PromptTemplate()
+
+    def of(self, purpose: Purpose) -> PromptTemplate:
+        """Return the one for a purpose."""
+        return self.query if purpose is Purpose.QUERY else self.document
+
+
+class PromptOverride(Struct, frozen=True):
+    """What the configuration says of one purpose."""
+
+    instruction: str | None = None
+    """Stands before the text, or around it if it contains `{text}`; None means the model's own."""
+    input_type: str | None = None
+    """Is sent as it is; None means the provider's own."""
+
+
+def family_prompts(model: str) -> PromptTemplates:
+    """Return the prompts that the name of an open model asks for; plain for a name that says nothing."""
+    family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
+    return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
+
+
+def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
+    """Return what the model wants, except where the configuration says otherwise.
+
+    A configured input type means that the server knows the prompt: the model's own would then stand twice.
+    """
+    prompt, input_type = own.prompt, own.input_type
+    if override.input_type is not None:
+        prompt, input_type = PLAIN, override.input_type
+    return PromptTemplate(instructed(prompt, override.instruction), input_type)
+
+
+class Input(Struct, frozen=True):
+    """A text with its prompt; the title apart, for a provider that takes it so."""
+
+    text: str
+    title: str = ""
+
+
+def indexed_rows(answer: object, count: int) -> list[RawVector]:
+    """Return the rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` where it is given.
+
+    An embedding may be base64 of little-endian float32 instead of numbers. Raises ValueError.
+    """
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or len(data) != count:
+        raise ValueError(_miscounted(data, count))
+    rows: dict[int, RawVector] = {}
+    for place, entry in enumerate(data):
+        if not isinstance(entry, dict):
+            raise ValueError("an entry of `data` is no object")
+        index = entry.get("index", place)
+        rows[index if isinstance(index, int) else place] = _row(entry.get("embedding"))
+    if sorted(rows) != list(range(count)):
+        raise ValueError("the indices in `data` are not those of the texts")
+    return [rows[index] for index in range(count)]
+
+
+def list_rows(found: object, count: int) -> list[RawVector]:
+    """Return the rows of a plain list of lists. Raises ValueError."""
+    if not isinstance(found, list) or len(found) != count:
+        raise ValueError(_miscounted(found, count))
+    return [_row(row) for row in found]
+
+
+def _row(embedding: object) -> RawVector:
+    if isinstance(embedding, str):
+        numbers: list[object] = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").tolist()
+        return numbers
+    if not isinstance(embedding, list) or not embedding:
+        raise ValueError("an embedding is no list of numbers")
+    return embedding
+
+
+def _miscounted(found: object, count: int) -> str:
+    return f"{len(found)} vectors for {count} texts" if isinstance(found, list) else "no vectors in the answer"
+
+
+def bearer(key: str) -> dict[str, str]:
+    """Return the header that carries a key at most providers."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def vector_of(row: RawVector) -> Vector | Unembeddable:
+    """Return the row as float32 of Euclidean length 1; rejected if it is not made of finite numbers or is all zeros."""
+    if not all(type(number) in (float, int) for number in row):
+        return Unembeddable("the endpoint answered with something that is no number")
+    try:
+        # float64: the length of a long vector of large numbers overflows float32
+        vector = np.asarray(row, dtype=np.float64)
+        length = float(np.linalg.norm(vector))
+    except (OverflowError, ValueError):
+        return Unembeddable("the endpoint answered with numbers out of range")
+    if not np.isfinite(length):
+        return Unembeddable("the endpoint answered with numbers that are not finite")
+    if length == 0.0:
+        return Unembeddable("the endpoint answered with zeros only")
+    return (vector / length).astype(np.float32)
+
 
 CONTEXTS: Final = dict.fromkeys(media.MODELS, 8192)
 """Tokens of models that take another number than their provider's default model, wherever they are asked."""

@@ -27,7 +27,7 @@ from memoryd.config.providers import (
 )
 from memoryd.config.section import Secret, parse_secret
 from memoryd.domain.embedding import PROVIDERS
-from memoryd.embed.remote.api import PromptOverride
+from memoryd.embed.remote.providers import PromptOverride
 from memoryd.errors import ConfigError, ModelError
 
 OWN_KEY: Final = "memorySearch.remote.apiKey"
