@@ -20,7 +20,7 @@ from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from memoryd.client import Client
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.local.worker_program import NICENESS
 from memoryd.embed.protocol import Passage
 
@@ -99,7 +99,7 @@ def _passages(folder: Path, size: int, seed: int = 5) -> list[str]:
 
 
 async def _worker(model: Path, bare: BareLoop, texts: Sequence[str]) -> list[Pair]:
-    worker = LlamaWorker(WorkerSpec.of(model, idle_unload=LONG))
+    worker = LlamaWorker.of(model, idle_unload=LONG)
     loop = asyncio.create_task(worker.run())
     try:
         await worker.embed_documents([Passage(texts[0])])

@@ -6,7 +6,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from bench.corpus import VOCABULARY
-from memoryd.models.convert import CONTROL_TOKENS, BertShape, convert
+from memoryd.models.convert import CONTROL_TOKENS, convert
 from memoryd.store.index.vectors import Matrix
 
 FEED_FORWARD = 32
@@ -23,17 +23,16 @@ def make_model(folder: Path, dimensions: int) -> Path:
     tokens = list(dict.fromkeys(tokens))
     vocabulary.write_text("\n".join(tokens))
     save_file(_tensors(len(tokens), dimensions), weights)
-    shape = BertShape(
-        name=f"stand-in {dimensions}",
-        blocks=1,
-        width=dimensions,
-        heads=12,
-        feed_forward=FEED_FORWARD,
-        context=CONTEXT,
-        norm_eps=1e-12,
-        token_types=2,
-    )
-    convert(shape, weights, vocabulary, path)
+    config = {
+        "num_hidden_layers": 1,
+        "hidden_size": dimensions,
+        "num_attention_heads": 12,
+        "intermediate_size": FEED_FORWARD,
+        "max_position_embeddings": CONTEXT,
+        "layer_norm_eps": 1e-12,
+        "type_vocab_size": 2,
+    }
+    convert(f"stand-in {dimensions}", config, weights, vocabulary, path)
     return path
 
 

@@ -20,17 +20,16 @@ from tests.daemon import STARTER
 @click.command()
 @click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this one.")
 @click.option("--set", "name", type=click.Choice(list(SETS)), default="own", help="Which questions.")
-@click.option("--strength", type=click.FloatRange(0, 1), help="How much age and use count (else as configured).")
 @click.option("--misses", is_flag=True, help="Also show what came instead of the right citation.")
 @click.option("--only", default="", help="Only questions whose id begins so.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Also write all figures here.")
-def main(modes: Sequence[str], name: str, strength: float | None, misses: bool, only: str, path: Path | None) -> None:
+def main(modes: Sequence[str], name: str, misses: bool, only: str, path: Path | None) -> None:
     """Put the questions about memories of tests/data to the real daemon and print how well they are answered."""
     console = Console(width=150)
     asked = [one for one in recall_questions(SETS[name]) if one.id.startswith(only)]
     document = {}
     for mode in modes or MODES:
-        judged = ask(asked, mode, _model() if mode == "hybrid" else None, strength)
+        judged = ask(asked, mode, _model() if mode == "hybrid" else None)
         groups = by_type(judged)
         console.print(_table(mode, groups))
         document[mode] = {name: asdict(one) for name, one in groups.items()}

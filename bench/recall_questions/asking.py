@@ -28,18 +28,12 @@ WHOLE = 1_000_000
 """Lines of a page that is cited as a whole."""
 
 
-def ask(
-    questions: Sequence[RecallQuestion], mode: str, model: Path | None = None, strength: float | None = None
-) -> list[Judged]:
-    """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model.
-
-    `strength` is how much age and use count, None: as memoryd has it.
-    """
-    evolution = {} if strength is None else {"strength": strength}
+def ask(questions: Sequence[RecallQuestion], mode: str, model: Path | None = None) -> list[Judged]:
+    """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model."""
     answered = _searched if mode == "search" else _recalled
     found = []
     for (workspace, day), asked in groupby(sorted(questions, key=_asked_of), key=_asked_of):
-        with _daemon(workspace, day, model, is_reflected=mode == REFLECTED, evolution=evolution) as client:
+        with _daemon(workspace, day, model, is_reflected=mode == REFLECTED) as client:
             found += [_judged(client, one, answered) for one in asked]
     return found
 
@@ -49,14 +43,12 @@ def _asked_of(question: RecallQuestion) -> tuple[Path, date]:
 
 
 @contextmanager
-def _daemon(
-    workspace: Path, day: date, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]
-) -> Iterator[Client]:
+def _daemon(workspace: Path, day: date, model: Path | None, *, is_reflected: bool) -> Iterator[Client]:
     # the socket lies below the folder of the daemon, and no path to a socket may be long
     with tempfile.TemporaryDirectory(prefix="memories-") as name:
         folder = Path(name)
         environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
-        config = _config(folder, workspace, model, is_reflected=is_reflected, evolution=evolution)
+        config = _config(folder, workspace, model, is_reflected=is_reflected)
         with RunningDaemon(folder, config, folder, environment=environment, program=PROGRAM) as daemon:
             client = daemon.client(timeout=600)
             if is_reflected:
@@ -65,11 +57,11 @@ def _daemon(
             yield client
 
 
-def _config(folder: Path, own: Path, model: Path | None, *, is_reflected: bool, evolution: Mapping[str, float]) -> Path:
+def _config(folder: Path, own: Path, model: Path | None, *, is_reflected: bool) -> Path:
     workspace = shutil.copytree(own, folder / "ws") if is_reflected else own.resolve()
     search: dict[str, object] = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}}
     search |= {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
-    memory = {"readOnly": not is_reflected, "evolution": evolution}
+    memory = {"readOnly": not is_reflected}
     path = folder / "config.json5"
     defaults = {"workspace": str(workspace), "memorySearch": search}
     path.write_text(json.dumps({"agents": {"defaults": defaults}, "memory": memory}))

@@ -24,7 +24,7 @@ from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_ent
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import Strangers
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.index.pending import Spaces
 from memoryd.search.builtin import BuiltinSearch
@@ -101,9 +101,8 @@ def _key(kind: str, text: str) -> bytes:
 @asynccontextmanager
 async def kept_embedder(model: Path, folder: Path) -> AsyncIterator[KeptEmbedder]:
     """Run a model in a worker, before the vectors that it gave are kept in `folder`."""
-    spec = WorkerSpec.of(model, idle_unload=timedelta(minutes=5), query_timeout=timedelta(seconds=120))
-    worker = LlamaWorker(spec)
-    embedder = KeptEmbedder(worker, folder / f"{spec.identity.fingerprint}.vectors")
+    worker = LlamaWorker.of(model, idle_unload=timedelta(minutes=5), query_timeout=timedelta(seconds=120))
+    embedder = KeptEmbedder(worker, folder / f"{worker.identity.fingerprint}.vectors")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(worker.run())
         try:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
-from memoryd.config.limits import LimitsSection
+from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, changed_book
@@ -62,11 +62,10 @@ class SearchOutcome(Struct, frozen=True):
 class AgentSearch:
     """The search of one agent."""
 
-    def __init__(self, *, agent: Agent, service: SearchService, slot: EmbedderSlot, limits: LimitsSection) -> None:
+    def __init__(self, *, agent: Agent, service: SearchService, slot: EmbedderSlot) -> None:
         self._agent = agent
         self._service = service
         self._slot = slot
-        self._limits = limits
 
     async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchOutcome:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
@@ -82,10 +81,10 @@ class AgentSearch:
         return SearchOutcome(answer, provider, model, has_citations, options.is_explained)
 
     def _query(self, text: str, options: SearchOptions) -> Query:
-        limits, settings, memory = self._limits, self._agent.memory_search.query, self._agent.memory
-        limits.check_question(text)
+        settings, memory = self._agent.memory_search.query, self._agent.memory
+        check_question(text)
         now = owners_time(memory).now()
-        question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
+        question = parse_question(text, _filters(options, now), now)
         if not question.filters.sources:
             usual_filters = replace(question.filters, sources=self._agent.asked_sources)
             question = replace(question, filters=usual_filters)

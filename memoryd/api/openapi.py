@@ -9,14 +9,12 @@ import contextlib
 import inspect
 import re
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, Final, is_typeddict
 
 import msgspec
-from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -25,6 +23,7 @@ from memoryd import __version__
 from memoryd.api.call import REQUIRED, Given, Row, Sent
 from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
+from memoryd.config.section import docstrings, subclasses
 
 _ALWAYS: Final = {
     400: "The request is malformed or a value is out of range",
@@ -167,32 +166,11 @@ def _describe_requests(shapes: dict[str, Any]) -> None:
 
     Where the program was replaced while it runs, its source is gone, and what cannot be read is left out.
     """
-    for model in _models(RequestModel):
+    for model in subclasses(RequestModel):
         if model.__name__ not in shapes:
             # what others have in common is no shape by itself
             continue
         properties = shapes[model.__name__].get("properties", {})
-        for name, text in _docstrings(model):
+        for name, text in docstrings(model).items():
             field = model.model_fields[name]
             properties[field.alias or name]["description"] = text
-
-
-def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    yield base
-    for below in base.__subclasses__():
-        yield from _models(below)
-
-
-def _docstrings(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a model and of those above it, the uppermost first, with their docstrings."""
-    for kind in reversed(model.__mro__):
-        if issubclass(kind, RequestModel):
-            yield from _said(_body_of(kind))
-
-
-def _body_of(kind: type[BaseModel]) -> list[ast.stmt]:
-    with contextlib.suppress(OSError, SyntaxError):
-        (source,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-        if isinstance(source, ast.ClassDef) and source.name == kind.__name__:
-            return source.body
-    return []

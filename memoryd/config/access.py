@@ -1,10 +1,8 @@
 """Who may ask: ordered rules over session keys, in the shape of OpenClaw's `session.sendPolicy`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from memoryd.config.section import Section, Text
+from memoryd.config.section import Many, Section, Text
 from memoryd.domain import access
 
 ActionName = Literal["allow", "deny"]
@@ -14,12 +12,14 @@ ChatTypeName = Literal["direct", "group", "channel"]
 class AccessMatchSection(Section):
     """What a session must have for the rule to apply; every field given must fit."""
 
-    channel: Text | None = Field(default=None, description="The channel of the session, such as `discord`.")
-    chat_type: ChatTypeName | None = Field(default=None, description="The kind of chat of the session.")
-    key_prefix: Text | None = Field(default=None, description="How the session key begins, without its `agent:<id>:`.")
-    raw_key_prefix: Text | None = Field(
-        default=None, description="How the whole session key begins, with its `agent:<id>:`."
-    )
+    channel: Text | None = None
+    """The channel of the session, such as `discord`."""
+    chat_type: ChatTypeName | None = None
+    """The kind of chat of the session."""
+    key_prefix: Text | None = None
+    """How the session key begins, without its `agent:<id>:`."""
+    raw_key_prefix: Text | None = None
+    """How the whole session key begins, with its `agent:<id>:`."""
 
     def to_access(self) -> access.Match:
         """Return it as the domain has it."""
@@ -34,23 +34,22 @@ class AccessMatchSection(Section):
 class AccessRuleSection(Section):
     """One rule; the first that applies decides."""
 
-    action: ActionName = Field(description="What holds for the sessions that fit.")
-    match: AccessMatchSection = Field(
-        default=AccessMatchSection(), description="Which sessions fit; all of them if nothing is given."
-    )
+    action: ActionName
+    """What holds for the sessions that fit."""
+    match: AccessMatchSection = AccessMatchSection()
+    """Which sessions fit; all of them if nothing is given."""
 
 
-AccessRuleSections = Annotated[tuple[AccessRuleSection, ...], Field(strict=False)]
+AccessRuleSections = Many[AccessRuleSection]
 
 
 class AccessSection(Section):
     """Rules and what holds when none applies; by default only direct chats may ask."""
 
-    default: ActionName = Field(default="deny", description="What holds for a session that fits no rule.")
-    rules: AccessRuleSections = Field(
-        default=(AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),),
-        description="Who may ask, by session key; the first rule that fits decides, and unset only direct chats may.",
-    )
+    default: ActionName = "deny"
+    """What holds for a session that fits no rule."""
+    rules: AccessRuleSections = (AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),)
+    """Who may ask, by session key; the first rule that fits decides, and unset only direct chats may."""
 
     def to_access(self) -> access.RuleList:
         """Return it as the domain has it."""
@@ -61,6 +60,5 @@ class AccessSection(Section):
 class MemoryAccessSection(AccessSection):
     """The rules of every backend."""
 
-    require_session_key: bool = Field(
-        default=False, description="`true`: who asks on the owner's own socket must name a session key too."
-    )
+    require_session_key: bool = False
+    """`true`: who asks on the owner's own socket must name a session key too."""

@@ -1,4 +1,8 @@
-"""`agents`: the defaults, the list, and the agents that result when the values of each are laid over the defaults."""
+"""`agents`: the defaults, the list, and the agents that result when the values of each are laid over the defaults.
+
+Below `memory` of an agent stand RsClaw's keys: what a turn recalls by itself, and a way to name an embedder, which
+counts while `memorySearch.provider` is not set.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,10 +15,94 @@ from pydantic import AfterValidator, Field
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
-from memoryd.config.rsclaw import AgentMemorySection, AutoRecallSection
-from memoryd.config.section import Section, SharedSection, Text
+from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
+from memoryd.config.section import AnchoredPath, Effect, Many, Section, SharedSection, Text
 from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.expressions import expression
+
+MOST: Final = 12
+"""More memories than these help no answer."""
+
+
+class RetrievalSection(Section):
+    """How much of a prompt may be spent on what is recalled."""
+
+    max_tokens: int = Field(default=1200, ge=50, le=100_000)
+    """How many tokens (estimated) the bundle of a turn may have, what stays the same included."""
+
+
+class AutoRecallSection(Section, alias_generator=None):
+    """Whether a message is answered with what is recalled for it, and with how much."""
+
+    auto_recall: bool = True
+    """`false`: a turn gives no bundle; the agent recalls when it needs to."""
+    recall_final_k: int = Field(default=5, ge=1, le=MOST)
+    """How many memories and passages a turn recalls, 12 at most."""
+    retrieval: RetrievalSection = RetrievalSection()
+    """The size of the bundle of a turn."""
+
+
+ROUTE: Final = "/embeddings"
+
+
+class LocalEmbedderSection(SharedSection, alias_generator=None):
+    """A folder that holds one GGUF model."""
+
+    model_dir: AnchoredPath | None = None
+    """A folder with one `.gguf` file; RsClaw's name for `memorySearch.local.modelPath`."""
+
+
+class RemoteEmbedderSection(SharedSection, alias_generator=None):
+    """An OpenAI-compatible endpoint; `url` is the whole address of its route."""
+
+    url: HttpAddress | None = None
+    """RsClaw's name for `provider: "openai"` with `memorySearch.remote.baseUrl`, with `/embeddings` at the end."""
+    model: Text | None = None
+    """RsClaw's name for `memorySearch.model`."""
+    query_instruction: Text | None = None
+    """RsClaw's name for `memorySearch.queryInstruction`."""
+
+
+class EmbedderSection(SharedSection):
+    """One of the two; if both are given, the endpoint."""
+
+    local: LocalEmbedderSection = LocalEmbedderSection()
+    """A model on this machine; counts if `remote.url` is not set."""
+    remote: RemoteEmbedderSection = RemoteEmbedderSection()
+    """An endpoint of the kind that OpenAI has; wins over `local`."""
+
+    @property
+    def named_by(self) -> str:
+        """The key that names the provider; empty if none does."""
+        for place, value in (("remote.url", self.remote.url), ("local.model_dir", self.local.model_dir)):
+            if value is not None:
+                return f"agents.defaults.memory.embedder.{place}"
+        return ""
+
+    def as_search(self) -> MemorySearchSection:
+        """Return what it means in the words of `memorySearch`, with only those fields set."""
+        if self.remote.url is not None:
+            return _search(
+                provider="openai",
+                remote=RemoteSection(base_url=self.remote.url.rstrip("/").removesuffix(ROUTE)),
+                model=self.remote.model,
+                query_instruction=self.remote.query_instruction,
+            )
+        if self.local.model_dir is not None:
+            return _search(provider="local", local=LocalSection(model_path=self.local.model_dir))
+        return MemorySearchSection()
+
+
+class AgentMemorySection(AutoRecallSection, SharedSection, alias_generator=None):
+    """What RsClaw keeps under `memory` of an agent."""
+
+    embedder: EmbedderSection = EmbedderSection()
+    """Who embeds, while `memorySearch.provider` is not set."""
+
+
+def _search(**values: object) -> MemorySearchSection:
+    return MemorySearchSection.model_validate({name: value for name, value in values.items() if value is not None})
+
 
 DEFAULT_AGENT: Final = "main"
 DEFAULT_WORKSPACE: Final = "~/.openclaw/workspace"
@@ -39,69 +127,53 @@ def _session_key(text: str) -> str:
 class AgentDefaultsSection(SharedSection):
     """What holds for every agent that does not say otherwise."""
 
-    workspace: Text = Field(
-        default=DEFAULT_WORKSPACE,
-        description="The folder with `MEMORY.md` and `memory/`, relative to the folder of the configuration file; "
-        "`MEMORYD_WORKSPACE` overrides it.",
-    )
-    memory: AgentMemorySection = Field(
-        default=AgentMemorySection(),
-        description="RsClaw's section: what a turn recalls by itself, and a way to name an embedder.",
-    )
-    memory_search: MemorySearchSection = Field(
-        default=MemorySearchSection(), description="What is indexed, how it is embedded and how it is searched."
-    )
+    workspace: AnchoredPath = DEFAULT_WORKSPACE
+    """The folder with `MEMORY.md` and `memory/`, relative to the folder of the configuration file; `MEMORYD_WORKSPACE`
+    overrides it."""
+    memory: AgentMemorySection = AgentMemorySection()
+    """RsClaw's section: what a turn recalls by itself, and a way to name an embedder."""
+    memory_search: MemorySearchSection = MemorySearchSection()
+    """What is indexed, how it is embedded and how it is searched."""
 
 
 class AgentSocketSection(Section):
     """A socket of one agent: who is given it alone can ask as nobody else, with `session_key` in no other session."""
 
-    path: Text = Field(
-        description="Where the socket lies, outside every workspace; relative to the folder of the configuration file."
-    )
-    session_key: Annotated[Text, AfterValidator(_session_key)] | None = Field(
-        default=None, description="The one session that whoever asks here is in; unset: each request names its own."
-    )
+    path: AnchoredPath
+    """Where the socket lies, outside every workspace; relative to the folder of the configuration file."""
+    session_key: Annotated[Text, AfterValidator(_session_key)] | None = None
+    """The one session that whoever asks here is in; unset: each request names its own."""
 
 
-Sockets = Annotated[tuple[AgentSocketSection, ...], Field(strict=False)]
+Sockets = Many[AgentSocketSection]
 
 
 class AgentSection(SharedSection):
     """One agent; ids are compared in lower case."""
 
-    id: Annotated[str, AfterValidator(_agent_id)] = Field(
-        description="What requests and session keys call the agent: 1 to 64 letters, digits, - or _, in lower case."
-    )
-    name: Text | None = Field(default=None, description="What people call the agent; unset: its `id`.")
-    default: bool = Field(
-        default=False, description="`true`: the agent that is asked when a request names none; else the first is."
-    )
-    workspace: Text | None = Field(
-        default=None, description="The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."
-    )
-    sockets: Sockets = Field(
-        default=(), description="Sockets that are bound to this agent, for a sandbox that may ask as nobody else."
-    )
-    memory: AutoRecallSection = Field(
-        default=AutoRecallSection(), description="What differs from the defaults, key by key."
-    )
-    memory_search: MemorySearchSection = Field(
-        default=MemorySearchSection(),
-        description="What differs from the defaults, key by key; `extraPaths`, `exclude` and `extraCollections` add "
-        "up.",
-    )
+    id: Annotated[str, AfterValidator(_agent_id)]
+    """What requests and session keys call the agent: 1 to 64 letters, digits, - or _, in lower case."""
+    name: Text | None = None
+    """What people call the agent; unset: its `id`."""
+    default: bool = False
+    """`true`: the agent that is asked when a request names none; else the first is."""
+    workspace: AnchoredPath | None = None
+    """The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."""
+    sockets: Annotated[Sockets, Effect.RESTART] = ()
+    """Sockets that are bound to this agent, for a sandbox that may ask as nobody else."""
+    memory: AutoRecallSection = AutoRecallSection()
+    """What differs from the defaults, key by key."""
+    memory_search: MemorySearchSection = MemorySearchSection()
+    """What differs from the defaults, key by key; `extraPaths`, `exclude` and `extraCollections` add up."""
 
 
 class AgentsSection(Section):
     """Defaults and list; an empty list means the one agent `main`."""
 
-    defaults: AgentDefaultsSection = Field(
-        default=AgentDefaultsSection(), description="What holds for an agent that does not say otherwise."
-    )
-    list: Annotated[tuple[AgentSection, ...], Field(strict=False)] = Field(
-        default=(), description="The agents; without one there is one agent, `main`, with the defaults."
-    )
+    defaults: AgentDefaultsSection = AgentDefaultsSection()
+    """What holds for an agent that does not say otherwise."""
+    list: Many[AgentSection] = ()
+    """The agents; without one there is one agent, `main`, with the defaults."""
 
 
 def overlay(base: AnySection, top: AnySection) -> AnySection:

@@ -6,59 +6,36 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.paths import expand, http_token_file
-from memoryd.config.section import Section, Text, UpperCase
+from memoryd.config.section import AnchoredPath, Effect, Many, Section, UpperCase
 from memoryd.domain.expressions import expression
 from memoryd.errors import TooLarge
 
+ClientCount = Annotated[int, Field(ge=1, le=65_536)]
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+
+
+QUERY_BYTES: Final = 4096
+
+
+def check_question(text: str) -> None:
+    """Raise TooLarge for a longer question than is answered."""
+    if len(text.encode("utf-8", "surrogatepass")) > QUERY_BYTES:
+        raise TooLarge(f"the query is longer than {QUERY_BYTES} bytes", hint="ask in fewer words")
 
 
 class LimitsSection(Section):
     """Bounds of one file, one request and of all connections."""
 
-    max_file_bytes: int = Field(
-        default=64 * 1024 * 1024,
-        ge=1024,
-        le=1024**3,
-        description="The largest note that is indexed, in bytes; larger ones are left out and reported.",
-    )
-    max_query_bytes: int = Field(
-        default=4096, ge=16, le=1024 * 1024, description="The longest question that is answered, in bytes."
-    )
-    max_query_tokens: int = Field(
-        default=64,
-        ge=1,
-        le=8192,
-        description="How many words of a question are looked for: of a long one those of the sentences that ask, and "
-        "of the others those that the fewest notes hold.",
-    )
-    max_body_bytes: int = Field(
-        default=1024 * 1024, ge=1024, le=1024**3, description="The largest body of a request, in bytes."
-    )
-    max_vector_bytes: int = Field(
-        default=256 * 1024 * 1024,
-        ge=0,
-        le=1024**4,
-        description="How many bytes of a workspace's vectors are held in memory; more of them are mapped from a "
-        "nameless file beside the index.",
-    )
-    max_requests: int = Field(
-        default=128,
-        ge=1,
-        le=65_536,
-        description="How many requests may be at work at once, on sockets and port together; another one is refused "
-        "as `overloaded`, save what asks for health and status.",
-    )
-    max_connections: int = Field(default=128, ge=1, le=65_536, description="How many connections may be open at once.")
-    max_connections_per_process: int = Field(
-        default=96, ge=1, le=65_536, description="How many connections one client process may have open at once."
-    )
-
-    def check_question(self, text: str) -> None:
-        """Raise TooLarge for a longer question than is answered."""
-        if len(text.encode("utf-8", "surrogatepass")) > self.max_query_bytes:
-            most = f"limits.maxQueryBytes ({self.max_query_bytes} bytes)"
-            raise TooLarge(f"the query is longer than {most}", hint="ask in fewer words")
+    max_file_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
+    """The largest note that is indexed, in bytes; larger ones are left out and reported."""
+    max_vector_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=256 * 1024 * 1024, ge=0, le=1024**4)
+    """How many bytes of a workspace's vectors are held in memory; more of them are mapped from a nameless file beside
+    the index."""
+    max_requests: Annotated[ClientCount, Effect.AT_ONCE] = 128
+    """How many requests may be at work at once, on sockets and port together; another one is refused as `overloaded`,
+    save what asks for health and status."""
+    max_connections: Annotated[ClientCount, Effect.AT_ONCE] = 128
+    """How many connections may be open at once, three quarters of them of one client process."""
 
 
 LogFileChoice = Literal["auto", "on", "off"]
@@ -67,25 +44,16 @@ LogFileChoice = Literal["auto", "on", "off"]
 class LogSection(Section):
     """The log; the level may be written in lower case."""
 
-    level: Annotated[LogLevel, UpperCase] = Field(
-        default="INFO",
-        description="The least grave events that are logged, in either case; notes and questions show "
-        "at `DEBUG` only; `MEMORYD_LOG_LEVEL` overrides it.",
-    )
-    file: LogFileChoice = Field(
-        default="auto",
-        description="Whether there is a log file of our own, `log/memoryd.log` in the state folder, rotated and 20 MB "
-        "at most: `auto` has one where nobody else keeps what is said (standard error is closed, `/dev/null` or "
-        "launchd's file), and none under the journal, on a terminal or where it is led to a file or a program; `on` "
-        "always; `off` never.",
-    )
-    max_per_minute: int = Field(
-        default=60,
-        ge=1,
-        le=1_000_000,
-        description="How many events of one kind are logged in a minute; the rest is counted and told once, save "
-        "what is logged at `DEBUG`.",
-    )
+    level: Annotated[LogLevel, UpperCase] = "INFO"
+    """The least grave events that are logged, in either case; notes and questions show at `DEBUG` only;
+    `MEMORYD_LOG_LEVEL` overrides it."""
+    file: LogFileChoice = "auto"
+    """Whether there is a log file of our own, `log/memoryd.log` in the state folder, rotated and 20 MB at most: `auto`
+    has one where nobody else keeps what is said (standard error is closed, `/dev/null` or launchd's file), and none
+    under the journal, on a terminal or where it is led to a file or a program; `on` always; `off` never."""
+    max_per_minute: int = Field(default=60, ge=1, le=1_000_000)
+    """How many events of one kind are logged in a minute; the rest is counted and told once, save what is logged at
+    `DEBUG`."""
 
 
 USUAL_PORT: Final = 18790
@@ -108,25 +76,20 @@ def _origin(text: str) -> str:
 class HttpSection(Section):
     """A port on loopback with a bearer token; who has the token is the owner."""
 
-    enabled: bool = Field(default=False, description="Whether the port is open.")
-    host: Literal["127.0.0.1", "::1"] = Field(
-        default="127.0.0.1", description="The address that is listened on; there is none but loopback."
-    )
-    port: int = Field(default=USUAL_PORT, ge=1, le=65_535, description="The number of the port.")
-    token_file: Text | None = Field(
-        default=None,
-        description="The file that holds the token, made at the first start; unset: `http-token` in the state folder.",
-    )
-    allowed_hosts: Annotated[tuple[Annotated[str, AfterValidator(_host)], ...], Field(strict=False)] = Field(
-        default=(),
-        description="What a request may name as its host besides `127.0.0.1`, `localhost` and `[::1]` with the port, "
-        "such as the other end of a tunnel.",
-    )
-    allowed_origins: Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], Field(strict=False)] = Field(
-        default=(),
-        description="Which origins a request may come from; one that names another is denied, and pages in a browser "
-        "are never let in, for there are no CORS headers.",
-    )
+    enabled: bool = False
+    """Whether the port is open."""
+    host: Literal["127.0.0.1", "::1"] = "127.0.0.1"
+    """The address that is listened on; there is none but loopback."""
+    port: int = Field(default=USUAL_PORT, ge=1, le=65_535)
+    """The number of the port."""
+    token_file: AnchoredPath | None = None
+    """The file that holds the token, made at the first start; unset: `http-token` in the state folder."""
+    allowed_hosts: Many[Annotated[str, AfterValidator(_host)]] = ()
+    """What a request may name as its host besides `127.0.0.1`, `localhost` and `[::1]` with the port, such as the other
+    end of a tunnel."""
+    allowed_origins: Many[Annotated[str, AfterValidator(_origin)]] = ()
+    """Which origins a request may come from; one that names another is denied, and pages in a browser are never let in,
+    for there are no CORS headers."""
 
     def token_path(self) -> Path:
         """Return where the token lies; loading from a file has made a relative path absolute."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.providers import LlmSection
 from memoryd.config.qmd import QmdSection
-from memoryd.config.section import Duration, Section, Text, Texts
+from memoryd.config.section import AnchoredPath, Count, Days, Duration, Fraction, Many, Section, Text, Texts
 from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
 from memoryd.domain.expressions import expression
@@ -26,119 +26,63 @@ from memoryd.wire import RESULTS_MAX, SEQUENCE_MAX
 class CaptureSection(Section):
     """Whether memories are made of messages, and of which."""
 
-    enabled: bool = Field(
-        default=True,
-        description="`false`: nothing is learned from messages; what somebody states by `retain` or `/remember` is "
-        "kept all the same.",
-    )
-    identifiers: bool = Field(
-        default=True,
-        description="Whether phone numbers, ID numbers and e-mail addresses are kept; in a sentence of one's own, such "
-        "as `my number is …`, they are pinned.",
-    )
-    in_groups: bool = Field(
-        default=False,
-        description="`true`: also from what is said in groups and channels, where anybody may speak; of their "
-        "conversations a memory is made at the end, too.",
-    )
+    enabled: bool = True
+    """`false`: nothing is learned from messages; what somebody states by `retain` or `/remember` is kept all the
+    same."""
+    identifiers: bool = True
+    """Whether phone numbers, ID numbers and e-mail addresses are kept; in a sentence of one's own, such as `my number
+    is …`, they are pinned."""
+    in_groups: bool = False
+    """`true`: also from what is said in groups and channels, where anybody may speak; of their conversations a memory
+    is made at the end, too."""
 
 
 class CoreSection(Section):
     """How large the core file may be, and what is shown of it."""
 
-    max_chars: int = Field(
-        default=12_000,
-        ge=500,
-        le=1_000_000,
-        description="How many characters edits of the core file may leave in it; every session pays for each.",
-    )
-    in_groups: bool = Field(
-        default=False,
-        description="`true`: bundles hold the core file and pinned memories in groups and channels too, and not "
-        "`SOUL.md` alone, and what is recalled there unasked may be pinned, or said in other chats.",
-    )
+    max_chars: int = Field(default=12_000, ge=500, le=1_000_000)
+    """How many characters edits of the core file may leave in it; every session pays for each."""
+    in_groups: bool = False
+    """`true`: bundles hold the core file and pinned memories in groups and channels too, and not `SOUL.md` alone, and
+    what is recalled there unasked may be pinned, or said in other chats."""
 
 
-class PromotionSection(Section):
-    """What makes a memory core by itself, any one of three ways, and a peripheral one working again."""
+class PromotionSection(Section, alias_generator=None):
+    """What makes a memory core by itself, any one of three ways."""
 
-    access_only: int = Field(
-        default=15, alias="access_only", ge=1, le=1_000_000, description="Core from so many touches on."
-    )
-    importance_only: float = Field(
-        default=0.95, alias="importance_only", ge=0, le=1, description="Core from this importance on."
-    )
-    both_access: int = Field(
-        default=5,
-        alias="both_access",
-        ge=0,
-        le=1_000_000,
-        description="Core from so many touches on, if it is as important as `both_importance`.",
-    )
-    both_importance: float = Field(
-        default=0.8, alias="both_importance", ge=0, le=1, description="The importance that goes with `both_access`."
-    )
-    working_access: int = Field(
-        default=3,
-        alias="working_access",
-        ge=0,
-        le=1_000_000,
-        description="From peripheral to working from so many touches on, if `working_relevance` is reached too.",
-    )
-    working_relevance: float = Field(
-        default=0.4,
-        alias="working_relevance",
-        ge=0,
-        le=1,
-        description="The composite that goes with `working_access`.",
-    )
+    access_only: int = Field(default=15, ge=1, le=1_000_000)
+    """Core from so many touches on."""
+    importance_only: Fraction = 0.95
+    """Core from this importance on."""
+    both_access: Count = 5
+    """Core from so many touches on, if it is as important as `both_importance`."""
+    both_importance: Fraction = 0.8
+    """The importance that goes with `both_access`."""
 
 
-class DemotionSection(Section):
+class DemotionSection(Section, alias_generator=None):
     """What makes a working memory peripheral, and what takes one out of the core that only touches brought there."""
 
-    relevance: float = Field(default=0.15, ge=0, le=1, description="Peripheral below this composite.")
-    age_days: float = Field(
-        default=60,
-        alias="age_days",
-        gt=0,
-        le=36_500,
-        description="Peripheral when it was not touched for more days than these, and seldom before.",
-    )
-    access: int = Field(
-        default=3, ge=0, le=1_000_000, description="Touches from which on age alone makes nothing peripheral."
-    )
-    core_days: float = Field(
-        default=60,
-        alias="core_days",
-        gt=0,
-        le=36_500,
-        description="What touches alone made core is working again when nothing used it for more days than these.",
-    )
+    relevance: Fraction = 0.15
+    """Peripheral below this composite."""
+    age_days: Days = 60
+    """Peripheral when it was not touched for more days than these, and seldom before."""
+    access: Count = 3
+    """Touches from which on age alone makes nothing peripheral."""
+    core_days: Days = 60
+    """What touches alone made core is working again when nothing used it for more days than these."""
 
 
 class EvolutionSection(Section):
-    """Thresholds of the three tiers, and how much they count."""
+    """Thresholds of the three tiers."""
 
-    half_life_days: float = Field(
-        default=30,
-        gt=0,
-        le=36_500,
-        description="After how many days a memory without importance is half as recent; the most important have ten "
-        "times as many at most.",
-    )
-    strength: float = Field(
-        default=0.02,
-        ge=0,
-        le=1,
-        description="How much age and use count in the order of recall: 0 not at all, 1 as much as evidence.",
-    )
-    promotion: PromotionSection = Field(
-        default=PromotionSection(), description="When a memory becomes core, or working again."
-    )
-    demotion: DemotionSection = Field(
-        default=DemotionSection(), description="When a memory becomes peripheral, or leaves the core."
-    )
+    half_life_days: Days = 30
+    """After how many days a memory without importance is half as recent; the most important have ten times as many at
+    most."""
+    promotion: PromotionSection = PromotionSection()
+    """When a memory becomes core."""
+    demotion: DemotionSection = DemotionSection()
+    """When a memory becomes peripheral, or leaves the core."""
 
     def to_tiers(self) -> TierSettings:
         """Return the thresholds."""
@@ -152,43 +96,23 @@ class EvolutionSection(Section):
 class QaSection(Section):
     """What is kept of conversations, and how much of one a message gets."""
 
-    enabled: bool = Field(
-        default=True, description="`false`: no questions and answers are kept in a workspace, and none are told."
-    )
-    significance: float = Field(
-        default=THRESHOLD,
-        ge=0,
-        le=1,
-        description="An answer is kept with its question if it is more significant than this, 0 to 1.",
-    )
-    archive_days: int = Field(
-        default=ARCHIVE_AFTER.days,
-        ge=1,
-        le=36_500,
-        description="After so many days without a turn a session moves to `memory/archive/`, in days.",
-    )
-    context_turns: int = Field(
-        default=TURNS,
-        ge=1,
-        le=SEQUENCE_MAX,
-        description="How many turns are put before an agent if a request does not say.",
-    )
-    interests: Texts = Field(
-        default=(), description="Topics whose answers are kept however insignificant, such as `discord_config`."
-    )
-    max_bytes: int = Field(
-        default=MAX_BYTES,
-        ge=64 * 1024,
-        le=1024**4,
-        description="How large the files of questions and answers of a workspace may be, in bytes; beyond it the "
-        "answers of the oldest sessions in the archive go, then of what is said the question alone is kept, and at "
-        "four times as much no turn is taken any more, which its sender is told.",
-    )
-    from_transcripts: bool = Field(
-        default=False,
-        description="`true`: turns that are found in the session transcripts of an agent are kept too, each transcript "
-        "in a session of its own.",
-    )
+    enabled: bool = True
+    """`false`: no questions and answers are kept in a workspace, and none are told."""
+    significance: Fraction = THRESHOLD
+    """An answer is kept with its question if it is more significant than this, 0 to 1."""
+    archive_days: int = Field(default=ARCHIVE_AFTER.days, ge=1, le=36_500)
+    """After so many days without a turn a session moves to `memory/archive/`, in days."""
+    context_turns: int = Field(default=TURNS, ge=1, le=SEQUENCE_MAX)
+    """How many turns are put before an agent if a request does not say."""
+    interests: Texts = ()
+    """Topics whose answers are kept however insignificant, such as `discord_config`."""
+    max_bytes: int = Field(default=MAX_BYTES, ge=64 * 1024, le=1024**4)
+    """How large the files of questions and answers of a workspace may be, in bytes; beyond it the answers of the oldest
+    sessions in the archive go, then of what is said the question alone is kept, and at four times as much no turn is
+    taken any more, which its sender is told."""
+    from_transcripts: bool = False
+    """`true`: turns that are found in the session transcripts of an agent are kept too, each transcript in a session of
+    its own."""
 
     def keeping(self) -> Keeping:
         """Return it as the domain has it."""
@@ -198,20 +122,12 @@ class QaSection(Section):
 class RecallSection(Section):
     """Size, order and budget of what is recalled."""
 
-    k: int = Field(
-        default=5, ge=1, le=RESULTS_MAX, description="How many memories and passages are recalled if nobody says."
-    )
-    fusion: Literal["relative", "rrf"] = Field(
-        default="relative",
-        description="How words and meaning are merged: `relative` measures each against itself, `rrf` knows ranks "
-        "alone.",
-    )
-    budget: int = Field(
-        default=1200,
-        ge=50,
-        le=100_000,
-        description="How many tokens (estimated) a bundle for a prompt may have, what stays the same included.",
-    )
+    k: int = Field(default=5, ge=1, le=RESULTS_MAX)
+    """How many memories and passages are recalled if nobody says."""
+    fusion: Literal["relative", "rrf"] = "relative"
+    """How words and meaning are merged: `relative` measures each against itself, `rrf` knows ranks alone."""
+    budget: int = Field(default=1200, ge=50, le=100_000)
+    """How many tokens (estimated) a bundle for a prompt may have, what stays the same included."""
 
 
 OFF: Final = "off"
@@ -230,16 +146,12 @@ TimeOfDay = Annotated[str, AfterValidator(_known_schedule)]
 class ReflectSection(Section):
     """A daily run, off unless somebody asks for it."""
 
-    schedule: TimeOfDay = Field(
-        default=OFF,
-        description='When reflect runs each day, in `memory.timezone`, such as `"03:30"`, caught up once if it was '
-        "slept through; `off`: only when somebody asks.",
-    )
-    since: Duration = Field(
-        default=timedelta(days=7),
-        description="How far back a run looks for what recurred and for what to propose; a scheduled run looks back to "
-        "the last one at least, and evidence for opinions counts once, however old.",
-    )
+    schedule: TimeOfDay = OFF
+    """When reflect runs each day, in `memory.timezone`, such as `"03:30"`, caught up once if it was slept through;
+    `off`: only when somebody asks."""
+    since: Duration = timedelta(days=7)
+    """How far back a run looks for what recurred and for what to propose; a scheduled run looks back to the last one at
+    least, and evidence for opinions counts once, however old."""
 
     @property
     def at(self) -> time | None:
@@ -250,16 +162,13 @@ class ReflectSection(Section):
 class TranscriptFolderSection(Section):
     """A folder with transcripts, of one agent by name: projects must not leak into each other."""
 
-    path: Text = Field(
-        description="The folder whose `.jsonl` files are read, and never written, without the folders below it; "
-        "relative to the folder of the configuration file."
-    )
-    agent: Annotated[Text, AfterValidator(folded_id)] = Field(
-        description="The id of the one agent whose conversations these are."
-    )
-    format: Literal["auto", "openclaw", "claude-code"] = Field(
-        default="auto", description="The program that writes them; `auto`: seen from their first lines."
-    )
+    path: AnchoredPath
+    """The folder whose `.jsonl` files are read, and never written, without the folders below it; relative to the folder
+    of the configuration file."""
+    agent: Annotated[Text, AfterValidator(folded_id)]
+    """The id of the one agent whose conversations these are."""
+    format: Literal["auto", "openclaw", "claude-code"] = "auto"
+    """The program that writes them; `auto`: seen from their first lines."""
 
     @property
     def whose(self) -> TranscriptFormat | None:
@@ -269,18 +178,12 @@ class TranscriptFolderSection(Section):
 class SessionsSection(Section):
     """Where transcripts lie."""
 
-    max_bytes: int = Field(
-        default=2 * 1024**3,
-        ge=64 * 1024,
-        le=1024**4,
-        description="How many bytes of transcripts are indexed for an agent; beyond it those that were written longest "
-        "ago leave the index, and status names them.",
-    )
-    folders: Annotated[tuple[TranscriptFolderSection, ...], Field(strict=False)] = Field(
-        default=(),
-        description="Folders of transcripts beside OpenClaw's own (`~/.openclaw/agents/ID/sessions`); read only for an "
-        'agent with `experimental.sessionMemory: true` and `"sessions"` in `sources`.',
-    )
+    max_bytes: int = Field(default=2 * 1024**3, ge=64 * 1024, le=1024**4)
+    """How many bytes of transcripts are indexed for an agent; beyond it those that were written longest ago leave the
+    index, and status names them."""
+    folders: Many[TranscriptFolderSection] = ()
+    """Folders of transcripts beside OpenClaw's own (`~/.openclaw/agents/ID/sessions`); read only for an agent with
+    `experimental.sessionMemory: true` and `"sessions"` in `sources`."""
 
 
 def _known_zone(name: str) -> str:
@@ -297,44 +200,36 @@ TimeZone = Annotated[Text, AfterValidator(_known_zone)]
 class MemorySection(Section):
     """The backend, citations, time zone and access of the memory."""
 
-    backend: Literal["builtin", "qmd"] = Field(
-        default="builtin", description="Which engine answers: memoryd's own index, or the qmd sidecar."
-    )
-    citations: Literal["auto", "on", "off"] = Field(
-        default="auto",
-        description="Whether snippets end in `Source: path#L5-L9`, what answers best; `auto`: in direct chats only.",
-    )
-    timezone: TimeZone | None = Field(
-        default=None,
-        description="The time zone, such as `Europe/Vienna`, whose days count for dated notes, `since` and decay; "
-        "unset: the system's.",
-    )
-    read_only: bool = Field(default=False, description="`true`: nothing ever writes to a workspace.")
-    scope: MemoryAccessSection = Field(
-        default=MemoryAccessSection(), description="Who may ask, by session key, whatever the backend."
-    )
-    qa: QaSection = Field(
-        default=QaSection(), description="Questions and answers of conversations, kept in the workspace."
-    )
-    capture: CaptureSection = Field(
-        default=CaptureSection(), description="What is learned from messages, without being asked."
-    )
-    core: CoreSection = Field(default=CoreSection(), description="The small file that every session sees.")
-    llm: LlmSection = Field(
-        default=LlmSection(), description="A model that writes text: it may label memories and write prose; off."
-    )
-    recall: RecallSection = Field(default=RecallSection(), description="What is recalled, and how it is put in order.")
-    evolution: EvolutionSection = Field(
-        default=EvolutionSection(), description="How memories come nearer to hand, and how they fade."
-    )
-    qmd: QmdSection = Field(default=QmdSection(), description="The qmd sidecar; counts while `backend` is `qmd`.")
+    backend: Literal["builtin", "qmd"] = "builtin"
+    """Which engine answers: memoryd's own index, or the qmd sidecar."""
+    citations: Literal["auto", "on", "off"] = "auto"
+    """Whether snippets end in `Source: path#L5-L9`, what answers best; `auto`: in direct chats only."""
+    timezone: TimeZone | None = None
+    """The time zone, such as `Europe/Vienna`, whose days count for dated notes, `since` and decay; unset: the
+    system's."""
+    read_only: bool = False
+    """`true`: nothing ever writes to a workspace."""
+    scope: MemoryAccessSection = MemoryAccessSection()
+    """Who may ask, by session key, whatever the backend."""
+    qa: QaSection = QaSection()
+    """Questions and answers of conversations, kept in the workspace."""
+    capture: CaptureSection = CaptureSection()
+    """What is learned from messages, without being asked."""
+    core: CoreSection = CoreSection()
+    """The small file that every session sees."""
+    llm: LlmSection = LlmSection()
+    """A model that writes text: it may label memories and write prose; off."""
+    recall: RecallSection = RecallSection()
+    """What is recalled, and how it is put in order."""
+    evolution: EvolutionSection = EvolutionSection()
+    """How memories come nearer to hand, and how they fade."""
+    qmd: QmdSection = QmdSection()
+    """The qmd sidecar; counts while `backend` is `qmd`."""
 
-    reflect: ReflectSection = Field(
-        default=ReflectSection(), description="When pages, opinions and proposals are made of what was retained."
-    )
-    sessions: SessionsSection = Field(
-        default=SessionsSection(), description="Transcripts of agent programs, and whose they are."
-    )
+    reflect: ReflectSection = ReflectSection()
+    """When pages, opinions and proposals are made of what was retained."""
+    sessions: SessionsSection = SessionsSection()
+    """Transcripts of agent programs, and whose they are."""
 
     def access_rules(self) -> AccessRules:
         """Return who may ask: `scope`, and with the backend qmd `qmd.scope` too.

@@ -3,19 +3,32 @@
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from memoryd.config.section import (
+    AnchoredPath,
+    Concurrency,
     ForeignSecret,
+    Minutes,
     Secret,
     SecretValue,
     Section,
     SharedSection,
     Text,
+    Threads,
+    anchored,
     masked,
     parse_foreign_secret,
 )
-from memoryd.domain.embedding import KNOWN, RemoteName
+from memoryd.domain.embedding import PROVIDERS, RemoteName
 
 ProviderName = Literal["local", "none", "auto", RemoteName]
 FallbackName = Literal["none", "local", RemoteName]
@@ -23,7 +36,7 @@ FallbackName = Literal["none", "local", RemoteName]
 DEFAULT_MODEL: Final = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
 
 
-READ_PROVIDERS: Final = frozenset(name for row in KNOWN.values() for name in row.config_names)
+READ_PROVIDERS: Final = frozenset(name for row in PROVIDERS.values() for name in row.config_names)
 """Whose entries below `models.providers` are read; the others are none of our business."""
 NOT_AN_ADDRESS: Final = "invalid:"
 """Stands for an address of another program's section that is none, until somebody wants to use it."""
@@ -83,44 +96,34 @@ ContextSize = Annotated[
 class BatchSection(Section):
     """The asynchronous batch interface of a remote provider."""
 
-    enabled: bool = Field(
-        default=False,
-        description="`true`: index through the batch interface of OpenAI, Gemini or Voyage, cheaper and slower.",
-    )
-    wait: bool = Field(default=True, description="Whether to wait for a job; `false`: look in again and again.")
-    concurrency: int = Field(default=2, ge=1, le=64, description="How many jobs run at once.")
-    poll_interval_ms: int = Field(
-        default=2000, ge=100, le=3_600_000, description="How often to ask whether a job is done, in milliseconds."
-    )
-    timeout_minutes: float = Field(
-        default=60,
-        gt=0,
-        le=10_080,
-        description="After how long a job is given up and its notes are embedded by direct calls, in minutes.",
-    )
+    enabled: bool = False
+    """`true`: index through the batch interface of OpenAI, Gemini or Voyage, cheaper and slower."""
+    wait: bool = True
+    """Whether to wait for a job; `false`: look in again and again."""
+    concurrency: Concurrency = 2
+    """How many jobs run at once."""
+    poll_interval_ms: int = Field(default=2000, ge=100, le=3_600_000)
+    """How often to ask whether a job is done, in milliseconds."""
+    timeout_minutes: float = Field(default=60, gt=0, le=10_080)
+    """After how long a job is given up and its notes are embedded by direct calls, in minutes."""
 
 
 class RemoteSection(Section):
     """A remote embedding endpoint; wins over `models.providers`. `tokens_per_day` unset: no budget."""
 
-    base_url: HttpAddress | None = Field(
-        default=None, description="The address of the endpoint, http or https; unset: the provider's own."
-    )
-    api_key: SecretValue | None = Field(
-        default=None,
-        description='The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset: that of '
-        "`models.providers`, of OpenClaw's `auth-profiles.json` or of the environment, such as `OPENAI_API_KEY`.",
-    )
-    headers: Headers = Field(
-        default_factory=dict, description="Sent with every request, by name; values may be references as in `apiKey`."
-    )
-    non_batch_concurrency: int = Field(default=4, ge=1, le=64, description="How many requests run at once.")
-    tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
-        default=None,
-        description="How many tokens, about, are sent in a day (UTC) before notes wait for the next one; unset: no "
-        "budget.",
-    )
-    batch: BatchSection = Field(default=BatchSection(), description="The batch interface of the provider.")
+    base_url: HttpAddress | None = None
+    """The address of the endpoint, http or https; unset: the provider's own."""
+    api_key: SecretValue | None = None
+    """The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset: that of `models.providers`, of
+    OpenClaw's `auth-profiles.json` or of the environment, such as `OPENAI_API_KEY`."""
+    headers: Headers = Field(default_factory=dict)
+    """Sent with every request, by name; values may be references as in `apiKey`."""
+    non_batch_concurrency: Concurrency = 4
+    """How many requests run at once."""
+    tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = None
+    """How many tokens, about, are sent in a day (UTC) before notes wait for the next one; unset: no budget."""
+    batch: BatchSection = BatchSection()
+    """The batch interface of the provider."""
 
 
 class LocalSection(Section):
@@ -130,43 +133,31 @@ class LocalSection(Section):
     passage has some 100 tokens, and the worker's memory grows with the context times the vocabulary.
     """
 
-    model_path: Text = Field(
-        default=DEFAULT_MODEL,
-        description="The model: a `.gguf` file, a folder with one, `hf:owner/repository/file.gguf`, "
-        "`https://….gguf#sha256=…`, or `pypi:name==version`.",
-    )
-    model_cache_dir: Text | None = Field(
-        default=None, description="The folder for downloads; unset: `~/.cache/memoryd/models`."
-    )
-    context_size: ContextSize = Field(
-        default=512,
-        description="How many tokens the model takes at once; more costs memory, and a passage has some 100; `auto`: "
-        "the model's own.",
-    )
-    download: bool = Field(
-        default=True, description="`false`: never fetch a model, as `MEMORYD_OFFLINE=1` does for every agent."
-    )
-    threads: Annotated[int, Field(ge=1, le=512)] | None = Field(
-        default=None, description="How many threads compute vectors; unset: half of the cores, at least one."
-    )
-    idle_unload_minutes: float = Field(
-        default=10,
-        ge=0,
-        le=525_600,
-        description="After how long without work the model's memory is given back, in minutes; 0: never.",
-    )
+    model_path: AnchoredPath = DEFAULT_MODEL
+    """The model: a `.gguf` file, a folder with one, `hf:owner/repository/file.gguf`, `https://….gguf#sha256=…`, or
+    `pypi:name==version`."""
+    model_cache_dir: AnchoredPath | None = None
+    """The folder for downloads; unset: `~/.cache/memoryd/models`."""
+    context_size: ContextSize = 512
+    """How many tokens the model takes at once; more costs memory, and a passage has some 100; `auto`: the model's
+    own."""
+    download: bool = True
+    """`false`: never fetch a model, as `MEMORYD_OFFLINE=1` does for every agent."""
+    threads: Threads | None = None
+    """How many threads compute vectors; unset: half of the cores, at least one."""
+    idle_unload_minutes: Minutes = 10
+    """After how long without work the model's memory is given back, in minutes; 0: never."""
 
 
 class ProviderSection(SharedSection):
     """What is known of one provider of models; what is wrong with it is told when it is used."""
 
-    api_key: ForeignSecret = Field(default=None, description="The key, as in `memorySearch.remote.apiKey`.")
-    base_url: ForeignAddress = Field(
-        default=None, description="The address of the endpoint, as in `memorySearch.remote.baseUrl`."
-    )
-    headers: ForeignHeaders = Field(
-        default_factory=dict, description="Sent with every request, as in `memorySearch.remote.headers`."
-    )
+    api_key: ForeignSecret = None
+    """The key, as in `memorySearch.remote.apiKey`."""
+    base_url: ForeignAddress = None
+    """The address of the endpoint, as in `memorySearch.remote.baseUrl`."""
+    headers: ForeignHeaders = Field(default_factory=dict)
+    """Sent with every request, as in `memorySearch.remote.headers`."""
 
 
 def _foreign_entry(value: object) -> object:
@@ -179,59 +170,39 @@ ForeignEntry = Annotated[ProviderSection, BeforeValidator(_foreign_entry)]
 class ModelsSection(SharedSection):
     """Providers of models, by name."""
 
-    providers: dict[Text, ForeignEntry] = Field(
-        default_factory=dict,
-        description="Key, address and headers of each provider, by its name; `memorySearch.remote` wins.",
-    )
+    providers: dict[Text, ForeignEntry] = Field(default_factory=dict)
+    """Key, address and headers of each provider, by its name; `memorySearch.remote` wins."""
+
+
+def _model_of_text(text: str, info: ValidationInfo) -> str:
+    # what an endpoint calls its model is no path
+    return anchored(text, info) if info.data.get("provider") == "local" else text
 
 
 class LlmSection(Section):
     """Who writes, and how much. Everything works without; what such a model says is held against what it was given."""
 
-    provider: Literal["none", "local", "openai"] = Field(
-        default="none",
-        description="Who labels memories, writes prose about them and finds them in messages: nobody, a model that "
-        "memoryd runs itself, or an endpoint that speaks OpenAI's chat completions, which memories and messages are "
-        "then sent to.",
-    )
-    model: Text | None = Field(
-        default=None,
-        description="With `local` the chat model, a GGUF named as in `local.modelPath`; with `openai` the name of the "
-        "model at the endpoint.",
-    )
-    base_url: HttpAddress | None = Field(
-        default=None,
-        description="The address of the endpoint, such as `http://127.0.0.1:11434/v1`; unset: that of "
-        "`models.providers.openai`, else OpenAI's own.",
-    )
-    api_key: SecretValue | None = Field(
-        default=None,
-        description='The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset, for an address '
-        "that is not given here: that of `models.providers.openai` or `OPENAI_API_KEY`.",
-    )
-    timeout_ms: int = Field(
-        default=60_000, ge=1000, le=600_000, description="The time for one answer, in milliseconds, loading included."
-    )
-    max_tokens: int = Field(
-        default=1024, ge=64, le=16_384, description="How long an answer may be at most, in tokens of the model."
-    )
-    max_calls_per_day: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        default=1000,
-        description="How many questions are sent to the endpoint in a day (UTC); work goes on without beyond it; "
-        "`null`: no bound.",
-    )
-    context_size: int = Field(
-        default=8192,
-        ge=1024,
-        le=131_072,
-        description="How many tokens a question and its answer have together in a local model; more costs memory.",
-    )
-    threads: Annotated[int, Field(ge=1, le=512)] | None = Field(
-        default=None, description="How many threads a local model uses; unset: half of the cores, at least one."
-    )
-    idle_unload_minutes: float = Field(
-        default=5,
-        ge=0,
-        le=525_600,
-        description="After how long without a question a local model's memory is given back, in minutes; 0: never.",
-    )
+    provider: Literal["none", "local", "openai"] = "none"
+    """Who labels memories, writes prose about them and finds them in messages: nobody, a model that memoryd runs
+    itself, or an endpoint that speaks OpenAI's chat completions, which memories and messages are then sent to."""
+    model: Annotated[Text, AfterValidator(_model_of_text)] | None = None
+    """With `local` the chat model, a GGUF named as in `local.modelPath`; with `openai` the name of the model at the
+    endpoint."""
+    base_url: HttpAddress | None = None
+    """The address of the endpoint, such as `http://127.0.0.1:11434/v1`; unset: that of `models.providers.openai`, else
+    OpenAI's own."""
+    api_key: SecretValue | None = None
+    """The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset, for an address that is not
+    given here: that of `models.providers.openai` or `OPENAI_API_KEY`."""
+    timeout_ms: int = Field(default=60_000, ge=1000, le=600_000)
+    """The time for one answer, in milliseconds, loading included."""
+    max_tokens: int = Field(default=1024, ge=64, le=16_384)
+    """How long an answer may be at most, in tokens of the model."""
+    max_calls_per_day: Annotated[int, Field(ge=1, le=1_000_000)] | None = 1000
+    """How many questions are sent to the endpoint in a day (UTC); work goes on without beyond it; `null`: no bound."""
+    context_size: int = Field(default=8192, ge=1024, le=131_072)
+    """How many tokens a question and its answer have together in a local model; more costs memory."""
+    threads: Threads | None = None
+    """How many threads a local model uses; unset: half of the cores, at least one."""
+    idle_unload_minutes: Minutes = 5
+    """After how long without a question a local model's memory is given back, in minutes; 0: never."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
-from memoryd.config.section import Duration, Section, Text
+from memoryd.config.section import AnchoredPath, Duration, Many, ResultCount, Section, Text
 
 
 def _never_relative(command: str) -> str:
@@ -19,142 +19,111 @@ Executable = Annotated[Text, AfterValidator(_never_relative)]
 """A relative path could name a program inside a workspace."""
 
 Milliseconds = Annotated[int, Field(ge=1, le=86_400_000)]
+DelayMs = Annotated[int, Field(ge=0, le=86_400_000)]
 
 
 class QmdPathSection(Section):
     """A directory or file that qmd indexes besides the memory files."""
 
-    path: Text = Field(description="The folder or file: absolute, `~` or relative to the workspace.")
-    name: Text | None = Field(
-        default=None, description="What qmd calls the collection; unset: `custom-<position>-<agent>`."
-    )
-    pattern: Text = Field(default="**/*.md", description="Which files below the folder are indexed, as a glob.")
+    path: Text
+    """The folder or file: absolute, `~` or relative to the workspace."""
+    name: Text | None = None
+    """What qmd calls the collection; unset: `custom-<position>-<agent>`."""
+    pattern: Text = "**/*.md"
+    """Which files below the folder are indexed, as a glob."""
 
 
-QmdPaths = Annotated[tuple[QmdPathSection, ...], Field(strict=False)]
+QmdPaths = Many[QmdPathSection]
 
 
 class QmdMcporterSection(Section):
     """Queries through the `mcporter` MCP client."""
 
-    enabled: bool = Field(
-        default=False,
-        description="Without effect: mcporter would stand between memoryd and a qmd that it keeps running anyway.",
-    )
-    server_name: Text = Field(default="qmd", description="Without effect: qmd is asked directly.")
-    start_daemon: bool = Field(default=True, description="Without effect: qmd is asked directly.")
+    enabled: bool = False
+    """Without effect: mcporter would stand between memoryd and a qmd that it keeps running anyway."""
+    server_name: Text = "qmd"
+    """Without effect: qmd is asked directly."""
+    start_daemon: bool = True
+    """Without effect: qmd is asked directly."""
 
 
 class QmdSessionsSection(Section):
     """Export of transcripts to Markdown, for qmd."""
 
-    enabled: bool = Field(
-        default=False,
-        description="`true`: each agent's session transcripts are exported, without secrets, to a collection of its "
-        "qmd, and found by questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the "
-        "builtin index does not read them for that.",
-    )
-    export_dir: Text | None = Field(
-        default=None,
-        description="The folder for exports, with a folder for each agent in it; absolute, `~`, or relative to the "
-        "folder of the configuration file, and outside of every workspace; unset: the state directory.",
-    )
-    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = Field(
-        default=None,
-        description="For so many days after its last message an export is kept; unset: as long as its transcript.",
-    )
+    enabled: bool = False
+    """`true`: each agent's session transcripts are exported, without secrets, to a collection of its qmd, and found by
+    questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the builtin index does not read
+    them for that."""
+    export_dir: AnchoredPath | None = None
+    """The folder for exports, with a folder for each agent in it; absolute, `~`, or relative to the folder of the
+    configuration file, and outside of every workspace; unset: the state directory."""
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    """For so many days after its last message an export is kept; unset: as long as its transcript."""
 
 
 class QmdUpdateSection(Section):
     """When the index of qmd is refreshed."""
 
-    interval: Duration = Field(
-        default=timedelta(minutes=5),
-        description='How often the index is refreshed, such as `"5m"`; a bare number counts minutes; 0: never.',
-    )
-    debounce_ms: int = Field(
-        default=15_000,
-        ge=0,
-        le=86_400_000,
-        description="After a change, how long since the last refresh the next one waits at least, in milliseconds.",
-    )
-    on_boot: bool = Field(default=True, description="Whether the index is refreshed at the start.")
-    startup: Literal["off", "idle", "immediate"] = Field(
-        default="off",
-        description="`idle`: the first refresh waits for `startupDelayMs`; `immediate` is as `off`, for `onBoot` "
-        "refreshes at the start.",
-    )
-    startup_delay_ms: int = Field(
-        default=120_000,
-        ge=0,
-        le=86_400_000,
-        description="How long the first refresh waits with `startup: idle`, in milliseconds.",
-    )
-    wait_for_boot_sync: bool = Field(
-        default=False, description="`true`: a question waits for the first refresh, within its deadline."
-    )
-    embed_interval: Duration = Field(
-        default=timedelta(minutes=60),
-        description='How often vectors are made, in the modes that use them, such as `"1h"`; a bare number counts '
-        "minutes; 0: only at the start.",
-    )
-    command_timeout_ms: Milliseconds = Field(
-        default=30_000, description="How long a short command of qmd may take, in milliseconds."
-    )
-    update_timeout_ms: Milliseconds = Field(
-        default=120_000, description="How long a refresh may take, in milliseconds."
-    )
-    embed_timeout_ms: Milliseconds = Field(
-        default=120_000, description="How long making vectors may take, in milliseconds."
-    )
+    interval: Duration = timedelta(minutes=5)
+    """How often the index is refreshed, such as `"5m"`; a bare number counts minutes; 0: never."""
+    debounce_ms: DelayMs = 15_000
+    """After a change, how long since the last refresh the next one waits at least, in milliseconds."""
+    on_boot: bool = True
+    """Whether the index is refreshed at the start."""
+    startup: Literal["off", "idle", "immediate"] = "off"
+    """`idle`: the first refresh waits for `startupDelayMs`; `immediate` is as `off`, for `onBoot` refreshes at the
+    start."""
+    startup_delay_ms: DelayMs = 120_000
+    """How long the first refresh waits with `startup: idle`, in milliseconds."""
+    wait_for_boot_sync: bool = False
+    """`true`: a question waits for the first refresh, within its deadline."""
+    embed_interval: Duration = timedelta(minutes=60)
+    """How often vectors are made, in the modes that use them, such as `"1h"`; a bare number counts minutes; 0: only at
+    the start."""
+    command_timeout_ms: Milliseconds = 30_000
+    """How long a short command of qmd may take, in milliseconds."""
+    update_timeout_ms: Milliseconds = 120_000
+    """How long a refresh may take, in milliseconds."""
+    embed_timeout_ms: Milliseconds = 120_000
+    """How long making vectors may take, in milliseconds."""
 
 
 class QmdLimitsSection(Section):
     """Bounds of what a qmd search returns."""
 
-    max_results: int = Field(default=6, ge=1, le=1000, description="How many hits qmd is asked for at most.")
-    max_snippet_chars: int = Field(
-        default=700, ge=1, le=100_000, description="The longest snippet of a hit, in characters."
-    )
-    max_injected_chars: int = Field(
-        default=4000,
-        ge=1,
-        le=1_000_000,
-        description="How many characters all snippets of an answer have at most; the one that overflows is cut, and is "
-        "the last.",
-    )
-    timeout_ms: Milliseconds = Field(
-        default=4000, description="How long one search may take, in milliseconds; after that the builtin index answers."
-    )
+    max_results: ResultCount = 6
+    """How many hits qmd is asked for at most."""
+    max_snippet_chars: int = Field(default=700, ge=1, le=100_000)
+    """The longest snippet of a hit, in characters."""
+    max_injected_chars: int = Field(default=4000, ge=1, le=1_000_000)
+    """How many characters all snippets of an answer have at most; the one that overflows is cut, and is the last."""
+    timeout_ms: Milliseconds = 4000
+    """How long one search may take, in milliseconds; after that the builtin index answers."""
 
 
 class QmdSection(Section):
     """The sidecar as a whole."""
 
-    command: Executable = Field(
-        default="qmd", description="The program: a name on the daemon's PATH, or an absolute path."
-    )
-    search_mode: Literal["search", "vsearch", "query"] = Field(
-        default="search",
-        description="What qmd does with a question: `search` (words), `vsearch` (vectors) or `query` (both, expanded "
-        "and reranked).",
-    )
-    search_tool: Text | None = Field(default=None, description="Without effect: it names a tool of mcporter.")
-    rerank: bool | None = Field(default=None, description="`false`: `searchMode: query` without the reranking model.")
-    include_default_memory: bool = Field(default=True, description="Whether the notes of the workspace are indexed.")
-    paths: QmdPaths = Field(default=(), description="More that qmd indexes, for every agent.")
-    mcporter: QmdMcporterSection = Field(
-        default=QmdMcporterSection(), description="Without effect: qmd is asked directly, not through mcporter."
-    )
-    sessions: QmdSessionsSection = Field(
-        default=QmdSessionsSection(), description="Session transcripts as a collection of qmd."
-    )
-    update: QmdUpdateSection = Field(
-        default=QmdUpdateSection(), description="When qmd reads the files again and makes vectors."
-    )
-    limits: QmdLimitsSection = Field(default=QmdLimitsSection(), description="How much a search of qmd returns.")
-    scope: AccessSection = Field(
-        default=AccessSection(),
-        description="Who may ask while qmd is the backend, as `memory.scope`; if both are given, both must allow; "
-        "without `default` it denies, where OpenClaw allows.",
-    )
+    command: Executable = "qmd"
+    """The program: a name on the daemon's PATH, or an absolute path."""
+    search_mode: Literal["search", "vsearch", "query"] = "search"
+    """What qmd does with a question: `search` (words), `vsearch` (vectors) or `query` (both, expanded and reranked)."""
+    search_tool: Text | None = None
+    """Without effect: it names a tool of mcporter."""
+    rerank: bool | None = None
+    """`false`: `searchMode: query` without the reranking model."""
+    include_default_memory: bool = True
+    """Whether the notes of the workspace are indexed."""
+    paths: QmdPaths = ()
+    """More that qmd indexes, for every agent."""
+    mcporter: QmdMcporterSection = QmdMcporterSection()
+    """Without effect: qmd is asked directly, not through mcporter."""
+    sessions: QmdSessionsSection = QmdSessionsSection()
+    """Session transcripts as a collection of qmd."""
+    update: QmdUpdateSection = QmdUpdateSection()
+    """When qmd reads the files again and makes vectors."""
+    limits: QmdLimitsSection = QmdLimitsSection()
+    """How much a search of qmd returns."""
+    scope: AccessSection = AccessSection()
+    """Who may ask while qmd is the backend, as `memory.scope`; if both are given, both must allow; without `default` it
+    denies, where OpenClaw allows."""

@@ -1,15 +1,15 @@
 """Which keys differ between two configurations, and what must restart or reload for each to take effect.
 
-Values may be secret and are never returned. `EFFECTS` is a closed table with every key of the file.
+Values may be secret and are never returned. What a key takes is said where it is declared.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from typing import Final
 
 from memoryd.config.agents import AgentSection
+from memoryd.config.loading.keys import section_in
 from memoryd.config.root import Config
-from memoryd.config.section import Section
+from memoryd.config.section import Effect, Section
 from memoryd.domain.expressions import expression
 
 AGENTS = "agents.list"
@@ -63,53 +63,26 @@ def _of_agents(old: Sequence[AgentSection], new: Sequence[AgentSection]) -> Iter
         yield AGENTS
 
 
-class Effect(StrEnum):
-    """How a reload brings a changed key to bear."""
-
-    AT_ONCE = "at once"
-    """It is set, and nothing is interrupted."""
-    EXCHANGE = "exchange"
-    """The parts of all agents are closed and opened again over the same files; calls wait meanwhile."""
-    RESTART = "restart"
-    """It is left as it was until the daemon is started again."""
+def _declared(section: type[Section], prefix: str = "") -> Iterator[tuple[str, Effect]]:
+    for name, field in section.model_fields.items():
+        key = f"{prefix}{field.alias or name}"
+        yield from ((key, mark) for mark in field.metadata if isinstance(mark, Effect))
+        if below := section_in(field.annotation):
+            yield from _declared(below, f"{key}.")
 
 
-EFFECTS: Final = {
-    "memory": Effect.EXCHANGE,
-    "agents.defaults": Effect.EXCHANGE,
-    "agents.list.id": Effect.EXCHANGE,
-    "agents.list.name": Effect.EXCHANGE,
-    "agents.list.default": Effect.EXCHANGE,
-    "agents.list.workspace": Effect.EXCHANGE,
-    "agents.list.memory": Effect.EXCHANGE,
-    "agents.list.memorySearch": Effect.EXCHANGE,
-    "agents.list.sockets": Effect.RESTART,
-    "models": Effect.EXCHANGE,
-    "http": Effect.RESTART,
-    "limits.maxFileBytes": Effect.EXCHANGE,
-    "limits.maxQueryBytes": Effect.EXCHANGE,
-    "limits.maxQueryTokens": Effect.EXCHANGE,
-    "limits.maxVectorBytes": Effect.EXCHANGE,
-    "limits.maxBodyBytes": Effect.RESTART,
-    "limits.maxRequests": Effect.AT_ONCE,
-    "limits.maxConnections": Effect.AT_ONCE,
-    "limits.maxConnectionsPerProcess": Effect.AT_ONCE,
-    "log.level": Effect.AT_ONCE,
-    "log.file": Effect.AT_ONCE,
-    "log.maxPerMinute": Effect.AT_ONCE,
-}
-"""The effect of a key and of all below it. A section stands here whole only if whatever comes to it belongs there."""
-
+EFFECTS: Final = dict(_declared(Config))
+"""What the fields say: the effect of a key, and of all below it that says nothing else."""
 _PLACE: Final = expression(r"\[[^]]*\]")
 
 
 def effect_of(key: str) -> Effect:
     """Return what a key takes that `changed_keys` names; of a whole section the strongest of what is in it."""
     plain = _PLACE.sub("", key)
-    found = [effect for name, effect in EFFECTS.items() if _is_within(plain, name)]
-    # sockets are named for themselves, and what else an agent has is exchanged
-    inner = [effect for name, effect in EFFECTS.items() if _is_within(name, plain) and name != "agents.list.sockets"]
-    return next((effect for effect in reversed(Effect) if effect in (found or inner)), Effect.RESTART)
+    if above := [name for name in EFFECTS if _is_within(plain, name)]:
+        return EFFECTS[max(above, key=len)]
+    inner = {effect for name, effect in EFFECTS.items() if _is_within(name, plain)}
+    return next((effect for effect in reversed(Effect) if effect in inner), Effect.RESTART)
 
 
 def of_effect(keys: Iterable[str], effect: Effect) -> list[str]:

@@ -1,27 +1,31 @@
 """The whole configuration file, the agents that result from it, and its JSON Schema for editors."""
 
 from pathlib import Path
-from typing import Any, Final
-
-from pydantic import Field
+from typing import Annotated, Any, Final
 
 from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
 from memoryd.config.limits import HttpSection, LimitsSection, LogSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
 from memoryd.config.providers import ModelsSection
-from memoryd.config.section import SharedSection
+from memoryd.config.section import Effect, Section, SharedSection, docstrings, subclasses
 
 
 class Config(SharedSection):
     """The whole file."""
 
-    memory: MemorySection = Field(default=MemorySection(), description="What holds for all agents.")
-    agents: AgentsSection = Field(default=AgentsSection(), description="Whose memories there are.")
-    models: ModelsSection = Field(default=ModelsSection(), description="Keys and addresses of providers of models.")
-    http: HttpSection = Field(default=HttpSection(), description="A port on loopback, off unless you want it.")
-    limits: LimitsSection = Field(default=LimitsSection(), description="What the daemon refuses to exceed.")
-    log: LogSection = Field(default=LogSection(), description="What the daemon tells.")
+    memory: Annotated[MemorySection, Effect.EXCHANGE] = MemorySection()
+    """What holds for all agents."""
+    agents: Annotated[AgentsSection, Effect.EXCHANGE] = AgentsSection()
+    """Whose memories there are."""
+    models: Annotated[ModelsSection, Effect.EXCHANGE] = ModelsSection()
+    """Keys and addresses of providers of models."""
+    http: Annotated[HttpSection, Effect.RESTART] = HttpSection()
+    """A port on loopback, off unless you want it."""
+    limits: LimitsSection = LimitsSection()
+    """What the daemon refuses to exceed."""
+    log: Annotated[LogSection, Effect.AT_ONCE] = LogSection()
+    """What the daemon tells."""
 
     def resolved_agents(self) -> list[Agent]:
         """Return the agents in the order of the file, exactly one of them the default.
@@ -56,4 +60,9 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema() -> dict[str, Any]:
     """Return the schema of the file; keys of other programs are allowed where loading ignores them."""
-    return {"$schema": DIALECT, **Config.model_json_schema(by_alias=True), "title": "memoryd configuration"}
+    schema = Config.model_json_schema(by_alias=True)
+    for section in subclasses(Section):
+        properties = schema["$defs"].get(section.__name__, schema)["properties"]
+        for name, text in docstrings(section).items():
+            properties[section.model_fields[name].alias or name]["description"] = text
+    return {"$schema": DIALECT, **schema, "title": "memoryd configuration"}

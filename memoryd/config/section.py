@@ -4,13 +4,20 @@ A duration is written `"5m"`, `"90s"` or `"1h30m"`; a secret as text, or better 
 environment variable that holds it.
 """
 
+import ast
+import inspect
 import os
 import re
+import textwrap
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
+from enum import StrEnum
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from secrets import token_bytes
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Struct
 from pydantic import (
@@ -22,10 +29,12 @@ from pydantic import (
     PlainSerializer,
     PlainValidator,
     SecretStr,
+    ValidationInfo,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
 
+from memoryd.config.paths import expand
 from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
@@ -59,6 +68,38 @@ class Section(BaseModel):
     )
 
 
+def subclasses(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Yield every kind of section below one."""
+    for section in base.__subclasses__():
+        yield from (section, *subclasses(section))
+
+
+def docstrings(section: type[BaseModel]) -> dict[str, str]:
+    """Return what stands below each key in the source, by the name of the field; none where the source is gone.
+
+    Read on demand: pydantic could take them (`use_attribute_docstrings`), but would read all of them at each start.
+    """
+    found: dict[str, str] = {}
+    for kind in section.__mro__[: section.__mro__.index(BaseModel)]:
+        with suppress(OSError, SyntaxError):
+            (source,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+            for key, below in pairwise(getattr(source, "body", ())):
+                if isinstance(key, ast.AnnAssign) and isinstance(below, ast.Expr):
+                    found.setdefault(ast.unparse(key.target), inspect.cleandoc(ast.literal_eval(below.value)))
+    return {name: " ".join(found[name].split()) for name in section.model_fields if name in found}
+
+
+class Effect(StrEnum):
+    """How a reload brings a changed key to bear."""
+
+    AT_ONCE = "at once"
+    """It is set, and nothing is interrupted."""
+    EXCHANGE = "exchange"
+    """The parts of all agents are closed and opened again over the same files; calls wait meanwhile."""
+    RESTART = "restart"
+    """It is left as it was until the daemon is started again."""
+
+
 class SharedSection(Section):
     """A section in which other programs keep keys of their own; loading sets those aside with a notice."""
 
@@ -80,8 +121,32 @@ def _usable(text: str) -> str:
 Text = Annotated[str, AfterValidator(_usable)]
 """Text that names something: never blank, fit for a path or an argument."""
 
-Texts = Annotated[tuple[Text, ...], Field(strict=False)]
-"""A list of such texts; the file's list becomes a tuple."""
+SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""`hf:`, `https:` and `pypi:` name a model, not a file."""
+
+
+def anchored(text: str, info: ValidationInfo) -> str:
+    """Return the path absolute, relative to the folder of the file that is being loaded, if one is."""
+    return text if info.context is None or SCHEME.match(text) else str(expand(text, info.context))
+
+
+AnchoredPath = Annotated[Text, AfterValidator(anchored)]
+"""A path that starts at the folder of the configuration file; others start at the workspace."""
+
+Item = TypeVar("Item")
+Many = Annotated[tuple[Item, ...], Field(strict=False)]
+"""A list of the file, which becomes a tuple."""
+Texts = Many[Text]
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+ResultCount = Annotated[int, Field(ge=1, le=1000)]
+Threads = Annotated[int, Field(ge=1, le=512)]
+Concurrency = Annotated[int, Field(ge=1, le=64)]
+DeadlineMs = Annotated[int, Field(ge=1, le=600_000)]
+Seconds = Annotated[float, Field(ge=0, le=86_400)]
+Minutes = Annotated[float, Field(ge=0, le=525_600)]
+Days = Annotated[float, Field(gt=0, le=36_500)]
 
 
 def _upper(value: object) -> object:

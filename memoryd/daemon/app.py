@@ -34,8 +34,9 @@ from memoryd.api.routes import deadlines, exemptions
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
-from memoryd.config.reload_effects import Effect, of_effect
+from memoryd.config.reload_effects import of_effect
 from memoryd.config.root import Config
+from memoryd.config.section import Effect
 from memoryd.daemon import heartbeats
 from memoryd.daemon.heartbeats import ClockWatch, Heartbeats, Notifier
 from memoryd.daemon.lock import DaemonLock, keep_held
@@ -143,7 +144,7 @@ class Daemon:
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
         with ExitStack() as listening:
             app, listeners, config = self._turnstile, listen(), self._at_start
-            limits = GuardLimits(body_bytes=config.limits.max_body_bytes, deadlines=deadlines())
+            limits = GuardLimits(deadlines=deadlines())
             self._port = loopback_port(config, app, limits, self._counts, self._admission)
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
@@ -276,8 +277,8 @@ class Daemon:
 
 
 def _connection_limits(config: Config) -> ConnectionLimits:
-    given = config.limits
-    return ConnectionLimits(total=given.max_connections, per_process=given.max_connections_per_process)
+    most = config.limits.max_connections
+    return ConnectionLimits(total=most, per_process=most * 3 // 4 or 1)
 
 
 def listen(agents: Sequence[Agent]) -> list[Listener]:
@@ -329,7 +330,7 @@ def loopback_port(
     config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts, admission: Admission
 ) -> LoopbackPort | None:
     """Return the port that serves this app; None unless somebody wants it."""
-    http, most = config.http, config.limits.max_connections_per_process
+    http, most = config.http, _connection_limits(config).per_process
     if not http.enabled:
         return None
     door = Door(

@@ -24,8 +24,9 @@ from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.daemon_state import ConfigState, ReloadOutcome
 from memoryd.config.loading.load import Loaded
-from memoryd.config.reload_effects import Effect, changed_keys, of_effect
+from memoryd.config.reload_effects import changed_keys, of_effect
 from memoryd.config.root import Config
+from memoryd.config.section import Effect
 from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.report import Supervisor
 from memoryd.domain.clock import Jump

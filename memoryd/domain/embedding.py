@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
+from memoryd.domain import media
+
 PAUSED: Final = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
 NEEDLESS: Final = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
 
@@ -111,8 +113,8 @@ AUTO: Final = "auto"
 RemoteName = Literal["openai", "gemini", "voyage", "mistral", "ollama"]
 
 
-class KnownProvider(Struct, frozen=True):
-    """What must be known of a provider without speaking to it; how it is spoken to says `embed/remote/providers.py`."""
+class Provider(Struct, frozen=True, kw_only=True):
+    """One provider: all that is known of it. Which wire format it speaks says `embed/remote/providers.py`."""
 
     name: RemoteName
     key_variables: tuple[str, ...]
@@ -123,21 +125,105 @@ class KnownProvider(Struct, frozen=True):
     """One that runs on this machine needs none, so that finding none says nothing: it must be named."""
     has_input_types: bool = False
     """Whether its requests say of what kind a text is; at the others an input type has no place."""
+    base_url: str
+    model: str
+    """The default model, which gives so many `dimensions`, for people: what counts is the answer to a first text."""
+    dimensions: int
+    items: int
+    tokens: int
+    """Bound one request."""
+    context: int
+    """Bounds one text, in tokens; 0: the provider cuts by itself."""
+    prefixes: tuple[str, ...]
+    """How other programs begin the names of the same models."""
+    is_spoken_by_others: bool = False
+    """Other makers' servers speak it too, whose models are named with such a prefix."""
+    concurrency: int = 4
+    has_batches: bool = False
+    advice: str = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
+    """What helps when it does not answer; `{model}` is filled in."""
 
 
-KNOWN: Final[Mapping[str, KnownProvider]] = {
+PROVIDERS: Final[Mapping[str, Provider]] = {
     row.name: row
     for row in (
-        KnownProvider("openai", ("OPENAI_API_KEY",), ("openai",), has_input_types=True),
-        KnownProvider("gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), ("google", "gemini"), has_input_types=True),
-        KnownProvider("voyage", ("VOYAGE_API_KEY",), ("voyage",), has_input_types=True),
-        KnownProvider("mistral", ("MISTRAL_API_KEY",), ("mistral",)),
-        KnownProvider("ollama", ("OLLAMA_API_KEY",), ("ollama",), needs_key=False),
+        Provider(
+            name="openai",
+            key_variables=("OPENAI_API_KEY",),
+            config_names=("openai",),
+            has_input_types=True,
+            base_url="https://api.openai.com/v1",
+            model="text-embedding-3-small",
+            dimensions=1536,
+            items=2048,
+            tokens=300_000,
+            context=8192,
+            prefixes=("openai/",),
+            is_spoken_by_others=True,
+            has_batches=True,
+        ),
+        Provider(
+            name="gemini",
+            key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            config_names=("google", "gemini"),
+            has_input_types=True,
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            model="gemini-embedding-001",
+            dimensions=3072,
+            items=100,
+            tokens=200_000,
+            context=2048,
+            prefixes=media.MODEL_PREFIXES,
+            has_batches=True,
+        ),
+        Provider(
+            name="voyage",
+            key_variables=("VOYAGE_API_KEY",),
+            config_names=("voyage",),
+            has_input_types=True,
+            base_url="https://api.voyageai.com/v1",
+            model="voyage-4-large",
+            dimensions=1024,
+            items=1000,
+            tokens=120_000,
+            context=0,
+            prefixes=("voyage/",),
+            has_batches=True,
+        ),
+        Provider(
+            name="mistral",
+            key_variables=("MISTRAL_API_KEY",),
+            config_names=("mistral",),
+            base_url="https://api.mistral.ai/v1",
+            model="mistral-embed",
+            dimensions=1024,
+            items=256,
+            tokens=16_000,
+            context=8192,
+            prefixes=("mistral/",),
+        ),
+        Provider(
+            name="ollama",
+            key_variables=("OLLAMA_API_KEY",),
+            config_names=("ollama",),
+            needs_key=False,
+            base_url="http://127.0.0.1:11434",
+            model="nomic-embed-text",
+            dimensions=768,
+            items=64,
+            tokens=32_000,
+            context=0,
+            prefixes=("ollama/",),
+            concurrency=1,
+            advice="start it (ollama serve), and fetch the model (ollama pull {model})",
+        ),
     )
 }
-"""In the order in which `auto` looks for a key."""
-REMOTE: Final = tuple(KNOWN)
-BY_KEY: Final = tuple(name for name, row in KNOWN.items() if row.needs_key)
+"""In the order in which `auto` looks for a key. Sources: the providers' API references as of 2026; limits with no
+number in a reference are those its error texts name (Gemini: "at most 100 requests can be in one batch"; Mistral: "Too
+many inputs in request" above 256)."""
+REMOTE: Final = tuple(PROVIDERS)
+BY_KEY: Final = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
 
 
 class ProviderOptions(Struct, frozen=True):

@@ -2,22 +2,21 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
-
-from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import Secret
-from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, Choice, ProviderOptions, choose
+from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, PROVIDERS, Choice, ProviderOptions, choose
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.embed.local.local_model import LocalSettings, model_file
-from memoryd.embed.remote.api import PromptOverride
-from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.embed.remote.providers import PromptOverride
 from memoryd.embed.remote.settings import (
     SECRET_HEADERS,
     AddressOwner,
@@ -32,6 +31,7 @@ from memoryd.errors import ConfigError, MemorydError
 from memoryd.models.store import ModelStore
 
 ProviderSettings = LocalSettings | RemoteSettings
+UNSAID: Final = MemorySearchSection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def plan_for(
         fallback=search.fallback,
         is_model_here="model_path" in search.local.model_fields_set and _is_here(search.local.model_path, store),
         is_searchable=search.enabled,
-        keys=_origins(search, models, keys) if search.provider == "auto" else {},
+        keys=_origins(search, keys) if search.provider == "auto" else {},
     )
     choice = choose(options)
     first = _settings(choice.provider, choice, search, models)
@@ -85,92 +85,65 @@ def _settings(
 ) -> ProviderSettings | None:
     if provider == NONE:
         return None
-    is_first = provider == choice.provider
+    # instructions are those of the first provider
+    first = search if provider == choice.provider else UNSAID
     if provider == LOCAL:
-        return _local(search, is_first=is_first)
-    return _remote(provider, search, models, is_owner=provider == choice.remote_owner, is_first=is_first)
-
-
-def _local(search: MemorySearchSection, *, is_first: bool) -> LocalSettings:
-    local = search.local
-    return LocalSettings(
-        spec=local.model_path,
-        threads=local.threads or max(1, (os.cpu_count() or 2) // 2),
-        idle_unload=timedelta(minutes=local.idle_unload_minutes),
-        context=local.context_size,
-        query_instruction=search.query_instruction if is_first else None,
-        document_instruction=search.document_instruction if is_first else None,
-    )
-
-
-def _remote(
-    provider: str, search: MemorySearchSection, models: ModelsSection, *, is_owner: bool, is_first: bool
-) -> RemoteSettings:
-    base_url, owner = _address(provider, search, models, is_owner=is_owner)
-    seconds = search.sync.embedding_batch_timeout_seconds
-    common = RemoteSettings(
+        return LocalSettings(
+            spec=search.local.model_path,
+            threads=search.local.threads or max(1, (os.cpu_count() or 2) // 2),
+            idle_unload=timedelta(minutes=search.local.idle_unload_minutes),
+            context=search.local.context_size,
+            query_instruction=first.query_instruction,
+            document_instruction=first.document_instruction,
+        )
+    # what `memorySearch.remote` and `.model` say is said of one provider
+    said = search if provider == choice.remote_owner else UNSAID
+    base_url, address = _address(provider, said, models)
+    seconds, batch = search.sync.embedding_batch_timeout_seconds, search.remote.batch
+    has_concurrency = "non_batch_concurrency" in said.remote.model_fields_set
+    query, document = (said.query_instruction, said.document_instruction) if first is search else (None, None)
+    return RemoteSettings(
         provider=provider,
-        access=EndpointAccess(base_url, owner, headers=_headers(provider, search, models, owner, is_owner=is_owner)),
+        model=said.model or "",
+        access=EndpointAccess(base_url, address, said.remote.api_key, _headers(provider, said, models, address)),
+        dimensions=said.output_dimensionality,
+        query=PromptOverride(query, said.query_input_type or said.input_type),
+        document=PromptOverride(document, said.document_input_type or said.input_type),
+        concurrency=said.remote.non_batch_concurrency if has_concurrency else None,
         timeouts=CallTimeouts(bulk=timedelta(seconds=seconds)) if seconds else CallTimeouts(),
         tokens_per_day=search.remote.tokens_per_day,
-        batch=search.remote.batch if search.remote.batch.enabled and PROVIDERS[provider].has_batches else None,
-    )
-    return _owned(common, search, is_first=is_first) if is_owner else common
-
-
-def _owned(common: RemoteSettings, search: MemorySearchSection, *, is_first: bool) -> RemoteSettings:
-    """Add what `memorySearch.remote` and `.model` say to the provider that they speak of."""
-    remote = search.remote
-    has_concurrency = "non_batch_concurrency" in remote.model_fields_set
-    instructions = (search.query_instruction, search.document_instruction) if is_first else (None, None)
-    return replace(
-        common,
-        model=search.model or "",
-        access=replace(common.access, key=remote.api_key),
-        dimensions=search.output_dimensionality,
-        query=PromptOverride(instructions[0], search.query_input_type or search.input_type),
-        document=PromptOverride(instructions[1], search.document_input_type or search.input_type),
-        concurrency=remote.non_batch_concurrency if has_concurrency else None,
+        batch=batch if batch.enabled and PROVIDERS[provider].has_batches else None,
     )
 
 
-def _address(
-    provider: str, search: MemorySearchSection, models: ModelsSection, *, is_owner: bool
-) -> tuple[str, AddressOwner]:
+def _address(provider: str, said: MemorySearchSection, models: ModelsSection) -> tuple[str, AddressOwner]:
     usual = urlsplit(PROVIDERS[provider].base_url).netloc
-    own = search.remote.base_url if is_owner else None
-    for base_url, address in ((own, AddressOwner.REMOTE), (entry_of(models, provider).base_url, AddressOwner.ENTRY)):
+    entry = entry_of(models, provider).base_url
+    for base_url, address in ((said.remote.base_url, AddressOwner.REMOTE), (entry, AddressOwner.ENTRY)):
         if base_url is not None:
             return base_url, AddressOwner.USUAL if urlsplit(base_url).netloc == usual else address
     return "", AddressOwner.USUAL
 
 
 def _headers(
-    provider: str, search: MemorySearchSection, models: ModelsSection, address: AddressOwner, *, is_owner: bool
+    provider: str, said: MemorySearchSection, models: ModelsSection, address: AddressOwner
 ) -> tuple[tuple[str, Secret], ...]:
     """Return the headers of `models.providers`, and over them those of `remote`; no key goes to the other's host."""
-    entry = {
-        name: value
-        for name, value in entry_of(models, provider).headers.items()
-        if address is not AddressOwner.REMOTE or name.lower() not in SECRET_HEADERS
-    }
-    own = search.remote.headers if is_owner else {}
-    replaced = {name.lower() for name in own}
-    kept = {name: value for name, value in entry.items() if name.lower() not in replaced}
+    own = said.remote.headers
+    left_out = {name.lower() for name in own} | (SECRET_HEADERS if address is AddressOwner.REMOTE else set())
+    entry = entry_of(models, provider).headers
+    kept = {name: value for name, value in entry.items() if name.lower() not in left_out}
     return tuple(sorted((kept | own).items(), key=lambda pair: pair[0]))
 
 
-def _origins(search: MemorySearchSection, models: ModelsSection, keys: KeySources) -> dict[str, str]:
+def _origins(search: MemorySearchSection, keys: KeySources) -> dict[str, str]:
     """Return where the key of each provider that `auto` may take stands, if there is one for its address."""
     found = {}
     for provider in BY_KEY:
-        _, address = _address(provider, search, models, is_owner=True)
-        try:
-            key = keys.find(provider, search.remote.api_key, address)
-        except ConfigError:
-            continue
-        if key is not None:
-            found[provider] = key.origin
+        with suppress(ConfigError):
+            key = keys.find(provider, search.remote.api_key, _address(provider, search, keys.models)[1])
+            if key is not None:
+                found[provider] = key.origin
     return found
 
 

@@ -41,14 +41,33 @@ class SharedQuestions:
             mine.set_result(vector)
 
 
-class EmbedderPhase(StrEnum):
-    """What stands between the user and vectors."""
+class ModelPhase(StrEnum):
+    """What stands between the user and what a model gives."""
 
     OFF = "off"
     DOWNLOADING = "downloading"
     WARMING = "warming"
+    """It was not looked at yet."""
     READY = "ready"
     FAILED = "failed"
+
+
+EmbedderPhase = ModelPhase
+
+
+class PhaseRecord:
+    """A phase and why, and since when it is so."""
+
+    def __init__(self) -> None:
+        self.phase, self.reason, self.since = ModelPhase.WARMING, "starting", datetime.now(UTC)
+
+    def become(self, phase: ModelPhase, reason: str = "") -> bool:
+        """Note the phase; tell whether it is another one."""
+        is_new = phase is not self.phase
+        if is_new:
+            self.since = datetime.now(UTC)
+        self.phase, self.reason = phase, reason
+        return is_new
 
 
 class EmbedderState(Struct, frozen=True):

@@ -3,17 +3,21 @@
 An answer is JSON of a given shape, never free text. One of another shape is refused, and no word of it is repeated.
 """
 
+import asyncio
 import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.worker_process import WorkerState
-from memoryd.errors import TextAnswerRefused
+from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 
 NAME_CHARACTERS: Final = 100
 _MARK_UP: Final = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
@@ -86,16 +90,6 @@ def _fault(error: ValidationError) -> str:
     return f"{first['type']} at {where}" if where else first["type"]
 
 
-class TextModelPhase(StrEnum):
-    """What stands between a question and its answer."""
-
-    WARMING = "warming"
-    """It was not looked at yet."""
-    DOWNLOADING = "downloading"
-    READY = "ready"
-    FAILED = "failed"
-
-
 class CallCount(Struct, frozen=True, kw_only=True):
     """Questions that were sent today (UTC), and how many may be; None: as many as are asked."""
 
@@ -108,7 +102,7 @@ class TextModelState(Struct, frozen=True, kw_only=True):
 
     provider: str
     model: str
-    phase: TextModelPhase
+    phase: ModelPhase
     reason: str
     since: datetime
     destination: str | None = None
@@ -116,16 +110,32 @@ class TextModelState(Struct, frozen=True, kw_only=True):
     worker: WorkerState | None = None
 
 
-class PhaseRecord:
-    """A phase and why, and since when it is so."""
+WAITING_MAX: Final = 8
+"""So many may wait for the one that is answered; another is told at once that it is busy."""
 
-    def __init__(self, now: datetime) -> None:
-        self.phase, self.reason, self.since = TextModelPhase.WARMING, "starting", now
 
-    def become(self, phase: TextModelPhase, reason: str, now: datetime) -> bool:
-        """Note the phase; tell whether it is another one."""
-        is_new = phase is not self.phase
-        if is_new:
-            self.since = now
-        self.phase, self.reason = phase, reason
-        return is_new
+class Turns:
+    """One question is answered at a time, and the others wait where giving up costs nothing."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def one(self, deadline: float) -> AsyncIterator[None]:
+        """Wait for those who asked before; raises TextModelUnavailable where they are too many, or take too long."""
+        if self._waiting > WAITING_MAX:
+            raise TextModelUnavailable(f"{self._waiting} questions wait for the text model already")
+        self._waiting += 1
+        try:
+            try:
+                async with asyncio.timeout(deadline - time.monotonic()):
+                    await self._turn.acquire()
+            except TimeoutError:
+                raise TextModelUnavailable("the text model gave no answer in time: others asked before") from None
+            try:
+                yield
+            finally:
+                self._turn.release()
+        finally:
+            self._waiting -= 1

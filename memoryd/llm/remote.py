@@ -10,30 +10,40 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.domain.expressions import expression
+from memoryd.embed.current import ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointGate, SpendingBook
-from memoryd.embed.remote.settings import CallTimeouts, Credentials
-from memoryd.errors import ConfigError, TextModelUnavailable
-from memoryd.llm.access import PROVIDER, TextAccess, TextKeys
+from memoryd.embed.remote.providers import bearer
+from memoryd.embed.remote.settings import (
+    AddressOwner,
+    CallTimeouts,
+    Credentials,
+    EndpointAccess,
+    KeySources,
+    entry_of,
+    opened,
+)
+from memoryd.errors import ConfigError, ModelError, TextModelUnavailable
 from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
     CallCount,
-    PhaseRecord,
     Prompt,
-    TextModelPhase,
     TextModelState,
+    Turns,
     read_answer,
     recorded_name,
 )
@@ -45,6 +55,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+PROVIDER: Final = "openai"
+OWN_KEY: Final = "memory.llm.apiKey"
 PATH: Final = "/chat/completions"
 SEED: Final = 7
 _NEWER: Final = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
@@ -53,8 +65,6 @@ _UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
 ANSWER_BYTES: Final = 1 << 20
 ATTEMPTS: Final = 2
 """A question is asked again once, where that may help: each one costs."""
-WAITING_MAX: Final = 8
-"""So many may wait for the one that is answered; another is told at once that it is busy."""
 MISFITS_MAX: Final = 3
 """After so many answers in a row that are none, the endpoint counts as failing."""
 HINTS: Final = {
@@ -84,7 +94,10 @@ def request_body(
 ) -> dict[str, object]:
     """Return the body of a request: the task is the system's, the data the user's."""
     schema = _strict(shape.model_json_schema())
-    task = prompt.task if dialect.holds_schema else f"{prompt.task}\nThe answer fits this JSON schema: {_line(schema)}"
+    task = prompt.task
+    if not dialect.holds_schema:
+        shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+        task = f"{task}\nThe answer fits this JSON schema: {shown}"
     messages = [{"role": "system", "content": task}, {"role": "user", "content": prompt.data}]
     limits: dict[str, object] = {"temperature": 0, "max_tokens": max_tokens}
     if dialect.is_newer:
@@ -118,14 +131,29 @@ def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
     return kept | ({"items": _strict(kept["items"])} if "items" in kept else {})
 
 
-def _line(schema: Mapping[str, Any]) -> str:
-    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+def access_of(llm: LlmSection, models: ModelsSection) -> EndpointAccess:
+    """Return where the endpoint is: as `memory.llm` says, else as `models.providers.openai`, else OpenAI itself."""
+    if llm.base_url is not None:
+        return EndpointAccess(llm.base_url.rstrip("/"), AddressOwner.REMOTE, llm.api_key)
+    entry = entry_of(models, PROVIDER)
+    owner = AddressOwner.USUAL if entry.base_url is None else AddressOwner.ENTRY
+    base_url = (entry.base_url or PROVIDERS[PROVIDER].base_url).rstrip("/")
+    return EndpointAccess(base_url, owner, llm.api_key, tuple(entry.headers.items()))
+
+
+def why_unopened(error: ConfigError | ModelError) -> str:
+    """Return why there is no key to ask with, for the owner."""
+    if isinstance(error, ConfigError):
+        return "; ".join(error.problems)
+    return f"{error} ({error.hint})" if error.hint else str(error)
 
 
 class ReachedEndpoint:
     """One endpoint, with the gate that remembers how long it asked to be left alone."""
 
-    def __init__(self, access: TextAccess, keys: TextKeys, *, answer: timedelta, retry: Retry | None = None) -> None:
+    def __init__(
+        self, access: EndpointAccess, keys: KeySources, *, answer: timedelta, retry: Retry | None = None
+    ) -> None:
         self._access = access
         self._keys = keys
         self._answer = answer
@@ -133,8 +161,8 @@ class ReachedEndpoint:
         self._open: tuple[Credentials, Endpoint] | None = None
 
     async def now(self) -> "Endpoint":
-        """Return it with the key of now; raises ConfigError where there is none, or none that can be used."""
-        credentials = await asyncio.to_thread(self._keys.open, self._access)
+        """Return it with the key of now; raises ConfigError or ModelError where there is none to be used."""
+        credentials = await asyncio.to_thread(opened, PROVIDER, self._access, self._keys, OWN_KEY)
         if self._open is not None and self._open[0] == credentials:
             return self._open[1]
         await self.close()
@@ -155,33 +183,25 @@ class ReachedEndpoint:
             await opened[1].aclose()
 
     def _made(self, credentials: Credentials) -> "Endpoint":
-        import httpx
-
         from memoryd.embed.remote.http import Endpoint
 
-        headers = {"authorization": f"Bearer {credentials.api_key}"} if credentials.api_key else {}
-        headers |= {name.lower(): value for name, value in credentials.headers}
-        if not all(text.isascii() and text.isprintable() for text in (*headers, *headers.values())):
-            raise ConfigError(["the key or a header of memory.llm holds a character that HTTP does not allow"])
-        try:
-            return Endpoint(
-                base_url=self._access.base_url.removesuffix(PATH),
-                headers=headers,
-                secrets=[credentials.api_key, *(value for _, value in credentials.headers)],
-                concurrency=1,
-                timeouts=CallTimeouts(query=self._answer, attempts=ATTEMPTS),
-                gate=self._gate,
-                answer_bytes=ANSWER_BYTES,
-            )
-        except httpx.InvalidURL as exc:
-            raise ConfigError([f"the address of memory.llm cannot be used: {exc}"]) from exc
+        return Endpoint(
+            whose="memory.llm",
+            base_url=self._access.base_url.removesuffix(PATH),
+            auth=bearer(credentials.api_key),
+            credentials=credentials,
+            concurrency=1,
+            timeouts=CallTimeouts(query=self._answer, attempts=ATTEMPTS),
+            gate=self._gate,
+            answer_bytes=ANSWER_BYTES,
+        )
 
 
 class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
     """Which model at which endpoint, and how much; `calls_per_day` None: as many as are asked."""
 
     model: str
-    access: TextAccess
+    access: EndpointAccess
     max_tokens: int
     calls_per_day: int | None
     answer: timedelta
@@ -191,14 +211,13 @@ class RemoteWriting:
     """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
 
     def __init__(
-        self, *, settings: RemoteWritingSettings, keys: TextKeys, book: SpendingBook, retry: Retry | None = None
+        self, *, settings: RemoteWritingSettings, keys: KeySources, book: SpendingBook, retry: Retry | None = None
     ) -> None:
         self.settings = settings
         self._book = book
-        self._record = PhaseRecord(datetime.now(UTC))
+        self._record = PhaseRecord()
         self._dialect = ChatDialect()
-        self._turn = asyncio.Lock()
-        self._waiting = 0
+        self._turns = Turns()
         self._misfits = 0
         self._reached = ReachedEndpoint(settings.access, keys, answer=settings.answer, retry=retry)
 
@@ -212,7 +231,7 @@ class RemoteWriting:
         try:
             with suppress(TextModelUnavailable):
                 await self._endpoint()
-                self._become(TextModelPhase.READY, "")
+                self._become(ModelPhase.READY, "")
             await asyncio.Event().wait()
         finally:
             await self._reached.close()
@@ -232,29 +251,11 @@ class RemoteWriting:
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
         """Return an answer of that shape by `deadline`, in at most so many tokens; raises TextModelUnavailable."""
-        if self._waiting > WAITING_MAX:
-            raise TextModelUnavailable(f"{self._waiting} questions wait for the text model already")
-        self._waiting += 1
         deadline = min(deadline, time.monotonic() + self.settings.answer.total_seconds())
         tokens = min(max_tokens, self.settings.max_tokens)
-        try:
-            async with self._on_turn(deadline):
-                return self._fitting(await self._asked(prompt, shape, tokens, deadline), shape)
-        finally:
-            self._waiting -= 1
-
-    @asynccontextmanager
-    async def _on_turn(self, deadline: float) -> AsyncIterator[None]:
-        """Wait for those who asked before; the time of an answer itself the endpoint keeps, and counts."""
-        try:
-            async with asyncio.timeout(deadline - time.monotonic()):
-                await self._turn.acquire()
-        except TimeoutError:
-            raise TextModelUnavailable("the text model gave no answer in time: others asked before") from None
-        try:
-            yield
-        finally:
-            self._turn.release()
+        # the time of an answer itself the endpoint keeps, and counts
+        async with self._turns.one(deadline):
+            return self._fitting(await self._asked(prompt, shape, tokens, deadline), shape)
 
     async def _asked(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:
         """Ask in the dialect that is known, and in another one after a refusal; raises TextModelUnavailable."""
@@ -302,7 +303,7 @@ class RemoteWriting:
         if limit is not None and spent >= limit:
             reason = f"{spent:,} questions were sent to {self.settings.access.destination} today, and"
             reason = f"{reason} memory.llm.maxCallsPerDay is {limit:,}: the next are asked tomorrow (UTC)"
-            self._become(TextModelPhase.FAILED, reason)
+            self._become(ModelPhase.FAILED, reason)
             raise TextModelUnavailable(reason)
         await self._book.add(self._account, 1)
 
@@ -312,22 +313,22 @@ class RemoteWriting:
         except TextModelUnavailable as exc:
             self._misfits += 1
             if self._misfits >= MISFITS_MAX:
-                self._become(TextModelPhase.FAILED, f"{self._misfits} answers in a row were none: {exc}")
+                self._become(ModelPhase.FAILED, f"{self._misfits} answers in a row were none: {exc}")
             raise
         self._misfits = 0
-        self._become(TextModelPhase.READY, "")
+        self._become(ModelPhase.READY, "")
         return answer
 
     def _failed(self, error: CallError) -> TextModelUnavailable:
         hint = HINTS.get(error.kind, "")
-        self._become(TextModelPhase.FAILED, f"{error.reason} ({hint})" if hint else error.reason)
+        self._become(ModelPhase.FAILED, f"{error.reason} ({hint})" if hint else error.reason)
         return TextModelUnavailable(error.reason, hint=hint)
 
     async def _endpoint(self) -> "Endpoint":
         try:
             return await self._reached.now()
-        except ConfigError as exc:
-            self._become(TextModelPhase.FAILED, "; ".join(exc.problems))
+        except (ConfigError, ModelError) as exc:
+            self._become(ModelPhase.FAILED, why_unopened(exc))
             # the reason may name files of the host, which are nothing to an agent
             raise TextModelUnavailable(FAILED) from exc
 
@@ -335,6 +336,6 @@ class RemoteWriting:
     def _account(self) -> str:
         return f"{self.settings.access.destination}/{self.settings.model}"
 
-    def _become(self, phase: TextModelPhase, reason: str) -> None:
-        if self._record.become(phase, reason, datetime.now(UTC)) and phase is TextModelPhase.FAILED:
+    def _become(self, phase: ModelPhase, reason: str) -> None:
+        if self._record.become(phase, reason) and phase is ModelPhase.FAILED:
             log.warning("the text model fails; all else goes on", model=self.identity, reason=reason)

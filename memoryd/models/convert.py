@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 WORD_START: Final = "▁"
@@ -35,33 +34,6 @@ LAYER_TENSORS: Final = {
 FULL_PRECISION: Final = frozenset({"position_embd.weight", "token_types.weight"})
 """Matrices that llama.cpp reads as F32 only; vectors (norms and biases) stay F32 as well."""
 POOLING_MEAN: Final = 1
-
-
-class BertShape(Struct, frozen=True):
-    """The numbers of a BERT encoder that the GGUF header carries."""
-
-    name: str
-    blocks: int
-    width: int
-    heads: int
-    feed_forward: int
-    context: int
-    norm_eps: float
-    token_types: int
-
-
-def read_shape(name: str, config: dict[str, Any]) -> BertShape:
-    """Return the shape in a transformers `config.json`; KeyError names a number that it lacks."""
-    return BertShape(
-        name=name,
-        blocks=config["num_hidden_layers"],
-        width=config["hidden_size"],
-        heads=config["num_attention_heads"],
-        feed_forward=config["intermediate_size"],
-        context=config["max_position_embeddings"],
-        norm_eps=config["layer_norm_eps"],
-        token_types=config["type_vocab_size"],
-    )
 
 
 def piece(token: str) -> str:
@@ -90,13 +62,16 @@ def is_quantised(name: str, tensor: NDArray[Any]) -> bool:
     return tensor.ndim == 2 and name not in FULL_PRECISION and tensor.shape[-1] % 32 == 0
 
 
-def convert(shape: BertShape, weights: Path, vocabulary: Path, out: Path) -> None:
-    """Write `out`, which must not be in use; about two seconds for 22 million weights."""
+def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, out: Path) -> None:
+    """Write `out`, which must not be in use; about two seconds for 22 million weights.
+
+    `config` is a transformers `config.json`; KeyError names a number that it lacks.
+    """
     import gguf  # heavy and optional: the `local` extra
 
     writer = gguf.GGUFWriter(out, "bert")
     try:
-        _write_header(writer, shape)
+        _write_header(writer, name, config)
         _write_vocabulary(writer, vocabulary.read_text(encoding="utf-8").splitlines())
         _write_tensors(writer, weights)
         writer.write_header_to_file()
@@ -106,21 +81,21 @@ def convert(shape: BertShape, weights: Path, vocabulary: Path, out: Path) -> Non
         writer.close()
 
 
-def _write_header(writer: Any, shape: BertShape) -> None:
+def _write_header(writer: Any, name: str, config: dict[str, Any]) -> None:
     import gguf  # heavy and optional: the `local` extra
 
-    writer.add_name(shape.name)
-    writer.add_context_length(shape.context)
-    writer.add_embedding_length(shape.width)
-    writer.add_feed_forward_length(shape.feed_forward)
-    writer.add_block_count(shape.blocks)
-    writer.add_head_count(shape.heads)
-    writer.add_layer_norm_eps(shape.norm_eps)
+    writer.add_name(name)
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_layer_norm_eps(config["layer_norm_eps"])
     writer.add_causal_attention(False)
     writer.add_uint32("bert.pooling_type", POOLING_MEAN)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
     writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
-    writer.add_token_type_count(shape.token_types)
+    writer.add_token_type_count(config["type_vocab_size"])
 
 
 def _write_vocabulary(writer: Any, tokens: list[str]) -> None:
@@ -159,7 +134,7 @@ def main() -> None:
     """Convert the model that the command line names; a failure's reason is the last line of stderr."""
     name, *paths = sys.argv[1:]
     config, weights, vocabulary, out = (Path(path) for path in paths)
-    convert(read_shape(name, json.loads(config.read_text(encoding="utf-8"))), weights, vocabulary, out)
+    convert(name, json.loads(config.read_text(encoding="utf-8")), weights, vocabulary, out)
 
 
 if __name__ == "__main__":

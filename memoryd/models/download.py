@@ -57,16 +57,13 @@ async def download(
     and temporary failures keep the part for the next call.
     """
     timeouts = timeouts or DownloadTimeouts()
-    async with httpx.AsyncClient(timeout=_timeout(timeouts), headers=HEADERS) as client:
+    timeout = httpx.Timeout(timeouts.read.total_seconds(), connect=timeouts.connect.total_seconds())
+    async with httpx.AsyncClient(timeout=timeout, headers=HEADERS) as client:
         try:
             return await _Download(request, PartFile(target), client, report, check, timeouts).run()
         except OSError as exc:
             reason = exc.strerror or exc
             raise DownloadError(f"cannot store {request.spec} in {target.parent}: {reason}") from exc
-
-
-def _timeout(timeouts: DownloadTimeouts) -> httpx.Timeout:
-    return httpx.Timeout(timeouts.read.total_seconds(), connect=timeouts.connect.total_seconds())
 
 
 class _Download:
@@ -129,7 +126,8 @@ class _Download:
             start = self._accept(response, start)
             total = total_bytes(response)
             self._require_room(start, total)
-            self._part.keep_note(self._note(validator(response), total))
+            request = self._request
+            self._part.keep_note(PartNote(request.spec, request.url, validator(response), request.sha256, total))
             await self._receive(response, start, total)
 
     async def _ask_hub(self) -> None:
@@ -161,9 +159,6 @@ class _Download:
         note = self._part.note()
         condition = {"If-Range": note.validator} if note is not None and note.validator else {}
         return {"Range": f"bytes={start}-", **condition}
-
-    def _note(self, validator: str, total: int | None) -> PartNote:
-        return PartNote(self._request.spec, self._request.url, validator, self._request.sha256, total)
 
     def _accept(self, response: httpx.Response, start: int) -> int:
         """Return where in the file the body begins; raises what another status means."""
@@ -265,6 +260,7 @@ def _in_words(exc: httpx.TransportError | _AgainError) -> str:
 
 
 REDIRECTS_MAX: Final = 10
+HUB_HEADERS: Final = frozenset({"x-linked-size", "x-linked-etag"})
 SHA256: Final = expression(r'"?([0-9a-f]{64})"?')
 CONTENT_RANGE: Final = expression(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
 NO_RANGE: Final = expression(r"bytes \*/(\d+)")
@@ -285,7 +281,9 @@ async def follow(
         response = await client.send(client.build_request(method, here, headers=headers), stream=True)
         try:
             there = response.next_request.url if response.next_request is not None else None
-            if there is None or (is_hub_asked and (_tells_of_file(response) or there.netloc != here.netloc)):
+            if there is None or (
+                is_hub_asked and (not HUB_HEADERS.isdisjoint(response.headers) or there.netloc != here.netloc)
+            ):
                 yield response
                 return
             _require_safe(there, after=here)
@@ -302,10 +300,6 @@ def _require_safe(url: httpx.URL, *, after: httpx.URL | None = None) -> None:
     raise DownloadError(
         f"will not fetch a model over {url.scheme} from {url.host}", hint="use https", is_permanent=True
     )
-
-
-def _tells_of_file(response: httpx.Response) -> bool:
-    return "X-Linked-Size" in response.headers or "X-Linked-Etag" in response.headers
 
 
 def total_bytes(response: httpx.Response) -> int | None:

@@ -9,10 +9,12 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
 from memoryd.models.gguf import EMBEDDING_KEY, RERANKING_KEY, WRITING_KEY, GgufHeader, Value, read_header
 
@@ -35,6 +37,11 @@ ENCODERS: Final = frozenset(
 )
 """Architectures of llama.cpp that are made for embedding; the others embed only if their header says how."""
 NO_TITLE: Final = "none"
+PLAIN: Final = "{text}"
+TITLE: Final = "{title}"
+TITLE_LINE: Final = "{title_line}"
+"""The title and a line break, or nothing where there is no title."""
+PLACES: Final = expression(r"\{(text|title|title_line)\}")
 
 
 class ModelMetadata(Struct, frozen=True):
@@ -54,6 +61,41 @@ class ModelMetadata(Struct, frozen=True):
     """Only a hint: used when the header names no family."""
 
 
+class PromptTemplate(Struct, frozen=True):
+    """The prompt (a template with `{text}`, `{title}` and `{title_line}`) and the input type for one purpose."""
+
+    prompt: str = PLAIN
+    input_type: str = ""
+
+    def apply(self, text: str, title: str = "") -> str:
+        """Put the text into the prompt; an empty title reads `none`."""
+        title = title.strip()
+        values = {"text": text, "title": title or NO_TITLE, "title_line": f"{title}\n" if title else ""}
+        return PLACES.sub(lambda place: values[place[1]], self.prompt)
+
+    @property
+    def titled(self) -> "PromptTemplate":
+        """The same with the title as a line above the text, unless the prompt has a place of its own for it.
+
+        Measured: a paragraph of a long page is told from its like by the headings it stands under.
+        """
+        if TITLE in self.prompt:
+            return self
+        return replace(self, prompt=self.prompt.replace(PLAIN, TITLE_LINE + PLAIN, 1))
+
+    @property
+    def name(self) -> str:
+        """What stands in the identity: all of it decides the vector."""
+        return f"{self.input_type}|{self.prompt}" if self.input_type else self.prompt
+
+
+def instructed(own: str, instruction: str | None) -> str:
+    """Return a prompt with what the configuration puts before the text, or around it where it has a place for it."""
+    if instruction is None:
+        return own
+    return instruction if PLAIN in instruction else instruction + PLAIN
+
+
 class ModelFamily(Struct, frozen=True):
     """How to ask one kind of model: templates with `{text}` and `{title}`, the pooling, the context in tokens."""
 
@@ -65,19 +107,11 @@ class ModelFamily(Struct, frozen=True):
 
     def query(self, text: str) -> str:
         """Return the prompt for a question."""
-        return self.query_prompt.format(text=text)
+        return PromptTemplate(self.query_prompt).apply(text)
 
     def document(self, text: str, title: str = "") -> str:
-        """Return the prompt for a passage.
-
-        Where the model's own form has no place for the title, it stands as a line above the text: measured, a
-        paragraph of a long page is told from its like by the headings it stands under. Where it has one, an empty
-        title reads `none`.
-        """
-        title = title.strip()
-        if "{title}" in self.document_prompt:
-            return self.document_prompt.format(text=text, title=title or NO_TITLE)
-        return self.document_prompt.format(text=f"{title}\n{text}" if title else text)
+        """Return the prompt for a passage."""
+        return PromptTemplate(self.document_prompt).titled.apply(text, title)
 
 
 class _Rule(Struct, frozen=True):
@@ -168,6 +202,52 @@ def names_embedding(metadata: ModelMetadata) -> bool:
     return _rule_of(metadata).family != "plain" or "embed" in _words(f"{metadata.name} {metadata.file_name}")
 
 
+class _Described(Struct, frozen=True):
+    """What a file says about itself, whatever kind of model it holds; `key` is where the configuration names it."""
+
+    path: Path
+    key: str
+    header: GgufHeader
+    architecture: str
+    name: str
+    """`general.name`; empty if the file has none."""
+
+    @classmethod
+    def of(cls, path: Path, key: str) -> Self:
+        """Read a header. Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short."""
+        header = read_header(path, key=key)
+        values = header.values
+        name = str(values.get("general.name", "")).strip()
+        return cls(path, key, header, str(values.get("general.architecture", "")), name)
+
+    @property
+    def context(self) -> int:
+        """Tokens; 0 if the file does not say."""
+        return self.count(f"{self.architecture}.context_length")
+
+    @property
+    def pooling(self) -> Value | None:
+        return self.header.values.get(f"{self.architecture}.pooling_type")
+
+    @property
+    def has_rank_head(self) -> bool:
+        return not HEADS.isdisjoint(self.header.heads)
+
+    def count(self, *keys: str) -> int:
+        """Return the first number above 0 among these."""
+        numbers = (self.header.values.get(key) for key in keys)
+        return next((number for number in numbers if isinstance(number, int) and number > 0), 0)
+
+    def require(self, what: str, flaw: str) -> None:
+        """Raise ModelError for one of several parts, for what holds no model, and for another flaw of this kind."""
+        if (parts := self.count("split.count")) > 1:
+            flaw = f"is one of {parts} parts; a model in one file is needed"
+        elif not self.architecture or not self.header.tensors or not self.context:
+            flaw = "has no weights or does not say what it is"
+        if flaw:
+            raise ModelError(f"the model {self.path} {flaw}", hint=f"name {what} in {self.key}")
+
+
 CHAT_TEMPLATE_KEY: Final = "tokenizer.chat_template"
 
 
@@ -186,29 +266,15 @@ class ChatModel(Struct, frozen=True):
 def inspect_chat_model(path: Path) -> ChatModel:
     """Return what the file says about itself, once it is known to be a whole model that writes.
 
-    Raises ModelError in plain words, which name the key: missing, unreadable, cut short, damaged, for vectors.
-    Blocks as `inspect` does: call it in a thread.
+    Raises ModelError as `inspect` does, and blocks as it does.
     """
-    header = read_header(path, key=WRITING_KEY)
-    architecture = str(header.values.get("general.architecture", ""))
-    context = header.values.get(f"{architecture}.context_length")
-    if reason := _chat_unfitness(header, architecture, context):
-        raise ModelError(f"the model {path} {reason}", hint=f"name a chat model in {WRITING_KEY}")
-    name = str(header.values.get("general.name", "")).strip() or path.stem
-    return ChatModel(name, architecture, int(context or 0), CHAT_TEMPLATE_KEY in header.values)
-
-
-def _chat_unfitness(header: GgufHeader, architecture: str, context: object) -> str:
-    parts = header.values.get("split.count", 0)
-    if isinstance(parts, int) and parts > 1:
-        return f"is one of {parts} parts; a model in one file is needed"
-    if not architecture or not header.tensors or not isinstance(context, int) or context < 1:
-        return "has no weights or does not say what it is"
-    if architecture in ENCODERS or header.values.get(f"{architecture}.pooling_type"):
-        return f"makes vectors (architecture {architecture}); it does not write"
-    if has_rank_head(header):
-        return "is a reranker; it does not write"
-    return ""
+    found = _Described.of(path, WRITING_KEY)
+    flaw = "is a reranker; it does not write" if found.has_rank_head else ""
+    if found.architecture in ENCODERS or found.pooling:
+        flaw = f"makes vectors (architecture {found.architecture}); it does not write"
+    found.require("a chat model", flaw)
+    has_template = CHAT_TEMPLATE_KEY in found.header.values
+    return ChatModel(found.name or path.stem, found.architecture, found.context, has_template)
 
 
 DIMENSIONS_MAX: Final = 65_536
@@ -222,51 +288,26 @@ def inspect(path: Path) -> ModelMetadata:
     Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, not for embedding.
     Blocks (0.2 s for a vocabulary of 262,000): call it in a thread.
     """
-    header = read_header(path)
-    metadata = _describe(header, path)
-    _require_embedding(header, metadata, path)
-    return metadata
-
-
-def _describe(header: GgufHeader, path: Path) -> ModelMetadata:
-    values = header.values
-    architecture = str(values.get("general.architecture", ""))
-    pooling = values.get(f"{architecture}.pooling_type")
-    return ModelMetadata(
+    found = _Described.of(path, EMBEDDING_KEY)
+    architecture, pooling = found.architecture, found.pooling
+    metadata = ModelMetadata(
         architecture=architecture,
-        name=str(values.get("general.name", "")).strip(),
-        dimensions=_count(values, f"{architecture}.embedding_length_out", f"{architecture}.embedding_length"),
-        context=_count(values, f"{architecture}.context_length"),
+        name=found.name,
+        dimensions=found.count(f"{architecture}.embedding_length_out", f"{architecture}.embedding_length"),
+        context=found.context,
         pooling=POOLING_BY_NUMBER.get(pooling) if isinstance(pooling, int) else None,
-        basename=str(values.get("general.basename", "")).strip(),
+        basename=str(found.header.values.get("general.basename", "")).strip(),
         file_name=path.stem,
     )
-
-
-def _count(values: dict[str, Value], *keys: str) -> int:
-    for key in keys:
-        value = values.get(key)
-        if isinstance(value, int) and value > 0:
-            return value
-    return 0
-
-
-def _require_embedding(header: GgufHeader, metadata: ModelMetadata, path: Path) -> None:
-    architecture = metadata.architecture
-    parts = _count(header.values, "split.count")
-    reason = ""
-    if parts > 1:
-        reason = f"is one of {parts} parts; a model in one file is needed"
-    elif not architecture or not header.tensors or not metadata.context:
-        reason = "has no weights or does not say what it is"
-    elif header.values.get(f"{architecture}.pooling_type") == POOLING_RANK:
-        reason = "is a reranker, not an embedding model"
+    flaw = ""
+    if pooling == POOLING_RANK:
+        flaw = "is a reranker, not an embedding model"
     elif not names_embedding(metadata):
-        reason = f"writes text (architecture {architecture}); it is not an embedding model"
+        flaw = f"writes text (architecture {architecture}); it is not an embedding model"
     elif not 0 < metadata.dimensions <= DIMENSIONS_MAX:
-        reason = f"has vectors of {metadata.dimensions} numbers"
-    if reason:
-        raise ModelError(f"the model {path} {reason}", hint=f"name an embedding model in {EMBEDDING_KEY}")
+        flaw = f"has vectors of {metadata.dimensions} numbers"
+    found.require("an embedding model", flaw)
+    return metadata
 
 
 HEADS: Final = frozenset({"cls.weight", "cls.output.weight"})
@@ -310,44 +351,19 @@ class Reranker(Struct, frozen=True):
 def inspect_reranker(path: Path) -> Reranker:
     """Return what the file says about itself, once it is known to be a whole reranker.
 
-    Raises ModelError in plain words, which name the key: missing, unreadable, cut short, damaged, no head that ranks.
-    Blocks as `inspect` does: call it in a thread.
+    Raises ModelError as `inspect` does, and where no head ranks; blocks as it does.
     """
-    header = read_header(path, key=RERANKING_KEY)
-    architecture = str(header.values.get("general.architecture", ""))
-    context = header.values.get(f"{architecture}.context_length")
-    if reason := _reranker_unfitness(header, architecture, context):
-        raise ModelError(f"the model {path} {reason}", hint=f"name a reranker in {RERANKING_KEY}")
-    name = str(header.values.get("general.name", "")).strip()
-    names = (name, str(header.values.get("general.basename", "")), path.stem)
-    return Reranker(name or path.stem, _family(names), architecture, int(context or 0))
-
-
-def has_rank_head(header: GgufHeader) -> bool:
-    """Tell whether a model has a head that may rank."""
-    return not HEADS.isdisjoint(header.heads)
-
-
-def _reranker_unfitness(header: GgufHeader, architecture: str, context: object) -> str:
-    parts = header.values.get("split.count", 0)
-    if isinstance(parts, int) and parts > 1:
-        return f"is one of {parts} parts; a model in one file is needed"
-    if not architecture or not header.tensors or not isinstance(context, int) or context < 1:
-        return "has no weights or does not say what it is"
-    if not has_rank_head(header):
-        return f"has no head that ranks (architecture {architecture}); it is not a reranker, or was converted as none"
-    if architecture in YES_OR_NO and not header.values.get(RERANK_TEMPLATE_KEY):
-        return f"does not say how a question and a text are put to it ({RERANK_TEMPLATE_KEY} is missing)"
-    return ""
-
-
-def _family(names: tuple[str, ...]) -> str:
-    for name in names:
-        words = re.sub(r"[^a-z0-9]+", "-", name.lower())
-        for family, pattern in RERANKER_RULES:
-            if re.search(pattern, words):
-                return family
-    return "plain"
+    found = _Described.of(path, RERANKING_KEY)
+    architecture, values = found.architecture, found.header.values
+    flaw = ""
+    if not found.has_rank_head:
+        flaw = f"has no head that ranks (architecture {architecture}); it is not a reranker, or was converted as none"
+    elif architecture in YES_OR_NO and not values.get(RERANK_TEMPLATE_KEY):
+        flaw = f"does not say how a question and a text are put to it ({RERANK_TEMPLATE_KEY} is missing)"
+    found.require("a reranker", flaw)
+    names = map(_words, (found.name, str(values.get("general.basename", "")), path.stem))
+    families = (family for name in names for family, pattern in RERANKER_RULES if re.search(pattern, name))
+    return Reranker(found.name or path.stem, next(families, "plain"), architecture, found.context)
 
 
 class ModelUse(Struct, frozen=True):
@@ -359,7 +375,7 @@ class ModelUse(Struct, frozen=True):
 
 
 def _inspect_either(path: Path) -> object:
-    return inspect_reranker(path) if has_rank_head(read_header(path)) else inspect(path)
+    return inspect_reranker(path) if _Described.of(path, EMBEDDING_KEY).has_rank_head else inspect(path)
 
 
 EMBEDDING: Final = ModelUse(EMBEDDING_KEY, inspect, "keyword search works without it; to have vectors")

@@ -6,7 +6,6 @@ A part is NAME.part, with NAME.part.json that says what it is a part of.
 import asyncio
 import contextlib
 import fcntl
-import json
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -14,8 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, json
 
 from memoryd.errors import DownloadError
 from memoryd.files.writing import replace_file
@@ -47,37 +45,27 @@ LOCK_POLL: Final = timedelta(milliseconds=200)
 @contextlib.asynccontextmanager
 async def exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
     """Hold the lock file against other processes and other stores of this one; calls `on_wait` as long as it waits."""
-    with _open_lock(lock) as descriptor:
-        while not _try_lock(descriptor):
-            on_wait()
-            await asyncio.sleep(LOCK_POLL.total_seconds())
+    with contextlib.ExitStack() as held:
+        while True:
+            try:
+                held.enter_context(exclusive_now(lock))
+                break
+            except DownloadError:
+                on_wait()
+                await asyncio.sleep(LOCK_POLL.total_seconds())
         yield
 
 
 @contextlib.contextmanager
 def exclusive_now(lock: Path) -> Iterator[None]:
     """Hold the lock file, or raise DownloadError if somebody else does."""
-    with _open_lock(lock) as descriptor:
-        if not _try_lock(descriptor):
-            raise DownloadError("the model is being fetched just now", hint="wait for it, or stop the daemon first")
+    with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            hint = "wait for it, or stop the daemon first"
+            raise DownloadError("the model is being fetched just now", hint=hint) from exc
         yield
-
-
-@contextlib.contextmanager
-def _open_lock(lock: Path) -> Iterator[int]:
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 REPORTS_PER_SECOND: Final = 10
@@ -144,12 +132,12 @@ class PartFile:
     def note(self) -> PartNote | None:
         """Return what the part is of; None if nobody knows, and then it is worthless."""
         try:
-            return PartNote(**json.loads(self._note.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            return json.decode(self._note.read_bytes(), type=PartNote)
+        except (OSError, ValueError):
             return None
 
     def keep_note(self, note: PartNote) -> None:
-        replace_file(self._note, json.dumps(asdict(note)).encode())
+        replace_file(self._note, json.encode(note))
 
     def open_at(self, start: int) -> BinaryIO:
         """Return the part opened to grow from `start`; what lay behind is cut off."""

@@ -240,26 +240,18 @@ MEMO_MAX: Final = 64
 BLOCK: Final = 1 << 20
 
 
-class _Stamp(Struct, frozen=True):
-    """What changes when a file does."""
-
-    size: int
-    mtime_ns: int
-    inode: int
-
-
 def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
     """Return the SHA-256 of the file in hexadecimal, from the memo in `cache_dir` if the file has not changed since."""
     path = path.resolve()
     stamp = _stamp(path)
     memo = {} if cache_dir is None else _read(cache_dir / MEMO_NAME)
     known = memo.get(str(path))
-    if known is not None and known[:-1] == [stamp.size, stamp.mtime_ns, stamp.inode]:
+    if known is not None and known[:-1] == stamp:
         return str(known[-1])
     digest = hash_file(path)
     if cache_dir is not None and cache_dir.is_dir() and _stamp(path) == stamp:
         memo.pop(str(path), None)
-        memo[str(path)] = [stamp.size, stamp.mtime_ns, stamp.inode, digest]
+        memo[str(path)] = [*stamp, digest]
         with contextlib.suppress(OSError):  # a memo that cannot be kept only costs time
             replace_file(cache_dir / MEMO_NAME, json.dumps(dict(list(memo.items())[-MEMO_MAX:])).encode())
     return digest
@@ -274,9 +266,10 @@ def hash_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _stamp(path: Path) -> _Stamp:
+def _stamp(path: Path) -> list[Any]:
+    """Return what changes when a file does."""
     status = path.stat()
-    return _Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 
 def _read(memo: Path) -> dict[str, list[Any]]:

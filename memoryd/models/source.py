@@ -55,7 +55,9 @@ class HubSource(Struct, frozen=True):
     def file_name(self) -> str:
         """Hub names never hold `--`, so two sources never share a name."""
         revision = "" if self.revision == "main" else f"@{self.revision}"
-        return _bounded("--".join((self.owner, self.repository + revision, self.file)).replace("/", "--"))
+        name = "--".join((self.owner, self.repository + revision, self.file)).replace("/", "--")
+        is_short = len(name.encode()) <= FILE_NAME_MAX
+        return name if is_short else f"{sha256(name.encode()).hexdigest()[:16]}--{name[-100:]}"
 
     def url(self, endpoint: str) -> str:
         """Return the address of the file below `endpoint`, such as `https://huggingface.co`."""
@@ -163,12 +165,6 @@ def _parse_package(spec: str) -> PackageSource:
 
 def _has_odd_part(path: str) -> bool:
     return any(part in {"", ".", ".."} or "\\" in part or not part.isprintable() for part in path.split("/"))
-
-
-def _bounded(name: str) -> str:
-    if len(name.encode()) <= FILE_NAME_MAX:
-        return name
-    return f"{sha256(name.encode()).hexdigest()[:16]}--{name[-100:]}"
 
 
 PARSERS: Final[dict[str, Callable[[str], ModelSource]]] = {

@@ -163,14 +163,10 @@ class ModelStore:
             # heavy, and idle daemons and short commands do without: httpx takes 11 MB and 70 ms
             from memoryd.models.download import download
 
-            request = self._request(source)
+            url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self._hub), None)
+            request = DownloadRequest(source.spec, url, sha256=known, is_hub=isinstance(source, HubSource))
             await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
         report(_settled(path, source.spec))
-
-    def _request(self, source: HubSource | UrlSource) -> DownloadRequest:
-        if isinstance(source, UrlSource):
-            return DownloadRequest(spec=source.spec, url=source.url, sha256=source.sha256)
-        return DownloadRequest(spec=source.spec, url=source.url(self._hub), is_hub=True)
 
     def list(self) -> list[StoredModel]:
         """Return all models in the folder by name, begun ones included."""
@@ -265,8 +261,7 @@ def _read_spec(note: Path) -> str:
 
 def _settled(path: Path, spec: str) -> Progress:
     """Write down where the file came from; the last report of its fetching."""
-    note = path.with_name(path.name + ".json")
-    replace_file(note, json.dumps({"spec": spec}).encode())
+    replace_file(path.with_name(path.name + ".json"), json.dumps({"spec": spec}).encode())
     size = path.stat().st_size
     return Progress(size, size, "ready")
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.embed.local.frames import RANK_POOLING, Load, Message, NoResult, Score, Scored, WorkerRequest
-from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, Pooling, library, serve
+from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, library, serve
 
 QUESTION: Final = "{query}"
 TEXT: Final = "{document}"
@@ -129,7 +129,7 @@ def load(order: Load, is_unwanted: Callable[[], bool]) -> RankingModel:
     """Load the model; raises LoadError. A pair may take seconds: one that nobody waits for is broken off."""
     if order.pooling != RANK_POOLING:
         raise LoadError(f"pooling {order.pooling!r} is not {RANK_POOLING}")
-    return RankingModel(LlamaModel(library(), order, Pooling(_POOLING_RANK, is_unwanted)))
+    return RankingModel(LlamaModel(library(), order, _POOLING_RANK, is_unwanted))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.config.root import Config
-from memoryd.domain.embedding import KNOWN
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
 
 PATH_VARIABLES: Final = (
@@ -40,7 +40,7 @@ PROXY_VARIABLES: Final = tuple(
     name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
 )
 """Variables with an address; one with a password must not stand in a unit."""
-KEY_VARIABLES: Final = tuple(name for row in KNOWN.values() for name in row.key_variables)
+KEY_VARIABLES: Final = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
 """Variables with a key, which the daemon may read and a unit must not hold."""
 SYSTEM_FOLDERS: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Where a service manager looks for programs anyway."""

@@ -15,7 +15,7 @@ from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessio
 from memoryd.config.root import Config
 from memoryd.config.section import Secret, Section
 from memoryd.domain.documents import ROOT_FOLDERS
-from memoryd.domain.embedding import KNOWN
+from memoryd.domain.embedding import PROVIDERS
 
 PATTERNS: Final = frozenset({"exclude"})
 """Keys whose texts may begin with a slash and name no place."""
@@ -192,7 +192,7 @@ def _network(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
 
 def _is_far(provider: str, config: Config) -> bool:
     """Tell whether a provider is asked elsewhere; one without a key is here unless an address says otherwise."""
-    if provider in KNOWN and not KNOWN[provider].needs_key:
+    if provider in PROVIDERS and not PROVIDERS[provider].needs_key:
         entry = config.models.providers.get(provider)
         return entry is not None and not _is_near(entry.base_url)
     return provider not in HERE

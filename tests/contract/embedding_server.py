@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.endpoint import open_remote
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.providers import PROVIDERS
 from memoryd.embed.remote.settings import Credentials, EndpointAccess, RemoteSettings
 
 DIMENSIONS = 8

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from tests.fakes import FakeEmbedder
@@ -42,7 +42,7 @@ async def embedder(request: pytest.FixtureRequest, starter_model: Path) -> Async
 
 
 def llama(model: Path) -> LlamaWorker:
-    return LlamaWorker(WorkerSpec.of(model, idle_unload=timedelta(minutes=5), query_timeout=timedelta(seconds=30)))
+    return LlamaWorker.of(model, idle_unload=timedelta(minutes=5), query_timeout=timedelta(seconds=30))
 
 
 def assert_is_vector(vector: Vector | Unembeddable, embedder: Embedder) -> None:

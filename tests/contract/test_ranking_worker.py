@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, RerankerUnavailable
 from memoryd.models.families import Reranker, inspect_reranker
-from memoryd.rerank.reranking import RankerSpec, RankingWorker
+from memoryd.rerank.reranking import RankingWorker
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually_async
 
@@ -34,9 +34,7 @@ async def running(
     model: Path, *, idle_unload: timedelta = LONG, reranker: Reranker | None = None
 ) -> AsyncIterator[RankingWorker]:
     worker = RankingWorker(
-        RankerSpec(
-            model=model, reranker=reranker or inspect_reranker(model), threads=1, idle_unload=idle_unload, stall=LONG
-        )
+        model=model, reranker=reranker or inspect_reranker(model), threads=1, idle_unload=idle_unload, stall=LONG
     )
     task = asyncio.create_task(worker.run())
     try:

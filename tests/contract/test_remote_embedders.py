@@ -18,13 +18,12 @@ from msgspec.structs import replace
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.embedding import BY_KEY, KNOWN
+from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
-from memoryd.embed.remote.api import PromptOverride
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.embed.remote.providers import WIRES, PromptOverride
 from memoryd.embed.remote.settings import (
     AddressOwner,
     CallTimeouts,
@@ -546,7 +545,7 @@ async def test_open_models_get_their_prompts_unless_overridden() -> None:
 
 def is_headed(provider: str) -> bool:
     """Whether a heading is put before the text, and not into a field of its own."""
-    wire, model = PROVIDERS[provider].wire, DIALECTS[provider].model
+    wire, model = WIRES[provider], DIALECTS[provider].model
     return not wire.takes_title(model, wire.own_prompts(model).document)
 
 
@@ -587,7 +586,7 @@ async def test_heading_stands_where_the_prompt_has_a_place_for_it(
     assert server.texts == [sent]
 
 
-@pytest.mark.parametrize("provider", [row.name for row in KNOWN.values() if not row.has_input_types])
+@pytest.mark.parametrize("provider", [row.name for row in PROVIDERS.values() if not row.has_input_types])
 async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: str) -> None:
     types = {"query_input_type": "search", "document_input_type": "note", "model": "nomic-embed-text"}
     async with serving(provider) as server:
@@ -598,7 +597,7 @@ async def test_input_type_costs_no_prompt_where_requests_carry_none(provider: st
             await embedder.embed_query("boiler")
             assert embedder.identity.fingerprint == with_types
             assert server.texts == texts
-    assert texts == [PROVIDERS[provider].wire.own_prompts("nomic-embed-text").query.apply("boiler")]
+    assert texts == [WIRES[provider].own_prompts("nomic-embed-text").query.apply("boiler")]
 
 
 async def test_full_address_of_the_embeddings_call_is_understood() -> None:

@@ -13,11 +13,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import EndpointAccess, KeySources, opened
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.access import TextKeys, access_of
-from memoryd.llm.protocol import Prompt, TextModelPhase
-from memoryd.llm.remote import MISFITS_MAX, RemoteWriting, RemoteWritingSettings
+from memoryd.llm.protocol import Prompt
+from memoryd.llm.remote import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import LabelAnswer, Labeller
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply
@@ -53,10 +54,10 @@ async def running(
         answer=timedelta(seconds=seconds),
     )
     book = SpendingBook(folder / "calls.json", clock=today)
-    model = RemoteWriting(settings=settings, keys=TextKeys(ModelsSection(), {}), book=book)
+    model = RemoteWriting(settings=settings, keys=KeySources(ModelsSection(), {}), book=book)
     task = asyncio.create_task(model.run())
     try:
-        await eventually_async(lambda: model.state().phase is not TextModelPhase.WARMING)
+        await eventually_async(lambda: model.state().phase is not ModelPhase.WARMING)
         yield model
     finally:
         task.cancel()
@@ -95,7 +96,7 @@ async def test_endpoint_without_schemas_is_asked_for_json_alone_and_that_is_reme
     async with running(server, tmp_path) as model:
         await ask(model)
         await ask(model)
-        assert model.state().phase is TextModelPhase.READY
+        assert model.state().phase is ModelPhase.READY
     kinds = [asked.body["response_format"]["type"] for asked in server.asked]
     assert kinds == ["json_schema", "json_object", "json_object"]
     assert "JSON schema: {" in server.asked[-1].body["messages"][0]["content"]
@@ -120,7 +121,7 @@ async def test_endpoint_that_refuses_everything_is_not_asked_for_ever(server: Ch
         with pytest.raises(TextModelUnavailable, match="400"):
             await ask(model)
         assert len(server.asked) == 3
-        assert model.state().phase is TextModelPhase.FAILED
+        assert model.state().phase is ModelPhase.FAILED
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ async def test_refused_key_or_model_is_told_with_what_to_do(
         state = model.state()
         assert hint in caught.value.hint
         assert hint in state.reason
-        assert state.phase is TextModelPhase.FAILED
+        assert state.phase is ModelPhase.FAILED
         assert KEY not in f"{caught.value}{state}{logs}"
         server.behaviour = lambda _asked: None
 
@@ -151,7 +152,7 @@ async def test_mended_endpoint_is_ready_again(server: ChatServer, tmp_path: Path
         with pytest.raises(TextModelUnavailable):
             await ask(model)
         await eventually_answers(model)
-        assert model.state().phase is TextModelPhase.READY
+        assert model.state().phase is ModelPhase.READY
         assert model.state().reason == ""
 
 
@@ -209,7 +210,7 @@ async def test_hanging_endpoint_costs_the_time_of_the_caller_and_no_more(server:
         for _ in range(5):
             with pytest.raises(TextModelUnavailable):
                 await ask(model)
-        assert model.state().phase is TextModelPhase.FAILED
+        assert model.state().phase is ModelPhase.FAILED
         assert len(server.asked) <= 2
         server.gate.set()
         await eventually_answers(model)
@@ -244,7 +245,7 @@ async def test_rubbish_is_no_answer(server: ChatServer, tmp_path: Path, reply: R
     async with running(server, tmp_path) as model:
         with pytest.raises(TextModelUnavailable):
             await ask(model)
-        assert model.state().phase is TextModelPhase.FAILED
+        assert model.state().phase is ModelPhase.FAILED
         with pytest.raises(TextModelUnavailable):
             await Labeller(model).label("a", "b")
 
@@ -274,12 +275,12 @@ async def test_answer_of_another_shape_is_none_and_is_not_repeated(
                 with pytest.raises(TextModelUnavailable, match=r"shape|characters") as caught:
                     await ask(model)
                 # one alone is no fault of the endpoint, and none is asked twice
-                assert (model.state().phase is TextModelPhase.FAILED) == (count == MISFITS_MAX)
+                assert (model.state().phase is ModelPhase.FAILED) == (count == MISFITS_MAX)
         assert len(server.asked) == MISFITS_MAX
         assert "rm -rf" not in f"{caught.value}{model.state()}{logs}"
         server.content = None
         await ask(model)
-        assert model.state().phase is TextModelPhase.READY
+        assert model.state().phase is ModelPhase.READY
 
 
 async def test_text_goes_nowhere_but_to_the_endpoint(server: ChatServer, tmp_path: Path) -> None:
@@ -304,10 +305,10 @@ async def test_questions_of_a_day_are_bounded_over_restarts(server: ChatServer, 
         with pytest.raises(TextModelUnavailable, match=r"memory\.llm\.maxCallsPerDay is 2"):
             await ask(model)
         assert len(server.asked) == 2
-        assert model.state().phase is TextModelPhase.FAILED
+        assert model.state().phase is ModelPhase.FAILED
         day[0] += timedelta(days=1)
         await ask(model)
-        assert model.state().phase is TextModelPhase.READY
+        assert model.state().phase is ModelPhase.READY
 
 
 async def test_key_that_was_changed_is_taken_without_a_restart(server: ChatServer, tmp_path: Path) -> None:
@@ -328,23 +329,27 @@ async def test_key_that_was_changed_is_taken_without_a_restart(server: ChatServe
 
 async def test_missing_key_is_told_before_anybody_asks(server: ChatServer, tmp_path: Path) -> None:
     async with running(server, tmp_path, apiKey={"env": "NO_SUCH_VARIABLE_HERE"}) as model:
-        assert model.state().phase is TextModelPhase.FAILED
+        assert model.state().phase is ModelPhase.FAILED
         assert "memory.llm.apiKey: no secret in env NO_SUCH_VARIABLE_HERE" in model.state().reason
     assert server.asked == []
 
 
+def opened_key(access: EndpointAccess, keys: KeySources) -> str:
+    return opened(PROVIDER, access, keys, OWN_KEY).api_key
+
+
 def test_key_goes_only_where_it_was_meant_for() -> None:
     models = ModelsSection.model_validate({"providers": {"openai": {"apiKey": "sk-entry"}}})
-    keys = TextKeys(models, {"OPENAI_API_KEY": "sk-variable"})
+    keys = KeySources(models, {"OPENAI_API_KEY": "sk-variable"})
     own = LlmSection(provider="openai", model="m")
     assert access_of(own, models).base_url == "https://api.openai.com/v1"
-    assert keys.open(access_of(own, models)).api_key == "sk-entry"
-    assert TextKeys(ModelsSection(), keys.environment).open(access_of(own, ModelsSection())).api_key == "sk-variable"
+    assert opened_key(access_of(own, models), keys) == "sk-entry"
+    assert opened_key(access_of(own, ModelsSection()), KeySources(ModelsSection(), keys.environment)) == "sk-variable"
     elsewhere = LlmSection(provider="openai", model="m", base_url="http://127.0.0.1:11434/v1")
-    assert keys.open(access_of(elsewhere, models)).api_key == ""
+    assert opened_key(access_of(elsewhere, models), keys) == ""
     entry = ModelsSection.model_validate({"providers": {"openai": {"baseUrl": "https://proxy.example.com/v1"}}})
     assert access_of(own, entry).destination == "proxy.example.com"
-    assert TextKeys(entry, keys.environment).open(access_of(own, entry)).api_key == ""
+    assert opened_key(access_of(own, entry), KeySources(entry, keys.environment)) == ""
 
 
 def test_nothing_of_a_key_shows_in_settings() -> None:

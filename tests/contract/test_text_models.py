@@ -12,12 +12,13 @@ import pytest
 from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.access import TextKeys, access_of
-from memoryd.llm.local import LocalWriting, LocalWritingSettings
-from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelPhase, TextModelState
-from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
+from memoryd.llm.local import LocalWriting
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import CitedFact, Labeller, Prose, fault_of
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
@@ -52,15 +53,9 @@ class Asking(TextModel, Protocol):
 
 
 def local(folder: Path, _port: int) -> LocalWriting:
-    settings = LocalWritingSettings(
-        source=str(write_chat_model(folder / "chat.gguf")),
-        context=4096,
-        threads=1,
-        max_tokens=2000,
-        idle_unload=timedelta(minutes=5),
-        answer=timedelta(seconds=60),
-    )
-    return LocalWriting(settings=settings, store=ModelStore(folder, forbidden_by="a test", use=WRITING))
+    model = str(write_chat_model(folder / "chat.gguf"))
+    llm = LlmSection(provider="local", model=model, context_size=4096, threads=1, max_tokens=2000)
+    return LocalWriting(llm, ModelStore(folder, forbidden_by="a test", use=WRITING))
 
 
 def remote(folder: Path, port: int) -> RemoteWriting:
@@ -73,7 +68,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
         answer=timedelta(seconds=60),
     )
     return RemoteWriting(
-        settings=settings, keys=TextKeys(ModelsSection(), {}), book=SpendingBook(folder / "calls.json")
+        settings=settings, keys=KeySources(ModelsSection(), {}), book=SpendingBook(folder / "calls.json")
     )
 
 
@@ -81,7 +76,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
 async def running(model: Asking) -> AsyncIterator[None]:
     task = asyncio.create_task(model.run())
     try:
-        await eventually_async(lambda: model.state().phase is TextModelPhase.READY)
+        await eventually_async(lambda: model.state().phase is ModelPhase.READY)
         yield
     finally:
         task.cancel()

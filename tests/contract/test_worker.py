@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
@@ -28,7 +28,7 @@ def worker_for(
     identity = EmbedderIdentity(
         "local", model.name, "", "", 384, family.pooling, family.query_prompt, family.document_prompt
     )
-    spec = WorkerSpec(
+    return LlamaWorker(
         model=model,
         family=family,
         identity=identity,
@@ -37,7 +37,6 @@ def worker_for(
         query_timeout=timedelta(seconds=30),
         context=context,
     )
-    return LlamaWorker(spec)
 
 
 @asynccontextmanager

@@ -12,13 +12,12 @@ from typing import Annotated, Any, Literal
 
 import psutil
 import pytest
-from msgspec.structs import replace
 from pydantic import Field
 
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, TextModelUnavailable
-from memoryd.llm.local import WAITING_MAX, WriterSpec, WritingWorker
-from memoryd.llm.protocol import AnswerShape, Prompt
+from memoryd.llm.local import WritingWorker
+from memoryd.llm.protocol import WAITING_MAX, AnswerShape, Prompt
 from memoryd.models.families import inspect_chat_model
 from tests.tiny_chat import TEMPLATE, USER_ONLY, write_chat_model
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
@@ -49,18 +48,17 @@ class Essay(AnswerShape):
 
 @asynccontextmanager
 async def running(
-    model: Path, *, idle_unload: timedelta = LONG, context: int = 4096, **changes: Any
+    model: Path, *, idle_unload: timedelta = LONG, context: int = 4096, stall: timedelta = LONG
 ) -> AsyncIterator[WritingWorker]:
-    spec = WriterSpec(
+    worker = WritingWorker(
         model=model,
         chat=inspect_chat_model(model),
         revision="0123456789abcdef",
         context=context,
         threads=1,
         idle_unload=idle_unload,
-        stall=LONG,
+        stall=stall,
     )
-    worker = WritingWorker(replace(spec, **changes))
     task = asyncio.create_task(worker.run())
     try:
         yield worker

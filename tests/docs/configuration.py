@@ -10,9 +10,10 @@ from typing import Any, Final, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from memoryd.config.loading.foreign import NEVER, NOT_YET
-from memoryd.config.reload_effects import EFFECTS, Effect
+from memoryd.config.loading.foreign import NEVER, RETIRED
+from memoryd.config.reload_effects import EFFECTS
 from memoryd.config.root import Config
+from memoryd.config.section import Effect, docstrings
 from tests.docs.tables import table
 
 SHORT: Final = {"agents.defaults.memorySearch.": "memorySearch."}
@@ -44,6 +45,7 @@ class Key:
     path: str
     field: FieldInfo
     default: object
+    meaning: str
 
 
 def page() -> str:
@@ -55,7 +57,7 @@ def page() -> str:
     parts = [
         f"\n## {name}\n\n{table(('key', 'default', 'meaning'), map(_row, rows))}" for name, rows in sections.items()
     ]
-    idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **NOT_YET}.items())]
+    idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **RETIRED}.items())]
     effects = [(_effect(effect), _all_of(effect)) for effect in Effect]
     reloads = [AT_A_RELOAD, "\n", table(("holds", "keys"), effects)]
     return "".join([HEAD, *parts, *reloads, WITHOUT_EFFECT, "\n", table(("key", "why"), idle)])
@@ -73,15 +75,16 @@ def _all_of(effect: Effect) -> str:
 def keys(model: type[BaseModel], defaults: object, prefix: str = "") -> Iterator[Key]:
     """Walk the keys of a section in their order; `defaults` is the section as JSON, None if it is absent."""
     known = defaults if isinstance(defaults, Mapping) else {}
+    meanings = docstrings(model)
     for name, field in model.model_fields.items():
         path = prefix + (field.alias or name)
         default = known.get(field.alias or name, _declared(field))
         inner, mark = _section_in(field.annotation)
         if inner is None:
-            yield Key(path, field, default)
+            yield Key(path, field, default, meanings[name])
         else:
             if mark:
-                yield Key(path, field, default)
+                yield Key(path, field, default, meanings[name])
             yield from keys(inner, None if mark else default, f"{path}{mark}.")
 
 
@@ -119,7 +122,7 @@ def _row(key: Key) -> tuple[str, str, str]:
     path = key.path
     for long, short in SHORT.items():
         path = path.replace(long, short)
-    meaning = [key.field.description or "", _allowed(key.field)]
+    meaning = [key.meaning, _allowed(key.field)]
     return f"`{path}`", _written(key.default), " ".join(filter(None, meaning))
 
 

@@ -32,7 +32,7 @@ def test_every_page_of_the_folder_is_made() -> None:
 def test_every_key_has_a_meaning() -> None:
     found = list(keys(Config, Config().model_dump(mode="json", by_alias=True)))
     assert len(found) > 150
-    assert not [key.path for key in found if not key.field.description]
+    assert not [key.path for key in found if not key.meaning]
 
 
 def test_every_field_and_parameter_of_the_api_has_a_meaning() -> None:

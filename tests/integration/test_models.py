@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec, identity_of
+from memoryd.embed.local.worker import LlamaWorker, identity_of
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
@@ -407,7 +407,7 @@ def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
     if pooling:
         family = type(family)(family.name, family.query_prompt, family.document_prompt, pooling, family.context)
     identity = identity_of(model, metadata, family)
-    spec = WorkerSpec(
+    return LlamaWorker(
         model=model,
         family=family,
         identity=identity,
@@ -415,7 +415,6 @@ def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
         idle_unload=timedelta(minutes=1),
         query_timeout=timedelta(seconds=30),
     )
-    return LlamaWorker(spec)
 
 
 class TableEmbedder:

@@ -12,18 +12,6 @@ from memoryd.models.store import ModelStore
 from tests.waiting import eventually_async
 
 
-class Unheard:
-    """Listens to what is told of a model."""
-
-    async def _told(self, *what: object) -> None:
-        """Hear it."""
-
-    ready = failed = fetching = _told
-
-    def progressed(self, *what: object) -> None:
-        """Hear it."""
-
-
 @pytest.mark.parametrize("before", [None, b"half"])
 async def test_file_replaced_while_it_was_tried_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes | None
@@ -34,13 +22,16 @@ async def test_file_replaced_while_it_was_tried_is_tried_again(
     if before is not None:
         path.write_bytes(before)
 
-    def make(found: Path) -> Any:
-        tried.append(found.read_bytes())
-        # whoever copies it is done before anybody looks again
-        path.write_bytes(b"whole")
-        raise ModelError("no model")
+    class Tried(local_model.LocalModel[Any]):
+        absent, meanwhile = "no model", "nothing goes on"
 
-    model = local_model.LocalModel[Any](source=str(path), store=ModelStore(tmp_path), make=make, news=Unheard())
+        def make(self, found: Path) -> Any:
+            tried.append(found.read_bytes())
+            # whoever copies it is done before anybody looks again
+            path.write_bytes(b"whole")
+            raise ModelError("no model")
+
+    model = Tried(source=str(path), store=ModelStore(tmp_path))
     running = asyncio.create_task(model.run())
     try:
         if before is None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memoryd.cli.local.service import state_lines
-from memoryd.domain.embedding import KNOWN
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.service.managers import manager_here
 from memoryd.service.steps import MARK
 from memoryd.service.systemd import SERVICE, unit_folder
@@ -207,7 +207,7 @@ def test_drop_in_of_the_user_stays(user: User) -> None:
 
 
 def test_key_of_every_provider_is_named_that_the_service_will_not_see(user: User) -> None:
-    names = [name for row in KNOWN.values() for name in row.key_variables]
+    names = [name for row in PROVIDERS.values() for name in row.key_variables]
     user.env.update(dict.fromkeys(names, "sk-1"))
     done = user.service("install")
     assert all(name in done.stderr for name in names)

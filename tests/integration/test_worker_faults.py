@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.local.worker import EMBEDDING_COMMAND, LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import EMBEDDING_COMMAND, LlamaWorker
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
@@ -46,7 +46,7 @@ def worker_for(
     document_timeout: timedelta = 20 * SECOND,
     load_timeout: timedelta = 20 * SECOND,
 ) -> LlamaWorker:
-    spec = WorkerSpec(
+    return LlamaWorker(
         model=model,
         family=FAMILY,
         identity=EmbedderIdentity("local", model.name, "", "", dimensions, "mean", "{text}", "{text}"),
@@ -56,8 +56,8 @@ def worker_for(
         document_timeout=document_timeout,
         load_timeout=load_timeout,
         command=command,
+        retry=Retry(rule),
     )
-    return LlamaWorker(spec, retry=Retry(rule))
 
 
 @asynccontextmanager
@@ -394,16 +394,16 @@ from datetime import timedelta
 from pathlib import Path
 from memoryd.models.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker
 
 async def main():
-    worker = LlamaWorker(WorkerSpec(
+    worker = LlamaWorker(
         model=Path(sys.argv[1]),
         family=ModelFamily("plain", "{text}", "{text}", "mean", 512),
         identity=EmbedderIdentity("local", "m", "", "", 384, "mean", "{text}", "{text}"),
         threads=1,
         idle_unload=timedelta(minutes=5),
-    ))
+    )
     async with asyncio.TaskGroup() as group:
         group.create_task(worker.run())
         await worker.warm()

@@ -24,7 +24,7 @@ NOTES = 30
 @pytest.fixture
 def quick(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
     """A daemon by words only that few connections of one process may ask."""
-    limits = {"maxConnectionsPerProcess": 8}
+    limits = {"maxConnections": 12}
     config = write_config(tmp_path, workspace, None, search=QUICK, limits=limits)
     with RunningDaemon(tmp_path, config, workspace) as running:
         running.client().sync()
@@ -58,7 +58,7 @@ def test_part_that_fails_and_recovers_is_told_as_it_happens(quick: RunningDaemon
 
 def test_connections_that_were_refused_are_counted(quick: RunningDaemon) -> None:
     with ExitStack() as stack:
-        for _ in range(12):
+        for _ in range(13):
             one = stack.enter_context(socket.socket(socket.AF_UNIX))
             one.connect(str(quick.socket))
         seen = json.loads(memoryctl(quick, "status", "--json").stdout)["connections"]

@@ -9,7 +9,6 @@ from tests.package_trees import SOURCES
 SMALL = {
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
-    "config/root.py": "the file as a whole, above all its sections",
     "domain/expressions.py": "all others make their patterns by it",
     "domain/text/sentences.py": "conversations and memories are cut by it, which do not import each other",
     "domain/vector.py": "imports numpy, which the configuration must not",

@@ -44,7 +44,7 @@ REACHES_FURTHER = {
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
-    "cli/local/init_survey.py": {"embed", "files", "models"},
+    "cli/local/init_survey.py": {"files", "models"},
     "cli/local/model_check.py": {"embed"},
     "cli/local/models.py": {"models"},
     "cli/local/workspace.py": {"daemon", "moving"},

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
-from memoryd.config.limits import LimitsSection
+from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
@@ -253,7 +253,6 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     book: MemoryBook
     opinions: OpinionBook
     bundles: AgentBundles
-    limits: LimitsSection
     usage: UsageBook
     clock: Callable[[], datetime]
     """The owner's time, in the owner's zone."""
@@ -323,12 +322,12 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         return self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
 
     async def _query(self, text: str, options: RecallOptions, admitted: Admitted) -> RecallQuery:
-        limits, settings = self.limits, self.agent.memory_search.query
-        limits.check_question(text)
+        settings = self.agent.memory_search.query
+        check_question(text)
         now = self.clock()
         # a command that somebody remembers has dashes; what is to be left out is said by filters
         plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone
-        question = parse_question(plain, Filters(zone=zone), now, limit=limits.max_query_tokens)
+        question = parse_question(plain, Filters(zone=zone), now)
         deadline = settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds()
         return RecallQuery(
             question=question,

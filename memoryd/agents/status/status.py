@@ -23,17 +23,16 @@ from memoryd.agents.workspace.models import Writing
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import SkippedFile
 from memoryd.domain.media import MODELS
-from memoryd.embed.current import EmbedderPhase
+from memoryd.embed.current import ModelPhase
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootState
 from memoryd.index.state import Publish
-from memoryd.llm.protocol import TextModelPhase
 from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.status import ConversationsReply
-from memoryd.rerank.reranking import RerankerPhase, Reranking
+from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.ledger import Ledger, LedgerCount
 from memoryd.wire import Event
@@ -66,9 +65,9 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     if doubt := _doubt_about_privacy(state):
         yield Shortfall("privacy", doubt)
     yield from _embedding_shortfalls(state.embedding)
-    if state.reranker is not None and state.reranker.phase in (RerankerPhase.DOWNLOADING, RerankerPhase.FAILED):
+    if state.reranker is not None and state.reranker.phase in (ModelPhase.DOWNLOADING, ModelPhase.FAILED):
         yield Shortfall("reranker", state.reranker.reason)
-    if state.text is not None and state.text.phase in (TextModelPhase.DOWNLOADING, TextModelPhase.FAILED):
+    if state.text is not None and state.text.phase in (ModelPhase.DOWNLOADING, ModelPhase.FAILED):
         yield Shortfall("text model", state.text.reason)
     if index.lane_trouble:
         yield Shortfall("embedding", index.lane_trouble)
@@ -100,7 +99,7 @@ def _doubt_about_privacy(state: AgentState) -> str:
 
 def _embedding_shortfalls(state: EmbeddingState) -> Iterator[Shortfall]:
     embedder, out = state.embedder, state.stand_in
-    if embedder.phase not in (EmbedderPhase.READY, EmbedderPhase.OFF):
+    if embedder.phase not in (ModelPhase.READY, ModelPhase.OFF):
         yield Shortfall("embedder", embedder.reason or embedder.phase.value)
     if out is not None:
         yield Shortfall("provider", f"{out.right} stands in for {out.left}: {out.reason}")

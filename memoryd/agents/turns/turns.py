@@ -32,8 +32,8 @@ from memoryd.agents.turns.log import (
 )
 from memoryd.agents.turns.uses import TurnUses
 from memoryd.agents.workspace.qa import LateMessages
-from memoryd.config.agents import Agent
-from memoryd.config.rsclaw import MOST
+from memoryd.config.agents import MOST, Agent
+from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.edits import OWN_CHANNELS, REMEMBERED_IMPORTANCE, StatedText
@@ -145,7 +145,6 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     sessions: SessionMemories
     retained: Retained
     uses: TurnUses
-    max_query_bytes: int
     clock: Callable[[], datetime]
     late: LateMessages
 
@@ -326,7 +325,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 
     def _query(self, text: str) -> str:
         """Return the message as a question: of one that is too long its beginning."""
-        return text.encode("utf-8", "replace")[: self.max_query_bytes].decode("utf-8", "ignore")
+        return text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
 
 
 def _answers(message: NewMessage) -> bool:

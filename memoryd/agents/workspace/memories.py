@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -33,6 +34,9 @@ from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.store.ledger.usage import FirstSeen, StatedRows, UsageRows
+
+STRENGTH: Final = 0.02
+"""How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
 
 
 class WorkspaceMemories(Struct, frozen=True, kw_only=True):
@@ -86,7 +90,7 @@ def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: 
 
 def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryBook, rows: UsageRows) -> UsageBook:
     evolution, owner = agent.memory.evolution, owners_time(agent.memory)
-    settings = LifecycleSettings(tiers=evolution.to_tiers(), strength=evolution.strength)
+    settings = LifecycleSettings(tiers=evolution.to_tiers(), strength=STRENGTH)
     usage = UsageBook(rows, book.now, settings, LifecycleTime(local_day=owner.day, end_of_day=owner.end_of))
     index.followers.append(usage)
     return usage

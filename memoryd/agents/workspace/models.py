@@ -22,11 +22,10 @@ from memoryd.embed.current import EmbedderSlot, EmbedderState
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_model import LocalSettings
 from memoryd.embed.remote.gate import SpendingBook
-from memoryd.embed.remote.settings import RemoteSettings
+from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.index.state import Publish
-from memoryd.llm.access import TextKeys, access_of
-from memoryd.llm.local import LocalWriting, LocalWritingSettings
-from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings
+from memoryd.llm.local import LocalWriting
+from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.models.families import RERANKING, WRITING
 from memoryd.models.store import ModelStore
 from memoryd.rerank.reranking import RerankerSettings, Reranking
@@ -224,16 +223,8 @@ class TextModels:
         return [("text model", writing.run) for writing in self._made.here]
 
     def _local(self, llm: LlmSection, local: LocalSection) -> Writing:
-        settings = LocalWritingSettings(
-            source=llm.model or "",
-            context=llm.context_size,
-            threads=llm.threads or max(1, (os.cpu_count() or 1) // 2),
-            max_tokens=llm.max_tokens,
-            idle_unload=timedelta(minutes=llm.idle_unload_minutes),
-            answer=timedelta(milliseconds=llm.timeout_ms),
-        )
         store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
-        return self._made.of(settings, local, lambda: LocalWriting(settings=settings, store=store))
+        return self._made.of(llm, local, lambda: LocalWriting(llm, store))
 
     def _remote(self, llm: LlmSection) -> Writing:
         settings = RemoteWritingSettings(
@@ -243,7 +234,7 @@ class TextModels:
             calls_per_day=llm.max_calls_per_day,
             answer=timedelta(milliseconds=llm.timeout_ms),
         )
-        keys = TextKeys(self._models, os.environ)
+        keys = KeySources(self._models, os.environ)
         return self._made.of(
             settings, self._models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls)
         )

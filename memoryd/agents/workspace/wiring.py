@@ -127,7 +127,6 @@ def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRe
             files=present_files(shared, None),
             executor=around.executor,
         ),
-        limits=around.limits,
         usage=memories.usage,
         clock=owners_time(agent.memory).now,
     )
@@ -267,7 +266,7 @@ def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSe
         catch_up=own.path.catch_up,
         fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
     )
-    return AgentSearch(agent=agent, service=service, slot=shared.engines.embedding.slot, limits=shared.around.limits)
+    return AgentSearch(agent=agent, service=service, slot=shared.engines.embedding.slot)
 
 
 def reached_search(shared: WorkspaceParts, qmd: AgentQmd | None) -> ReachedSearch:
@@ -317,7 +316,6 @@ def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: R
         sessions=sessions,
         retained=retained,
         uses=TurnUses(retained.recall),
-        max_query_bytes=shared.around.limits.max_query_bytes,
         clock=owners_time(agent.memory).now,
         late=LateMessages(log.shared),
     )

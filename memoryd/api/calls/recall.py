@@ -52,7 +52,7 @@ class RecallRequest(Request):
     """A question; what is absent comes from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
-    """The question; `limits.maxQueryBytes` at most."""
+    """The question; 4096 bytes at most."""
     agent: AgentId = None
     k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
     """How many memories and passages at most; null: as configured (`memory.recall.k`)."""

@@ -37,7 +37,7 @@ class SearchRequest(Request):
     """A question; what is absent comes from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
-    """The question, in which filters may stand; `limits.maxQueryBytes` at most."""
+    """The question, in which filters may stand; 4096 bytes at most."""
     agent: AgentId = None
     max_results: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
     """How many hits at most; null: as configured (`query.maxResults`)."""

@@ -20,15 +20,15 @@ from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, name
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.providers import PROVIDERS
-from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of
+from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of, opened
 from memoryd.embed.verify import Verification, verify
-from memoryd.errors import ConfigError, MemorydError, SidecarError
-from memoryd.llm.access import TextKeys, access_of
+from memoryd.errors import ConfigError, MemorydError, ModelError, SidecarError
+from memoryd.llm.remote import OWN_KEY, PROVIDER, access_of, why_unopened
 from memoryd.models.families import (
     RERANKING,
     WRITING,
@@ -243,9 +243,9 @@ def _describe_chat_model(path: Path) -> str:
 def _endpoint(llm: LlmSection, config: Config) -> Finding:
     access = access_of(llm, config.models)
     try:
-        has_key = bool(TextKeys(config.models, os.environ).open(access).api_key)
-    except ConfigError as exc:
-        return Finding("wrong", "; ".join(exc.problems), "correct memory.llm.apiKey")
+        has_key = bool(opened(PROVIDER, access, KeySources(config.models, os.environ), OWN_KEY).api_key)
+    except (ConfigError, ModelError) as exc:
+        return Finding("wrong", why_unopened(exc), f"correct {OWN_KEY}")
     key = "with a key" if has_key else "without a key"
     return Finding("ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there")
 

@@ -19,8 +19,7 @@ from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE
 from memoryd.config.providers import DEFAULT_MODEL, LocalSection
-from memoryd.domain.embedding import KNOWN, ModelsHere
-from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.domain.embedding import PROVIDERS, ModelsHere
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
@@ -115,7 +114,7 @@ def models_here() -> ModelsHere:
         default_spec=DEFAULT_MODEL,
         stored=tuple(dict.fromkeys(_stored(store))),
         may_fetch=not any(os.environ.get(name, "").lower() in YES for name in OFFLINE),
-        keys={row.name: name for row in KNOWN.values() for name in row.key_variables[::-1] if os.environ.get(name)},
+        keys={row.name: name for row in PROVIDERS.values() for name in row.key_variables[::-1] if os.environ.get(name)},
     )
 
 

@@ -11,7 +11,7 @@ import click
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
-from memoryd.embed.local.worker import LlamaWorker, WorkerSpec
+from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.verify import Pair, Verification
 from memoryd.embed.verify import verify as embed_known_pairs
 from memoryd.errors import MemorydError
@@ -22,14 +22,14 @@ REAP_SECONDS = 5.0
 
 def check(model: Path, local: LocalSection) -> Verification:
     """Embed known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
-    spec = WorkerSpec.of(
+    worker = LlamaWorker.of(
         model,
         threads=local.threads or max(1, (os.cpu_count() or 1) // 2),
         idle_unload=timedelta(0),
         context=local.context_size,
         query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
     )
-    return asyncio.run(_measure(LlamaWorker(spec)))
+    return asyncio.run(_measure(worker))
 
 
 def print_check(invocation: Invocation, spec: str, verification: Verification) -> Exit:

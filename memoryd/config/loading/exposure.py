@@ -13,7 +13,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.providers import READ_PROVIDERS
 from memoryd.config.root import Config
 from memoryd.config.section import Secret
-from memoryd.domain.embedding import KNOWN
+from memoryd.domain.embedding import PROVIDERS
 
 HERE: Final = frozenset({"local", "none"})
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -77,7 +77,7 @@ def _mode(path: Path) -> int:
 def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
     search = agent.memory_search
     used = {search.provider, search.fallback} - HERE
-    entries = (KNOWN[one].config_names if one in KNOWN else READ_PROVIDERS for one in used)
+    entries = (PROVIDERS[one].config_names if one in PROVIDERS else READ_PROVIDERS for one in used)
     names = {name for some in entries for name in some}
     addresses = [search.remote.base_url] if used else []
     addresses += [entry.base_url for name, entry in config.models.providers.items() if name in names]

@@ -10,14 +10,12 @@ from typing import Final
 from msgspec import Struct, field
 from pydantic.alias_generators import to_camel
 
-from memoryd.config.agents import AgentDefaultsSection, AgentSection
-from memoryd.config.loading.keys import dotted, own_keys, unknown_key
-from memoryd.config.loading.raw import INCLUDE, KeyPath, Raw, value_at
-from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS, ModelsSection, ProviderSection
+from memoryd.config.loading.keys import dotted, is_map, own_keys, section_in, unknown_key
+from memoryd.config.loading.raw import INCLUDE, KeyPath, Raw, agents_in, value_at
+from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS
 from memoryd.config.root import Config
-from memoryd.config.rsclaw import AgentMemorySection, EmbedderSection, LocalEmbedderSection, RemoteEmbedderSection
-from memoryd.config.section import Section
-from memoryd.domain.embedding import AUTO, BY_KEY, KNOWN, LOCAL, NONE, REMOTE
+from memoryd.config.section import Section, SharedSection
+from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOTE
 
 TYPING_SLIP: Final = 0.8
 """A foreign name this like one of ours (difflib ratio) is taken for a slip."""
@@ -29,15 +27,6 @@ MISPLACED: Final[Mapping[KeyPath, str]] = {
     ("agents", "entries"): "agents.list says the same: leave one of them out",
 }
 """Of the last two OpenClaw's newer layout is read, where it stands alone."""
-
-EMBEDDER: Final[tuple[tuple[KeyPath, type[Section]], ...]] = (
-    (("memory",), AgentMemorySection),
-    (("memory", "embedder"), EmbedderSection),
-    (("memory", "embedder", "local"), LocalEmbedderSection),
-    (("memory", "embedder", "remote"), RemoteEmbedderSection),
-)
-"""Below an agent."""
-
 
 _BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
 NOT_ASKED: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
@@ -53,6 +42,18 @@ SPOKEN: Final[Mapping[str, str]] = {
 """Which provider of ours speaks as an entry of `models.providers` with such an `api` does."""
 
 
+RETIRED: Final[Mapping[str, str]] = {
+    "memory.evolution.strength": "age and use count as was measured to be best",
+    "memory.evolution.promotion.working_access": "a peripheral memory works again from three touches on",
+    "memory.evolution.promotion.working_relevance": "a peripheral memory works again from a composite of 0.4 on",
+    "limits.maxQueryBytes": "a question has 4,096 bytes at most",
+    "limits.maxQueryTokens": "of a question 64 words are looked for at most",
+    "limits.maxBodyBytes": "the body of a request has 1 MiB at most",
+    "limits.maxConnectionsPerProcess": "one client process has three quarters of limits.maxConnections at most",
+}
+"""Keys of earlier versions, and what holds now."""
+
+
 class Sorted(Struct):
     """The file without foreign keys, the names of those, and the keys that stand in the wrong place."""
 
@@ -60,7 +61,7 @@ class Sorted(Struct):
     foreign: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """What was asked for in another way than ours, and what becomes of it."""
+    """What was asked for in another way than ours or in one of an earlier version, and what becomes of it."""
 
     @property
     def notices(self) -> list[str]:
@@ -76,10 +77,14 @@ def set_foreign_aside(raw: Raw) -> Sorted:
         holder = value_at(raw, location[:-1])
         if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
             result.problems.append(f"{dotted(location)}: {wrong_place}")
+    for key, holds in RETIRED.items():
+        *above, name = key.split(".")
+        holder = value_at(raw, tuple(above))
+        if isinstance(holder, dict) and holder.pop(name, None) is not None:
+            result.lost.append(f"{key} has no effect any more: {holds}")
     _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
-    for location, holder, section in list(_shared_places(raw)):
-        _sort(location, holder, section, result)
+    _sort(Config, (), raw, result)
     return result
 
 
@@ -134,12 +139,9 @@ def _read_as_ours(raw: Raw, result: Sorted) -> None:
 
 
 def _searches(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
-    entries = value_at(raw, ("agents", "list"))
-    holders: list[KeyPath] = [("agents", "defaults")]
-    holders += [("agents", "list", at) for at in range(len(entries) if isinstance(entries, list) else 0)]
-    for location in ((*holder, "memorySearch") for holder in holders):
-        if isinstance(search := value_at(raw, location), dict):
-            yield location, search
+    for location, agent in agents_in(raw):
+        if isinstance(search := agent.get("memorySearch"), dict):
+            yield (*location, "memorySearch"), search
 
 
 def _as_glob(path: object) -> object:
@@ -167,11 +169,11 @@ def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
     if known is None or not isinstance(providers, dict) or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
     ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
-    there = [providers[one] for one in KNOWN[known].config_names if one in providers]
+    there = [providers[one] for one in PROVIDERS[known].config_names if one in providers]
     is_asked = known in asked or (AUTO in asked and known in BY_KEY)
     if there != [ours] and (there or is_asked or value_at(raw, ("memory", "llm", "provider")) == known):
         return NONE
-    providers[KNOWN[known].config_names[0]] = ours
+    providers[PROVIDERS[known].config_names[0]] = ours
     return known
 
 
@@ -212,7 +214,27 @@ def _mark_included(raw: Raw) -> None:
             providers[name] = NOT_AN_ENTRY
 
 
-def _sort(location: KeyPath, holder: Raw, section: type[Section], result: Sorted) -> None:
+def _sort(section: type[Section], location: KeyPath, holder: object, result: Sorted) -> None:
+    """Sort the keys of a section and of all below it; one that memoryd has alone keeps them, for validation."""
+    if not isinstance(holder, dict):
+        return
+    if issubclass(section, SharedSection):
+        _set_aside(section, location, holder, result)
+    for key, kind in own_keys(section).items():
+        below, held = section_in(kind), holder.get(key)
+        if below is not None:
+            for name in _entries(held, is_map(kind)):
+                _sort(below, (*location, key, *name), value_at(held, name), result)
+
+
+def _entries(held: object, has_names: bool) -> list[KeyPath]:
+    """Return the ways into a list or into what has names, and the empty one into a section itself."""
+    if isinstance(held, list):
+        return [(number,) for number in range(len(held))]
+    return [(name,) for name in held] if has_names and isinstance(held, dict) else [()]
+
+
+def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: Sorted) -> None:
     known = own_keys(section)
     for key in [key for key in holder if key not in known and key != INCLUDE]:
         here = (*location, key)
@@ -223,28 +245,11 @@ def _sort(location: KeyPath, holder: Raw, section: type[Section], result: Sorted
             result.foreign.append(dotted(here))
 
 
-def _shared_places(raw: Raw) -> Iterator[tuple[KeyPath, Raw, type[Section]]]:
-    places: list[tuple[KeyPath, type[Section]]] = [((), Config), (("agents", "defaults"), AgentDefaultsSection)]
-    places += [(("agents", "defaults", *below), section) for below, section in EMBEDDER]
-    entries = value_at(raw, ("agents", "list"))
-    places += [(("agents", "list", n), AgentSection) for n in range(len(entries) if isinstance(entries, list) else 0)]
-    places.append((("models",), ModelsSection))
-    providers = value_at(raw, ("models", "providers"))
-    places += [
-        (("models", "providers", n), ProviderSection) for n in (providers if isinstance(providers, dict) else ())
-    ]
-    for location, section in places:
-        holder = value_at(raw, location)
-        if isinstance(holder, dict):
-            yield location, holder, section
-
-
 NEVER: Final[Mapping[str, str]] = {
     "memory.qmd.searchTool": "qmd is asked directly, not through mcporter",
     "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
-NOT_YET: Final[Mapping[str, str]] = {}
 """`memorySearch.*` stands for the defaults and for every agent of the list."""
 NOT_WITH_QMD: Final[Mapping[str, str]] = {
     "memorySearch.query.hybrid": "qmd ranks by itself, and this holds while the builtin index answers for it",
@@ -261,14 +266,13 @@ def without_effect(config: Config) -> list[str]:
     present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
     with_qmd = NOT_WITH_QMD if config.memory.backend == "qmd" else {}
-    tables = (("has no effect", NEVER), ("has no effect yet", NOT_YET), ("has no effect on answers of qmd", with_qmd))
-    notices = [
-        f"{dotted(location)} {what}: {reason}"
-        for what, keys in tables
-        for key, reason in keys.items()
-        for location in _locations(key, config)
-        if value_at(present, location) != value_at(defaults, _in_defaults(location))
-    ]
+    tables = (("has no effect", NEVER), ("has no effect on answers of qmd", with_qmd))
+    notices = []
+    for what, keys in tables:
+        for location, reason in ((at, why) for key, why in keys.items() for at in _locations(key, config)):
+            default = ("agents", "defaults", *location[3:]) if location[1] == "list" else location
+            if value_at(present, location) != value_at(defaults, default):
+                notices.append(f"{dotted(location)} {what}: {reason}")
     notices += [
         f'{key} has no effect as "{value}": {reason}'
         for key, (value, reason) in SAME_AS_USUAL.items()
@@ -311,8 +315,8 @@ def _input_types(config: Config) -> Iterator[str]:
     entries = config.agents.list
     for position, agent in enumerate(config.resolved_agents()):
         search = agent.memory_search
-        provider = next((name for name in (search.provider, search.fallback) if name in KNOWN), search.provider)
-        if search.provider == AUTO or (provider in KNOWN and KNOWN[provider].has_input_types):
+        provider = next((name for name in (search.provider, search.fallback) if name in PROVIDERS), search.provider)
+        if search.provider == AUTO or (provider in PROVIDERS and PROVIDERS[provider].has_input_types):
             continue
         own = entries[position].memory_search.model_fields_set if entries else frozenset()
         for name in INPUT_TYPE_KEYS:
@@ -330,7 +334,3 @@ def _locations(key: str, config: Config) -> Iterator[KeyPath]:
     yield ("agents", "defaults", *path)
     for position in range(len(config.agents.list)):
         yield ("agents", "list", position, *path)
-
-
-def _in_defaults(location: KeyPath) -> KeyPath:
-    return ("agents", "defaults", *location[3:]) if location[:2] == ("agents", "list") else location

@@ -39,19 +39,19 @@ def section_at(root: type[Section], location: Iterable[int | str]) -> type[Secti
             is_entered = False
             continue
         annotation = own_keys(section).get(str(part))
-        section = _section_in(annotation)
-        is_entered = _is_collection(annotation)
+        section = section_in(annotation)
+        is_entered = getattr(annotation, "__origin__", None) in (dict, tuple)
     return section
 
 
 def all_keys(root: type[Section], prefix: str = "") -> Iterator[str]:
     """Walk every key below a section, without list indexes: `agents.list.id`; a map's names count as `*`."""
     for key, annotation in own_keys(root).items():
-        below = _section_in(annotation)
+        below = section_in(annotation)
         path = f"{prefix}{key}"
         yield path
         if below is not None:
-            yield from all_keys(below, f"{path}.*." if _is_map(annotation) else f"{path}.")
+            yield from all_keys(below, f"{path}.*." if is_map(annotation) else f"{path}.")
 
 
 def nearest(name: str, section: type[Section]) -> str:
@@ -69,18 +69,16 @@ def nearest(name: str, section: type[Section]) -> str:
     return next(deeper, "")
 
 
-def _section_in(annotation: object) -> type[Section] | None:
+def section_in(annotation: object) -> type[Section] | None:
+    """Return the section that a type holds, be it in a list or under any name."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _section_in(part)) is not None), None)
+    return next((found for part in get_args(annotation) if (found := section_in(part)) is not None), None)
 
 
-def _is_map(annotation: object) -> bool:
+def is_map(annotation: object) -> bool:
+    """Tell whether names that anybody may choose lead to what it holds."""
     return getattr(annotation, "__origin__", None) is dict
-
-
-def _is_collection(annotation: object) -> bool:
-    return getattr(annotation, "__origin__", None) in (dict, tuple)
 
 
 SHOWN_CHARACTERS: Final = 40
@@ -108,7 +106,7 @@ SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
     "model_type": lambda _: "must be an object { … }",
     "missing": lambda _: "is missing",
     "too_short": lambda context: f"must name at least {context['min_length']}",
-    "literal_error": lambda context: f"must be one of {_choices(context['expected'])}",
+    "literal_error": lambda context: "must be one of " + context["expected"].replace("'", "").replace(" or ", ", "),
     "greater_than": lambda context: f"must be more than {_number(context['gt'])}",
     "greater_than_equal": lambda context: f"must be at least {_number(context['ge'])}",
     "less_than": lambda context: f"must be less than {_number(context['lt'])}",
@@ -150,7 +148,3 @@ def _shown(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
         return ""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     return f", not {text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + '…'}"
-
-
-def _choices(expected: str) -> str:
-    return expected.replace("'", "").replace(" or ", ", ")

@@ -11,7 +11,7 @@ of vectors), and for keys that OpenClaw does not have.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +38,7 @@ from memoryd.config.loading.raw import (
     read,
     value_at,
 )
-from memoryd.config.paths import config_file, expand
+from memoryd.config.paths import config_file
 from memoryd.config.root import Config
 from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
@@ -81,13 +81,17 @@ def loaded_of(written: ConfigText, source: Path | None, overrides: Overrides = N
     seen = [*written.notices, *result.notices]
     if unread := includes(result.ours):
         raise _refused(unread, source, written, seen)
-    anchor(result.ours, source.absolute().parent if source is not None else Path.home())
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), result.ours)
-    found = _validated(result.ours, [*result.problems, *problems])
-    if found.problems or found.config is None:
-        raise _refused(found.problems, source, written, [*seen, *found.notices])
-    return Loaded(found.config, [*seen, *found.notices, *_notices(found.config, source)], source)
+    found = mended(result.ours, source.absolute().parent if source is not None else Path.home())
+    problems = [*result.problems, *problems, *found.problems]
+    seen += found.notices
+    if found.config is not None:
+        problems += contradictions(found.config, found.broken)
+        seen += adjusted(found.config)
+    if problems or found.config is None:
+        raise _refused(problems, source, written, seen)
+    return Loaded(found.config, [*seen, *_notices(found.config, source)], source)
 
 
 def source_of(path: Path | None) -> Path | None:
@@ -97,16 +101,6 @@ def source_of(path: Path | None) -> Path | None:
     default = config_file()
     is_named = bool(os.environ.get("MEMORYD_CONFIG"))
     return default if is_named or os.path.lexists(default) else None
-
-
-def _validated(raw: Raw, problems: list[str]) -> Mended:
-    """Return what could be read, with all that is wrong and the notices of what was changed."""
-    found = mended(raw)
-    found.problems = [*problems, *found.problems]
-    if found.config is not None:
-        found.problems += contradictions(found.config, found.broken)
-        found.notices += adjusted(found.config)
-    return found
 
 
 def _notices(config: Config, source: Path | None) -> list[str]:
@@ -185,12 +179,12 @@ REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
 """Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
 
 
-def mended(raw: Raw) -> Mended:
-    """Validate the file, which is changed to what could be read of it."""
+def mended(raw: Raw, folder: Path) -> Mended:
+    """Validate the file, which is changed to what could be read of it; paths are relative to `folder`."""
     result = Mended()
     for _ in range(PASSES):
         try:
-            result.config = Config.model_validate(raw, by_alias=True, by_name=False)
+            result.config = Config.model_validate(raw, by_alias=True, by_name=False, context=folder)
             break
         except ValidationError as error:
             _mend(error, raw, result)
@@ -228,71 +222,6 @@ def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
     else:
         holder.pop(str(key), None)
     return place
-
-
-ANCHORED: Final = (
-    ("workspace",),
-    ("memory", "embedder", "local", "model_dir"),
-    ("memorySearch", "local", "modelPath"),
-    ("memorySearch", "local", "modelCacheDir"),
-    ("memorySearch", "query", "rerank", "modelPath"),
-    ("memorySearch", "store", "vector", "extensionPath"),
-)
-"""The others are relative to the workspace: `extraPaths`, `exclude`, `store.path`."""
-
-SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
-"""`hf:`, `https:` and `pypi:` name a model, not a file."""
-
-
-def anchor(raw: Raw, folder: Path) -> None:
-    """Make the paths of agents, transcripts, the text model and the token file absolute, and `~` with them.
-
-    Values of a wrong type are left for validation.
-    """
-    for folder_of_transcripts in _transcript_folders(raw):
-        _anchor_value(folder_of_transcripts, "path", folder)
-    if isinstance(exports := _at(raw, "memory", "qmd", "sessions"), dict):
-        _anchor_value(exports, "exportDir", folder)
-    if isinstance(http := raw.get("http"), dict):
-        _anchor_value(http, "tokenFile", folder)
-    text_model = _at(raw, "memory", "llm")
-    # what an endpoint calls its model is no path
-    if isinstance(text_model, dict) and text_model.get("provider") == "local":
-        _anchor_value(text_model, "model", folder)
-    for agent in _agents(raw):
-        for *above, name in ANCHORED:
-            if isinstance(holder := _at(agent, *above), dict):
-                _anchor_value(holder, name, folder)
-        sockets = agent.get("sockets") if isinstance(agent, dict) else None
-        for socket in sockets if isinstance(sockets, list) else ():
-            if isinstance(socket, dict):
-                _anchor_value(socket, "path", folder)
-
-
-def _transcript_folders(raw: Raw) -> Iterator[Raw]:
-    folders = _at(raw, "memory", "sessions", "folders")
-    yield from (one for one in folders if isinstance(one, dict)) if isinstance(folders, list) else ()
-
-
-def _at(holder: object, *path: str) -> object:
-    """Return what stands at a path, None if nothing does."""
-    for part in path:
-        holder = holder.get(part) if isinstance(holder, dict) else None
-    return holder
-
-
-def _anchor_value(holder: Raw, name: str, folder: Path) -> None:
-    text = holder.get(name)
-    if isinstance(text, str) and text.strip() and not SCHEME.match(text):
-        holder[name] = str(expand(text, folder))
-
-
-def _agents(raw: Raw) -> Iterator[object]:
-    agents = raw.get("agents")
-    if isinstance(agents, dict):
-        yield agents.get("defaults")
-        entries = agents.get("list")
-        yield from entries if isinstance(entries, list) else ()
 
 
 NEAREST: Final = frozenset(

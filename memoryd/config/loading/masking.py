@@ -65,7 +65,8 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
     Raises ConfigError for what is no JSON5.
     """
     raw = parse(text, Path("config"))
-    places = {name.removeprefix(_VARIABLE): place for place, name in _masked(raw)}
+    texts = list(texts_in(raw))
+    places = {name.removeprefix(_VARIABLE): place[:-1] for place, name in texts if place[-1:] == ("env",)}
     missing: list[str] = []
 
     def filled(found: re.Match[str]) -> str:
@@ -73,7 +74,7 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
         value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
         if isinstance(value, (str, dict)) and value:
             return json.dumps(value, ensure_ascii=False)
-        missing.append(_told(place))
+        missing.append(dotted(place))
         return found[0]
 
     def filled_within(found: re.Match[str]) -> str:
@@ -81,11 +82,11 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
         if token.startswith("/") or not _WITHIN.search(token):
             return token
         said = str(json5.loads(token))
-        place = next((place for place, value in texts_in(raw) if value == said), ())
+        place = next((place for place, value in texts if value == said), ())
         value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
         if isinstance(value, str) and _is_masked_of(said, value):
             return json.dumps(value, ensure_ascii=False)
-        missing.append(_told(place))
+        missing.append(dotted(place))
         return token
 
     return _TOKEN.sub(filled_within, _MASKED.sub(filled, text)), missing
@@ -118,12 +119,6 @@ def _is_named(place: KeyPath) -> bool:
     return bool(names) and (_KEYS.search(names[-1]) is not None or "headers" in names[-2:-1])
 
 
-def _masked(raw: object) -> Iterator[tuple[KeyPath, str]]:
-    for place, value in texts_in(raw):
-        if place[-1:] == ("env",) and value.startswith(_VARIABLE):
-            yield place[:-1], value
-
-
 def _is_same_agent(one: Raw, other: Raw, place: KeyPath) -> bool:
     """Tell whether the items of lists on the way have the same ids: the second agent may be another one by now."""
     above = [place[: at + 1] for at, part in enumerate(place) if isinstance(part, int)]
@@ -132,10 +127,6 @@ def _is_same_agent(one: Raw, other: Raw, place: KeyPath) -> bool:
 
 def _id(value: object) -> object:
     return value.get("id") if isinstance(value, dict) else None
-
-
-def _told(place: KeyPath) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
 class FolderNaming(Struct, frozen=True):

@@ -12,10 +12,11 @@ from typing import Final, get_args
 from msgspec import Struct
 
 from memoryd.config.limits import LogLevel
-from memoryd.config.loading.raw import Raw, value_at
+from memoryd.config.loading.raw import Raw, agents_in
 from memoryd.config.paths import expand
 
 YES: Final = frozenset({"1", "true", "yes", "on"})
+DEFAULTS: Final = ("agents", "defaults")
 WHOLE_WORKSPACE: Final = "."
 NO: Final = frozenset({"", "0", "false", "no", "off"})
 
@@ -63,30 +64,19 @@ def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[st
 
 def apply(overrides: Overrides, raw: Raw) -> None:
     """Write the overrides into the raw file; sections of a wrong type are left for validation to report."""
-    entries = [entry for entry in _entries(raw) if isinstance(entry, dict)]
+    entries = [agent for location, agent in agents_in(raw) if location[1] == "list"]
     if overrides.workspace is not None:
-        _put(raw, ("agents", "defaults", "workspace"), str(overrides.workspace.absolute()))
+        _section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
         chosen = next((entry for entry in entries if entry.get("default") is True), entries[0] if entries else {})
         chosen.pop("workspace", None)
     if overrides.log_level is not None:
-        _put(raw, ("log", "level"), overrides.log_level)
-    if overrides.offline:
-        for holder in (_section(raw, ("agents", "defaults")), *entries):
-            _put(holder, ("memorySearch", "local", "download"), False)
+        _section(raw, ("log",))["level"] = overrides.log_level
+    for holder in (_section(raw, DEFAULTS), *entries) if overrides.offline else ():
+        _section(holder, ("memorySearch", "local"))["download"] = False
     if overrides.all_markdown:
-        search = _section(raw, ("agents", "defaults", "memorySearch"))
-        extra = search.setdefault("extraPaths", [])
+        extra = _section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
         if isinstance(extra, list):
             extra.append(WHOLE_WORKSPACE)
-
-
-def _entries(raw: Raw) -> list[object]:
-    entries = value_at(raw, ("agents", "list"))
-    return entries if isinstance(entries, list) else []
-
-
-def _put(raw: Raw, path: tuple[str, ...], value: object) -> None:
-    _section(raw, path[:-1])[path[-1]] = value
 
 
 def _section(raw: Raw, path: tuple[str, ...]) -> Raw:

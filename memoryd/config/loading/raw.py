@@ -39,6 +39,15 @@ def value_at(raw: object, location: KeyPath) -> object:
     return raw
 
 
+def agents_in(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
+    """Yield the defaults of agents and each entry of the list, where they are objects, with their locations."""
+    entries = value_at(raw, ("agents", "list"))
+    numbers = range(len(entries) if isinstance(entries, list) else 0)
+    for location in (("agents", "defaults"), *(("agents", "list", number) for number in numbers)):
+        if isinstance(agent := value_at(raw, location), dict):
+            yield location, agent
+
+
 def texts_in(raw: object, place: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
     """Yield every text in it, with its place below `place`."""
     match raw:
@@ -62,7 +71,6 @@ def of_agent(location: KeyPath) -> KeyPath:
 
 CONFIG_BYTES_MAX: Final = 1024 * 1024
 POSITION: Final = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
-WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
 
 
@@ -85,7 +93,9 @@ def read(path: Path) -> ConfigText:
         raise ConfigError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from error
     if len(content) > CONFIG_BYTES_MAX:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
-    return ConfigText(_decoded(content, path), _notices(path, status.st_mode))
+    is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    notices = [f"{path} can be changed by other users: chmod go-w {path}"] if is_open else []
+    return ConfigText(_decoded(content, path), notices)
 
 
 def parse(text: str, path: Path) -> Raw:
@@ -148,12 +158,6 @@ def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
     what = found["what"][:1].lower() + found["what"][1:]
     hint = "; use straight quotes" if any(quote in what for quote in TYPOGRAPHIC_QUOTES) else ""
     return [f"{path}:{found['line']}:{found['column']}: {what}{hint}"]
-
-
-def _notices(path: Path, mode: int) -> list[str]:
-    if mode & WRITABLE_BY_OTHERS:
-        return [f"{path} can be changed by other users: chmod go-w {path}"]
-    return []
 
 
 INCLUDE: Final = "$include"

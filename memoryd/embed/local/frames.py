@@ -1,28 +1,24 @@
-"""The wire between the daemon and a worker that runs a model: typed messages in length-prefixed frames.
+"""The wire between the daemon and a worker that runs a model: typed messages, in frames that say how long they are.
 
-A frame is two big-endian 32-bit lengths, a JSON header and raw bytes (a vector as float32 in the machine's byte
-order). Both sides check sizes before they allocate. Malformed input raises ValueError: the connection is then unusable.
+A frame is a big-endian 32-bit length and a message as MessagePack (a vector as float32 in the machine's byte order).
+Both sides check sizes before they allocate. Malformed input raises ValueError: the connection is then unusable.
 """
 
 import asyncio
-import json
 import socket
 import struct
-from typing import Any, Final
+from typing import ClassVar, Final
 
-from msgspec import Struct
-from msgspec.structs import fields
+from msgspec import Struct, msgpack
+from msgspec.structs import asdict, replace
 
 from memoryd.embed.protocol import Purpose
 
-HEADER_BYTES: Final = 2 * 1024 * 1024
-"""The largest header either side accepts."""
-
-PAYLOAD_BYTES: Final = 256 * 1024
-"""The largest vector: 65,536 dimensions."""
+FRAME_BYTES: Final = 2 * 1024 * 1024
+"""The largest message that either side accepts; a vector of 65,536 dimensions has an eighth of it."""
 
 TEXT_CHARACTERS: Final = 128 * 1024
-"""Longer texts are cut before they are sent; far beyond any model's context, and the header holds it in any script."""
+"""Longer texts are cut before they are sent; far beyond any model's context, and a frame holds it in any script."""
 
 RANK_POOLING: Final = "rank"
 """What a model is loaded with that scores pairs."""
@@ -30,10 +26,14 @@ RANK_POOLING: Final = "rank"
 WRITE_POOLING: Final = "write"
 """What a model is loaded with that writes text: nothing is pooled."""
 
-_LENGTHS: Final = struct.Struct(">II")
+_LENGTH: Final = struct.Struct(">I")
 
 
-class Load(Struct, frozen=True):
+class _Message(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    pass
+
+
+class Load(_Message, frozen=True):
     """To the worker, first: which model and how. `context` bounds one text, or one pair, in tokens."""
 
     model: str
@@ -42,152 +42,111 @@ class Load(Struct, frozen=True):
     threads: int
 
 
-class Embed(Struct, frozen=True):
-    """To the worker: one text, prompt included. One Embedded or NoResult answers it, in order of its purpose."""
+class _Numbered(_Message, frozen=True):
+    """A request, or what is said of one. A request has one reply, in order of its purpose."""
 
     id: int
+
+
+class Embed(_Numbered, frozen=True):
+    """To the worker: one text, prompt included. Embedded or NoResult answers it."""
+
     purpose: Purpose
     text: str
 
 
-class Score(Struct, frozen=True):
-    """To the worker: a question and a text that may answer it. One Scored or NoResult answers it, in order."""
+class Score(_Numbered, frozen=True):
+    """To the worker: a question and a text that may answer it. Scored or NoResult answers it."""
 
-    id: int
+    purpose: ClassVar[Purpose] = Purpose.QUERY
     question: str
     text: str
 
-    @property
-    def purpose(self) -> Purpose:
-        """Somebody waits for it, always."""
-        return Purpose.QUERY
 
-
-class Write(Struct, frozen=True):
-    """To the worker: what to do and the data to do it with. One Written or NoResult answers it, in order.
+class Write(_Numbered, frozen=True):
+    """To the worker: what to do and the data to do it with. Written or NoResult answers it.
 
     `schema` is the JSON schema of the answer, as JSON; `max_tokens` bounds it.
     """
 
-    id: int
+    purpose: ClassVar[Purpose] = Purpose.QUERY
     task: str
     data: str
     schema: str
     max_tokens: int
 
-    @property
-    def purpose(self) -> Purpose:
-        """Somebody waits for it, always."""
-        return Purpose.QUERY
 
-
-class Cancel(Struct, frozen=True):
+class Cancel(_Numbered, frozen=True):
     """To the worker: nobody waits for this request any more; refuse it instead of computing, if it still can be."""
 
-    id: int
 
-
-class Ready(Struct, frozen=True):
+class Ready(_Message, frozen=True):
     """From the worker: the model is loaded. It gives as many numbers as `dimensions` for a text, or for a pair."""
 
     dimensions: int
     context: int
 
 
-class Failed(Struct, frozen=True):
+class Failed(_Message, frozen=True):
     """From the worker: the model cannot be loaded; the worker ends."""
 
     reason: str
 
 
-class Embedded(Struct, frozen=True):
+class Embedded(_Numbered, frozen=True):
     """From the worker: a vector of length 1, as float32 bytes."""
 
-    id: int
     vector: bytes
 
 
-class Scored(Struct, frozen=True):
+class Scored(_Numbered, frozen=True):
     """From the worker: what the model's head gives for the pair, as it is: more is a better answer."""
 
-    id: int
     score: float
 
 
-class Written(Struct, frozen=True):
+class Written(_Numbered, frozen=True):
     """From the worker: a whole JSON text. Whether it fits the schema is for the daemon to see."""
 
-    id: int
     text: str
 
 
-class NoResult(Struct, frozen=True):
+class NoResult(_Numbered, frozen=True):
     """From the worker: no usable result for this request."""
 
-    id: int
     reason: str
 
 
 WorkerRequest = Embed | Score | Write
 Message = Load | WorkerRequest | Cancel | Ready | Failed | Embedded | Scored | Written | NoResult
-
-_KINDS: Final = {
-    kind.__name__.lower(): kind
-    for kind in (Load, Embed, Score, Write, Cancel, Ready, Failed, Embedded, Scored, Written, NoResult)
-}
-_FIELDS: Final[dict[type, dict[str, Any]]] = {
-    kind: {field.name: field.type for field in fields(kind)} for kind in _KINDS.values()
-}
-"""The type of each field, by kind."""
+_DECODER: Final = msgpack.Decoder(Message)
 
 
 def encode(message: Message) -> bytes:
-    """Give the frame of `message`. Lone surrogates become question marks."""
-    header: dict[str, str | int | float] = {"kind": type(message).__name__.lower()}
-    payload = b""
-    for name in message.__struct_fields__:
-        value = getattr(message, name)
-        if isinstance(value, bytes):
-            payload = value
-        else:
-            header[name] = value
-    encoded = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
-    return _LENGTHS.pack(len(encoded), len(payload)) + encoded + payload
-
-
-def decode(header: bytes, payload: bytes) -> Message:
-    """Give the message in a frame; raises ValueError if it is none."""
+    """Return the frame of `message`. Lone surrogates become question marks."""
     try:
-        values = json.loads(header)
+        body = msgpack.encode(message)
+    except UnicodeEncodeError:
+        texts = {name: value for name, value in asdict(message).items() if isinstance(value, str)}
+        whole = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
+        body = msgpack.encode(replace(message, **whole))
+    return _LENGTH.pack(len(body)) + body
+
+
+def decode(body: bytes) -> Message:
+    """Return the message in a frame; raises ValueError if it is none."""
+    try:
+        message: Message = _DECODER.decode(body)
     except RecursionError as exc:
-        raise ValueError("header nested too deeply") from exc
-    if not isinstance(values, dict) or str(values.get("kind")) not in _KINDS:
-        raise ValueError("not a message")
-    kind = _KINDS[str(values.pop("kind"))]
-    if kind is Embedded:
-        values["vector"] = payload
-    elif payload:
-        raise ValueError("unexpected payload")
-    return kind(**_checked(kind, values))
+        raise ValueError("nested too deeply") from exc
+    return message
 
 
-def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
-    expected = _FIELDS[kind]
-    if values.keys() != expected.keys():
-        raise ValueError(f"wrong fields for {kind.__name__}")
-    if "purpose" in values:
-        values["purpose"] = Purpose(str(values["purpose"]))
-    for name, value in values.items():
-        if type(value) is not expected[name]:
-            raise ValueError(f"{kind.__name__}.{name} has the wrong type")
-    return values
-
-
-def _sizes(lengths: bytes) -> tuple[int, int]:
-    header, payload = _LENGTHS.unpack(lengths)
-    if header > HEADER_BYTES or payload > PAYLOAD_BYTES:
-        raise ValueError(f"frame of {header} + {payload} bytes is too large")
-    return header, payload
+def _size(length: bytes) -> int:
+    (size,) = _LENGTH.unpack(length)
+    if size > FRAME_BYTES:
+        raise ValueError(f"frame of {size} bytes is too large")
+    return int(size)
 
 
 async def read(reader: asyncio.StreamReader) -> Message:
@@ -195,17 +154,14 @@ async def read(reader: asyncio.StreamReader) -> Message:
 
     After a cancellation in the middle of a frame the stream is unusable.
     """
-    header, payload = _sizes(await reader.readexactly(_LENGTHS.size))
-    return decode(await reader.readexactly(header), await reader.readexactly(payload))
+    return decode(await reader.readexactly(_size(await reader.readexactly(_LENGTH.size))))
 
 
 def receive(connection: socket.socket) -> Message | None:
     """Read one message, blocking; None at the end of the stream. Raises ValueError for garbage."""
-    lengths = _receive_exactly(connection, _LENGTHS.size)
-    if lengths is None:
-        return None
-    header, payload = (_receive_exactly(connection, size) for size in _sizes(lengths))
-    return None if header is None or payload is None else decode(header, payload)
+    length = _receive_exactly(connection, _LENGTH.size)
+    body = _receive_exactly(connection, _size(length)) if length else b""
+    return decode(body) if body else None
 
 
 def send(connection: socket.socket, message: Message) -> None:
@@ -213,13 +169,7 @@ def send(connection: socket.socket, message: Message) -> None:
     connection.sendall(encode(message))
 
 
-def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
-    data = bytearray(size)
-    view = memoryview(data)
-    done = 0
-    while done < size:
-        count = connection.recv_into(view[done:])
-        if count == 0:
-            return None
-        done += count
-    return bytes(data)
+def _receive_exactly(connection: socket.socket, size: int) -> bytes:
+    """Return so many bytes, blocking; none at the end of the stream."""
+    data = connection.recv(size, socket.MSG_WAITALL)
+    return data if len(data) == size else b""

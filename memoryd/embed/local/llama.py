@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryd.embed.local.frames import Embed, Embedded, Load, Message, NoResult, WorkerRequest
-from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, Pooling, library, serve
+from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, library, serve
 
 _POOLING: Final = {"mean": 1, "cls": 2, "last": 3}
 """llama.cpp's `enum llama_pooling_type`."""
@@ -77,7 +77,7 @@ def load(order: Load, _is_unwanted: Callable[[], bool]) -> EmbeddingModel:
     """Load the model; raises LoadError. A text takes milliseconds: none is left half-done."""
     if order.pooling not in _POOLING:
         raise LoadError(f"pooling {order.pooling!r} is none of {', '.join(_POOLING)}")
-    return EmbeddingModel(LlamaModel(library(), order, Pooling(_POOLING[order.pooling])))
+    return EmbeddingModel(LlamaModel(library(), order, _POOLING[order.pooling]))
 
 
 if __name__ == "__main__":

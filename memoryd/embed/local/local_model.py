@@ -3,20 +3,20 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
-from memoryd.embed.local.worker import LlamaWorker, ModelWorker, WorkerSpec, identity_of
+from memoryd.embed.current import EmbedderSlot, ModelPhase, PhaseRecord
+from memoryd.embed.local.worker import LlamaWorker, identity_of
+from memoryd.embed.local.worker_process import KeptWorker
 from memoryd.errors import DownloadError, MemorydError, ModelError
-from memoryd.models.families import ModelFamily, family_of, inspect
+from memoryd.models.families import family_of, inspect, instructed
 from memoryd.models.fetching import Progress
 from memoryd.models.gguf import EMBEDDING_KEY
 from memoryd.models.store import ModelStore
@@ -27,41 +27,41 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 5.0
 """How often a missing or unfit model file is looked for again, and a worker that was given up is tried."""
 NO_LLAMA: Final = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
-TEXT: Final = "{text}"
 
 # whatever it is asked, which is nothing to who keeps it at work
-Worker = TypeVar("Worker", bound=ModelWorker[Any])
-HeardWorker = TypeVar("HeardWorker", bound=ModelWorker[Any], contravariant=True)
-
-
-class ModelNews(Protocol[HeardWorker]):
-    """Who is told how a model does."""
-
-    async def fetching(self, source: str) -> None: ...
-
-    def progressed(self, progress: Progress, source: str) -> None: ...
-
-    async def failed(self, reason: str, hint: str) -> None: ...
-
-    async def ready(self, worker: HeardWorker) -> None: ...
+Worker = TypeVar("Worker", bound=KeptWorker[Any])
 
 
 class LocalModel(Generic[Worker]):
     """Keeps the worker of one local model at work, and tells how it does; `run` loops until cancelled.
 
-    `make` checks the file and makes its worker, blocking; it raises ModelError.
+    Each kind adds `make`, and what people are told while there is none.
     """
 
-    def __init__(
-        self, *, source: str, store: ModelStore, make: Callable[[Path], Worker], news: ModelNews[Worker]
-    ) -> None:
+    absent: ClassVar[str]
+    """The event that is logged when there is no model."""
+    meanwhile: ClassVar[str]
+    """What goes on while it is fetched."""
+
+    def __init__(self, *, source: str, store: ModelStore) -> None:
         self.worker: Worker | None = None
+        self.record = PhaseRecord()
         self._source = source
         self._store = store
-        self._make = make
-        self._news = news
         self._retry = Retry()
         self._refusal: str | None = None
+
+    def make(self, path: Path) -> Worker:
+        """Check the file and make its worker, blocking; raises ModelError."""
+        raise NotImplementedError
+
+    async def become(self, phase: ModelPhase, reason: str = "") -> None:
+        """Note how it does."""
+        self.record.become(phase, reason)
+
+    def progressed(self, progress: Progress, reason: str) -> None:
+        """Note how far a download is."""
+        self.record.reason = reason
 
     def trouble(self) -> str | None:
         """Return why there is no model at work, None while it works, is fetched or is loaded."""
@@ -70,6 +70,13 @@ class LocalModel(Generic[Worker]):
         if self.worker is not None and self.worker.is_given_up:
             return self.worker.state().last_error or "the worker keeps failing"
         return None
+
+    def phase_and_reason(self) -> tuple[ModelPhase, str]:
+        """Return how it does, and why; a worker that was given up has failed."""
+        record = self.record
+        if record.phase is ModelPhase.READY and self.worker is not None and self.worker.is_given_up:
+            return ModelPhase.FAILED, self.trouble() or ""
+        return record.phase, record.reason
 
     async def run(self) -> None:
         """Bring the model up, tell of it, and run its worker."""
@@ -84,22 +91,23 @@ class LocalModel(Generic[Worker]):
                 await self._model_failed(exc, before)
             else:
                 self._refusal = None
-                await self._news.ready(self.worker)
+                await self.become(ModelPhase.READY)
                 await asyncio.gather(self.worker.run(), _revived(self.worker))
 
     async def _ready_worker(self) -> Worker:
         if find_spec("llama_cpp") is None:
             raise ModelError(NO_LLAMA)
-        return await asyncio.to_thread(self._make, await self._path())
+        return await asyncio.to_thread(self.make, await self._path())
 
     async def _path(self) -> Path:
         source = await asyncio.to_thread(self._file)
         path = await asyncio.to_thread(self._store.locate, source)
         if path is not None:
             return path
-        await self._news.fetching(source)
+        fetching = f"fetching {source}; {self.meanwhile} meanwhile"
+        await self.become(ModelPhase.DOWNLOADING, fetching)
         log.info("fetching a model", model=source, folder=str(self._store.folder))
-        path = await self._store.fetch(source, lambda progress: self._news.progressed(progress, source))
+        path = await self._store.fetch(source, lambda now: self.progressed(now, now.trouble or fetching))
         log.info("model is here", model=source)
         self._retry.succeeded()
         return path
@@ -109,7 +117,7 @@ class LocalModel(Generic[Worker]):
         wait = self._retry.failed()
         self._refusal = str(exc)
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
-        await self._news.failed(f"{exc}{retry}", exc.hint)
+        await self._failed(f"{exc}{retry}", exc.hint)
         until = float("inf") if exc.is_permanent else time.monotonic() + wait
         while time.monotonic() < until:
             await asyncio.sleep(min(LOOK_SECONDS, max(0.0, until - time.monotonic())))
@@ -119,11 +127,15 @@ class LocalModel(Generic[Worker]):
     async def _model_failed(self, exc: Exception, before: tuple[int, ...] | None) -> None:
         """Say why, then wait until the file is another one than `before`, which was tried."""
         self._refusal = str(exc)
-        await self._news.failed(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
+        await self._failed(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
         while True:  # a file sends no event
             await asyncio.sleep(LOOK_SECONDS)
             if await asyncio.to_thread(self._stamp) != before:
                 return
+
+    async def _failed(self, reason: str, hint: str) -> None:
+        log.warning(self.absent, reason=reason, hint=hint)
+        await self.become(ModelPhase.FAILED, f"{reason} ({hint})" if hint else reason)
 
     def _stamp(self) -> tuple[int, ...] | None:
         try:
@@ -155,7 +167,7 @@ def model_file(spec: str, *, key: str = EMBEDDING_KEY) -> str:
     raise ModelError(f"the model folder {folder} holds {what}", hint=f"name the file in {key}")
 
 
-async def _revived(worker: ModelWorker[Any]) -> None:
+async def _revived(worker: KeptWorker[Any]) -> None:
     """Try a worker that was given up whenever its back-off allows, even if nobody asks."""
     while True:
         await asyncio.sleep(LOOK_SECONDS)
@@ -178,77 +190,39 @@ class LocalSettings(Struct, frozen=True):
     document_instruction: str | None = None
 
 
-class LocalEmbedding:
-    """Keeps one local model at work and its slot truthful; `run` loops until cancelled."""
+class LocalEmbedding(LocalModel[LlamaWorker]):
+    """Keeps one local model at work and its slot truthful."""
+
+    absent = "no embedding model; keyword search goes on"
+    meanwhile = "keyword search answers"
 
     def __init__(self, *, settings: LocalSettings, store: ModelStore, slot: EmbedderSlot) -> None:
+        super().__init__(source=settings.spec, store=store)
         self.slot = slot
         self._settings = settings
-        self._store = store
-        self._model = LocalModel(source=settings.spec, store=store, make=self._worker, news=self)
 
-    @property
-    def worker(self) -> LlamaWorker | None:
-        """What computes the vectors, once there is a model to run."""
-        return self._model.worker
+    async def become(self, phase: ModelPhase, reason: str = "") -> None:
+        """Tell the slot; a model that is ready is offered."""
+        await self.slot.become(phase, reason, embedder=self.worker if phase is ModelPhase.READY else None)
 
-    def trouble(self) -> str | None:
-        """Return why there is no model at work, None while it works, is fetched or is loaded."""
-        return self._model.trouble()
+    def progressed(self, progress: Progress, reason: str) -> None:
+        """Tell the slot how far a download is."""
+        self.slot.note_progress(progress, reason)
 
-    async def run(self) -> None:
-        """Bring the model up, offer it, and run its worker."""
-        await self._model.run()
-
-    async def fetching(self, source: str) -> None:
-        """Say that the model is on its way."""
-        await self.slot.become(EmbedderPhase.DOWNLOADING, _fetching(source))
-
-    def progressed(self, progress: Progress, source: str) -> None:
-        """Say how far it is on its way."""
-        self.slot.note_progress(progress, progress.trouble or _fetching(source))
-
-    async def failed(self, reason: str, hint: str) -> None:
-        """Say why there is no model."""
-        log.warning("no embedding model; keyword search goes on", reason=reason, hint=hint)
-        await self.slot.become(EmbedderPhase.FAILED, f"{reason} ({hint})" if hint else reason)
-
-    async def ready(self, worker: LlamaWorker) -> None:
-        """Offer the model."""
-        await self.slot.become(EmbedderPhase.READY, embedder=worker)
-
-    def _worker(self, path: Path) -> LlamaWorker:
-        metadata = inspect(path)
-        family = _instructed(family_of(metadata), self._settings)
-        spec = WorkerSpec(
+    def make(self, path: Path) -> LlamaWorker:
+        """Check the file and make its worker, blocking; raises ModelError."""
+        metadata, settings = inspect(path), self._settings
+        family = family_of(metadata)
+        family = replace(
+            family,
+            query_prompt=instructed(family.query_prompt, settings.query_instruction),
+            document_prompt=instructed(family.document_prompt, settings.document_instruction),
+        )
+        return LlamaWorker(
             model=path,
             family=family,
             identity=identity_of(path, metadata, family, cache_dir=self._store.folder),
-            threads=self._settings.threads,
-            idle_unload=self._settings.idle_unload,
-            context=self._settings.context,
+            threads=settings.threads,
+            idle_unload=settings.idle_unload,
+            context=settings.context,
         )
-        return LlamaWorker(spec)
-
-
-def _fetching(source: str) -> str:
-    return f"fetching {source}; keyword search answers meanwhile"
-
-
-def _instructed(family: ModelFamily, settings: LocalSettings) -> ModelFamily:
-    return replace(
-        family,
-        query_prompt=_prompt(settings.query_instruction, family.query_prompt),
-        document_prompt=_prompt(settings.document_instruction, family.document_prompt),
-    )
-
-
-def _prompt(instruction: str | None, own: str) -> str:
-    if instruction is None:
-        return own
-    before, _, after = instruction.partition(TEXT)
-    return f"{_escaped(before)}{TEXT}{_escaped(after)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

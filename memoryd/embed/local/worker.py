@@ -8,15 +8,14 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Generic, Self
+from typing import Final, Self
 
 import numpy as np
-from msgspec import Struct
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, Message, NoResult, Ready
-from memoryd.embed.local.worker_connection import Reply
-from memoryd.embed.local.worker_process import Command, KeptWorker, WorkerPhase, WorkerRun, WorkerState, module_command
+from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, NoResult, Ready
+from memoryd.embed.local.worker_connection import WorkerJob
+from memoryd.embed.local.worker_process import Command, KeptWorker, WorkerPhase, WorkerRun, module_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspect
@@ -49,48 +48,42 @@ def identity_of(
     )
 
 
-class ModelWorker(Generic[Reply]):
-    """A model behind a kept worker. What it is asked, each kind adds."""
-
-    def __init__(self, kept: WorkerRun[Reply], *, retry: Retry | None = None) -> None:
-        self._worker = KeptWorker(kept, retry=retry)
-
-    @property
-    def is_given_up(self) -> bool:
-        """Tell whether it failed so often that only a probe now and then is tried."""
-        return self._worker.is_given_up
-
-    def state(self) -> WorkerState:
-        """Return what status shows; cheap."""
-        return self._worker.state()
-
-    async def warm(self) -> None:
-        """Start the worker and wait for it; raises ModelError if the file is at fault, else what its job says."""
-        await self._worker.warm()
-
-    async def run(self) -> None:
-        """Start the child when somebody asks, and again after failures; cancel it to stop the child."""
-        await self._worker.run()
-
-
-class WorkerSpec(Struct, frozen=True, kw_only=True):
-    """Which model a worker runs, and how patiently.
+class LlamaWorker(KeptWorker[Vector]):
+    """Embedder over one GGUF. Works while its `run` runs.
 
     `query_timeout` bounds a question, waiting for the model included. `document_timeout` is how long the worker may
     owe replies without giving any before it counts as hung. `idle_unload` of zero keeps the model for ever. `context`
     lowers the model's own, in tokens: memory grows with it (vocabulary × tokens × 4 bytes of output buffer).
     """
 
-    model: Path
-    family: ModelFamily
-    identity: EmbedderIdentity
-    threads: int
-    idle_unload: timedelta
-    context: int | None = None
-    query_timeout: timedelta = QUERY_TIMEOUT
-    document_timeout: timedelta = timedelta(seconds=120)
-    load_timeout: timedelta = timedelta(seconds=120)
-    command: Command = EMBEDDING_COMMAND
+    def __init__(
+        self,
+        *,
+        model: Path,
+        family: ModelFamily,
+        identity: EmbedderIdentity,
+        threads: int,
+        idle_unload: timedelta,
+        context: int | None = None,
+        query_timeout: timedelta = QUERY_TIMEOUT,
+        document_timeout: timedelta = timedelta(seconds=120),
+        load_timeout: timedelta = timedelta(seconds=120),
+        command: Command = EMBEDDING_COMMAND,
+        retry: Retry | None = None,
+    ) -> None:
+        order = Load(str(model), family.pooling, min(family.context, context or family.context), threads)
+        run = WorkerRun(
+            order=order,
+            job=_job(identity.dimensions),
+            command=command,
+            idle_unload=idle_unload,
+            stall=document_timeout,
+            load_timeout=load_timeout,
+        )
+        super().__init__(run, retry=retry)
+        self.identity = identity
+        self._family = family
+        self._query_timeout = query_timeout
 
     @classmethod
     def of(
@@ -102,88 +95,32 @@ class WorkerSpec(Struct, frozen=True, kw_only=True):
         context: int | None = None,
         query_timeout: timedelta = QUERY_TIMEOUT,
     ) -> Self:
-        """Return how to run a model as its own header says. Blocks to hash it; raises ModelError if it is none."""
+        """Run a model as its own header says. Blocks to hash it; raises ModelError if it is none."""
         metadata = inspect(model)
         family = family_of(metadata)
+        identity = identity_of(model, metadata, family)
         return cls(
             model=model,
             family=family,
-            identity=identity_of(model, metadata, family),
+            identity=identity,
             threads=threads,
             idle_unload=idle_unload,
             context=context,
             query_timeout=query_timeout,
         )
 
-    @property
-    def run(self) -> WorkerRun[Vector | Unembeddable]:
-        """How the worker is run."""
-        context = min(self.family.context, self.context or self.family.context)
-        return WorkerRun(
-            order=Load(str(self.model), self.family.pooling, context, self.threads),
-            job=EmbeddingJob(self.identity.dimensions),
-            command=self.command,
-            idle_unload=self.idle_unload,
-            stall=self.document_timeout,
-            load_timeout=self.load_timeout,
-        )
-
-
-class EmbeddingJob(Struct, frozen=True):
-    """What a worker that embeds must give: a vector of so many dimensions for each text."""
-
-    dimensions: int
-    name: str = "embedding"
-    unavailable: type[EmbedderUnavailable] = EmbedderUnavailable
-
-    def misfit(self, ready: Ready) -> str:
-        """Return why the model that is loaded is another one than its header says; empty if it is not."""
-        wrong = f"it gives {ready.dimensions} dimensions, not {self.dimensions}"
-        return "" if ready.dimensions == self.dimensions else wrong
-
-    def read(self, message: Message) -> tuple[int, Vector | Unembeddable]:
-        """Return whose vector it is, and the vector or why there is none; raises ValueError for anything else."""
-        match message:
-            case Embedded():
-                return message.id, self._vector(message.vector)
-            case NoResult():
-                return message.id, Unembeddable(message.reason)
-        raise ValueError(f"unexpected {type(message).__name__}")
-
-    def _vector(self, data: bytes) -> Vector | Unembeddable:
-        if len(data) != self.dimensions * np.dtype(np.float32).itemsize:
-            raise ValueError(f"vector of {len(data)} bytes for {self.dimensions} dimensions")
-        vector = np.frombuffer(data, np.float32)
-        # also false for NaN
-        if abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE:
-            return vector
-        return Unembeddable("the worker gave a vector that is not finite and of length 1")
-
-
-class LlamaWorker(ModelWorker[Vector | Unembeddable]):
-    """Embedder over one GGUF. Works while its `run` runs."""
-
-    def __init__(self, spec: WorkerSpec, *, retry: Retry | None = None) -> None:
-        super().__init__(spec.run, retry=retry)
-        self._spec = spec
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        """Names the vector space."""
-        return self._spec.identity
-
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a question; raises EmbedderUnavailable if there is none within `query_timeout`, and
         EmbeddingError if the model gives none for this text."""
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
-        prompt = self._spec.family.query(text[:TEXT_CHARACTERS])
+        prompt = self._family.query(text[:TEXT_CHARACTERS])
         try:
-            async with asyncio.timeout(self._spec.query_timeout.total_seconds()):
-                (reply,) = await self._worker.ask([Embed(0, Purpose.QUERY, prompt)])
+            async with asyncio.timeout(self._query_timeout.total_seconds()):
+                (reply,) = await self.ask([Embed(0, Purpose.QUERY, prompt)])
         except TimeoutError:
             raise EmbedderUnavailable(self._why_late()) from None
-        if isinstance(reply, Unembeddable):
+        if isinstance(reply, NoResult):
             raise EmbeddingError(f"no vector for this question: {reply.reason}")
         return reply
 
@@ -192,14 +129,33 @@ class LlamaWorker(ModelWorker[Vector | Unembeddable]):
 
         After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
         """
-        requests = [Embed(0, Purpose.DOCUMENT, self._prompt(passage)) for passage in passages if passage.text.strip()]
-        replies = iter(await self._worker.ask(requests, is_patient=True))
-        return [next(replies) if passage.text.strip() else Unembeddable("empty text") for passage in passages]
-
-    def _prompt(self, passage: Passage) -> str:
-        return self._spec.family.document(passage.text[:TEXT_CHARACTERS], passage.title[:TEXT_CHARACTERS])
+        texts = [(one.text[:TEXT_CHARACTERS], one.title[:TEXT_CHARACTERS]) for one in passages if one.text.strip()]
+        prompts = [self._family.document(text, title) for text, title in texts]
+        replies = await self.ask([Embed(0, Purpose.DOCUMENT, prompt) for prompt in prompts], is_patient=True)
+        answers = (Unembeddable(reply.reason) if isinstance(reply, NoResult) else reply for reply in replies)
+        return [next(answers) if one.text.strip() else Unembeddable("empty text") for one in passages]
 
     def _why_late(self) -> str:
         if self.state().phase is WorkerPhase.READY:
-            return f"the embedding worker gave no answer within {self._spec.query_timeout.total_seconds():g} s"
+            return f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
         return "the embedding model is warming up"
+
+
+def _job(dimensions: int) -> WorkerJob[Vector]:
+    """Return what a worker that embeds must give: a vector of so many dimensions for each text."""
+
+    def misfit(ready: Ready) -> str:
+        wrong = f"it gives {ready.dimensions} dimensions, not {dimensions}"
+        return "" if ready.dimensions == dimensions else wrong
+
+    def read(message: Embedded) -> Vector | NoResult:
+        if len(message.vector) != dimensions * np.dtype(np.float32).itemsize:
+            raise ValueError(f"vector of {len(message.vector)} bytes for {dimensions} dimensions")
+        vector = np.frombuffer(message.vector, np.float32)
+        # also false for NaN
+        is_whole = abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE
+        return (
+            vector if is_whole else NoResult(message.id, "the worker gave a vector that is not finite and of length 1")
+        )
+
+    return WorkerJob("embedding", EmbedderUnavailable, misfit, Embedded, read)

@@ -9,39 +9,45 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.embed.local.frames import Cancel, Failed, Load, Message, Ready, WorkerRequest, encode, read
+from memoryd.embed.local.frames import (
+    Cancel,
+    Embedded,
+    Failed,
+    Load,
+    Message,
+    NoResult,
+    Ready,
+    Scored,
+    WorkerRequest,
+    Written,
+    encode,
+    read,
+)
 from memoryd.embed.protocol import Purpose
 from memoryd.errors import MemorydError, ModelError, WorkerDied
 
 Reply = TypeVar("Reply")
-GivenReply = TypeVar("GivenReply", covariant=True)
-OnReply = Callable[[int, Reply], None]
+OnReply = Callable[[int, Reply | NoResult], None]
 """Is told of a reply as it comes, by the position of its request."""
 
 
-class WorkerJob(Protocol[GivenReply]):
-    """How the replies of one kind of worker are read. `name` stands in what people are told: `embedding`."""
+class WorkerJob(Struct, Generic[Reply], frozen=True):
+    """What one kind of worker is for. `name` stands in what people are told: `embedding`."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def unavailable(self) -> Callable[[str], MemorydError]:
-        """Make the error of whoever cannot be answered now: loading, backing off, ended."""
-        ...
-
-    def misfit(self, ready: Ready) -> str:
-        """Return why a model that is loaded is not the one that was ordered; empty if it is."""
-        ...
-
-    def read(self, message: Message) -> tuple[int, GivenReply]:
-        """Return which request a message answers, and the reply; raises ValueError for what is none."""
-        ...
+    name: str
+    unavailable: Callable[[str], MemorydError]
+    """Makes the error of whoever cannot be answered now: loading, backing off, ended."""
+    misfit: Callable[[Ready], str]
+    """Returns why a model that is loaded is not the one that was ordered; empty if it is."""
+    answer: type[Embedded] | type[Scored] | type[Written]
+    """What answers a request, beside NoResult."""
+    read: Callable[[Any], Reply | NoResult]
+    """Makes the reply of an answer; raises ValueError for one that breaks the protocol."""
 
 
 class _Owed(Struct, Generic[Reply], frozen=True, eq=False):
@@ -49,7 +55,7 @@ class _Owed(Struct, Generic[Reply], frozen=True, eq=False):
 
     id: int
     purpose: Purpose
-    reply: asyncio.Future[Reply]
+    reply: asyncio.Future[Reply | NoResult]
 
 
 class WorkerConnection(Generic[Reply]):
@@ -83,7 +89,9 @@ class WorkerConnection(Generic[Reply]):
         if wrong := self._job.misfit(message):
             raise ModelError(f"cannot load model {order.model}: {wrong}")
 
-    async def ask(self, requests: Sequence[WorkerRequest], on_reply: OnReply[Reply] | None = None) -> list[Reply]:
+    async def ask(
+        self, requests: Sequence[WorkerRequest], on_reply: OnReply[Reply] | None = None
+    ) -> list[Reply | NoResult]:
         """Send all requests at once, so that the worker never waits for the next, and give the replies in order.
 
         Their ids are given here. Raises what the job says (a question) or WorkerDied (documents) if the connection
@@ -146,7 +154,7 @@ class WorkerConnection(Generic[Reply]):
         if not self.is_busy:
             self._touch()
         self._last_id += 1
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[Reply | NoResult] = asyncio.get_running_loop().create_future()
         owed = _Owed(self._last_id, request.purpose, reply)
         self._owed[request.purpose].append(owed)
         self._writer.write(encode(replace(request, id=owed.id)))
@@ -164,8 +172,10 @@ class WorkerConnection(Generic[Reply]):
             self._writer.write(encode(Cancel(owed.id)))
 
     def _settle(self, message: Message) -> None:
-        number, reply = self._job.read(message)
-        owed = self._next_in_order(number)
+        if not isinstance(message, (self._job.answer, NoResult)):
+            raise ValueError(f"unexpected {type(message).__name__}")
+        reply = message if isinstance(message, NoResult) else self._job.read(message)
+        owed = self._next_in_order(message.id)
         self.has_answered = True
         if not owed.reply.done():
             owed.reply.set_result(reply)
@@ -186,8 +196,8 @@ class WorkerConnection(Generic[Reply]):
         return self._last_activity + (self._stall if self.is_busy else self._idle)
 
 
-def _telling(position: int, on_reply: OnReply[Reply]) -> Callable[[asyncio.Future[Reply]], None]:
-    def tell(reply: asyncio.Future[Reply]) -> None:
+def _telling(position: int, on_reply: OnReply[Reply]) -> Callable[[asyncio.Future[Reply | NoResult]], None]:
+    def tell(reply: asyncio.Future[Reply | NoResult]) -> None:
         if not reply.cancelled() and reply.exception() is None:
             on_reply(position, reply.result())
 

@@ -14,7 +14,7 @@ import psutil
 import structlog
 from msgspec import Struct
 
-from memoryd.embed.local.frames import Load, WorkerRequest
+from memoryd.embed.local.frames import Load, NoResult, WorkerRequest
 from memoryd.embed.local.worker_connection import OnReply, Reply, WorkerConnection, WorkerJob
 from memoryd.errors import MemorydError, ModelError, SidecarError, WorkerDied
 from memoryd.retry import Retry
@@ -52,7 +52,7 @@ class WorkerRun(Struct, Generic[Reply], frozen=True, kw_only=True):
     command: Command
     idle_unload: timedelta
     stall: timedelta
-    load_timeout: timedelta
+    load_timeout: timedelta = timedelta(seconds=120)
 
     @property
     def model(self) -> Path:
@@ -250,8 +250,12 @@ class KeptWorker(Generic[Reply]):
         await self._started()
 
     async def ask(
-        self, requests: Sequence[WorkerRequest], *, is_patient: bool = False, on_reply: OnReply[Reply] | None = None
-    ) -> list[Reply]:
+        self,
+        requests: Sequence[WorkerRequest],
+        *,
+        is_patient: bool = False,
+        on_reply: OnReply[Reply] | None = None,
+    ) -> list[Reply | NoResult]:
         """Return a reply to each request, in order; raises what the job says, and WorkerDied.
 
         `is_patient` waits for a back-off, which others are told of at once. Who is cancelled while the model loads
@@ -287,7 +291,7 @@ class KeptWorker(Generic[Reply]):
         while (wait := self._retry.wait()) > 0:
             self._step(WorkerEvent.HELD_OFF)
             await asyncio.sleep(min(wait, _FILE_CHECK))
-            if isinstance(self._failure, ModelError) and await self._is_file_new():
+            if isinstance(self._failure, ModelError) and await asyncio.to_thread(self._kept.stamp) != self._tried_file:
                 self._retry.forget()
 
     async def _live(self) -> None:
@@ -363,9 +367,6 @@ class KeptWorker(Generic[Reply]):
             raise ModelError(str(failure), hint=failure.hint)
         if not is_patient:
             raise self._unavailable(f"{failure}; next try in {wait:.0f} s")
-
-    async def _is_file_new(self) -> bool:
-        return await asyncio.to_thread(self._kept.stamp) != self._tried_file
 
     def _unavailable(self, reason: str, hint: str = "") -> MemorydError:
         error = self._kept.job.unavailable(reason)

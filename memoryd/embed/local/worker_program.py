@@ -20,8 +20,6 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
-
 from memoryd.embed.local.frames import (
     Cancel,
     Embed,
@@ -172,28 +170,22 @@ class ErrorLog:
         return "; ".join(self._first) or "llama.cpp gives no reason"
 
 
-class Pooling(Struct, frozen=True):
-    """How the vectors of the tokens become one: a value of llama.cpp's `enum llama_pooling_type`.
+class LlamaModel:
+    """A loaded model and its context. Never freed: the process ends instead.
 
+    `pooling` is a value of llama.cpp's `enum llama_pooling_type`: how the vectors of the tokens become one.
     `is_unwanted` lets a computation end early: asked before each step of it, a few hundred times in all.
     """
 
-    kind: int
-    is_unwanted: Callable[[], bool] | None = None
-
-
-class LlamaModel:
-    """A loaded model and its context. Never freed: the process ends instead."""
-
-    def __init__(self, library: Any, order: Load, pooling: Pooling) -> None:
+    def __init__(self, library: Any, order: Load, pooling: int, is_unwanted: Callable[[], bool] | None = None) -> None:
         self.library = library
         self._errors = ErrorLog(library)
         self.model = self._load(order)
         self.vocabulary = library.llama_model_get_vocab(self.model)
         self.context = min(order.context, int(library.llama_model_n_ctx_train(self.model)))
         # llama.cpp keeps the pointer only
-        self._abort = library.ggml_abort_callback(lambda _data: bool(pooling.is_unwanted and pooling.is_unwanted()))
-        self._context = self._open(order, pooling)
+        self._abort = library.ggml_abort_callback(lambda _data: bool(is_unwanted and is_unwanted()))
+        self._context = self._open(order, pooling, may_end=is_unwanted is not None)
         self._memory = library.llama_get_memory(self._context)
         self._batch = self._single_sequence()
         self.tokens = (ctypes.c_int32 * (self.context * CHARACTERS_PER_TOKEN * 4 + 16))()
@@ -253,16 +245,16 @@ class LlamaModel:
             raise LoadError(self._errors.reason())
         return model
 
-    def _open(self, order: Load, pooling: Pooling) -> Any:
+    def _open(self, order: Load, pooling: int, *, may_end: bool) -> Any:
         parameters = self.library.llama_context_default_params()
         # a text longer than n_ubatch aborts the process
         parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = self.context
         parameters.n_seq_max = 1
         parameters.n_threads = parameters.n_threads_batch = order.threads
-        parameters.pooling_type = pooling.kind
+        parameters.pooling_type = pooling
         parameters.embeddings = True
         parameters.no_perf = True
-        if pooling.is_unwanted is not None:
+        if may_end:
             parameters.abort_callback = self._abort
         context = self.library.llama_init_from_model(self.model, parameters)
         if not context:

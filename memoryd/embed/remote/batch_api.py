@@ -9,22 +9,24 @@ import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import httpx
 import structlog
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.json import decode as json_decode
+from msgspec.json import encode as json_encode
 
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.api import Input, RawVector, WireFormat, indexed_rows, list_rows
-from memoryd.embed.remote.providers import GeminiWire, VoyageWire
+from memoryd.embed.remote.providers import GeminiWire, Input, OpenAiWire, RawVector, VoyageWire, indexed_rows, list_rows
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
 LISTED: Final = 100
 """How many of the latest jobs are looked through for one whose id was lost."""
+OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
+GEMINI_OVER: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 BOUNDARY: Final = "memoryd-batch-7d1f0c"
 SUFFIX: Final = ".batch.json"
 
@@ -49,43 +51,20 @@ class JobState(Struct, frozen=True):
     """What memoryd called the job when it submitted it."""
 
 
-class BatchApi(Protocol):
-    """One form of batch interface. Reading an answer of another shape raises ValueError."""
-
-    def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest: ...
-
-    def uploaded(self, answer: object) -> str: ...
-
-    def create(self, file: str, name: str) -> BatchRequest: ...
-
-    def status(self, job: str) -> BatchRequest: ...
-
-    def cancel(self, job: str) -> BatchRequest: ...
-
-    def latest(self) -> BatchRequest: ...
-
-    def content(self, file: str) -> BatchRequest: ...
-
-    def state(self, answer: object) -> JobState: ...
-
-    def states(self, answer: object) -> list[JobState]: ...
-
-    def line(self, line: object) -> tuple[str, RawVector | None]:
-        """Return the key of a request and its vector; None for a request that failed."""
-        ...
-
-
-def batch_api(wire: WireFormat, base: httpx.URL) -> BatchApi:
+def batch_api(wire: OpenAiWire, base: httpx.URL) -> "FileBatches":
     """Return the batch interface that belongs to a wire format."""
     return GeminiBatches(wire, base) if isinstance(wire, GeminiWire) else FileBatches(wire, base)
 
 
 class FileBatches:
-    """Files and batches of OpenAI and Voyage."""
+    """Files and batches of OpenAI and Voyage. Reading an answer of another shape raises ValueError."""
 
-    OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
+    job_path = "/batches/{}"
+    cancelling = "/cancel"
+    list_limit = "limit"
+    list_key = "data"
 
-    def __init__(self, wire: WireFormat, base: httpx.URL) -> None:
+    def __init__(self, wire: OpenAiWire, base: httpx.URL) -> None:
         self._wire = wire
         self._base = base
 
@@ -116,15 +95,15 @@ class FileBatches:
 
     def status(self, job: str) -> BatchRequest:
         """Ask for one job."""
-        return BatchRequest("GET", self._url(f"/batches/{job}"))
+        return BatchRequest("GET", self._url(self.job_path.format(job)))
 
     def cancel(self, job: str) -> BatchRequest:
         """End a job; what it has done stays."""
-        return BatchRequest("POST", self._url(f"/batches/{job}/cancel"), json_body={})
+        return BatchRequest("POST", self._url(self.job_path.format(job) + self.cancelling), json_body={})
 
     def latest(self) -> BatchRequest:
         """Ask for the latest jobs."""
-        return BatchRequest("GET", self._url("/batches").copy_merge_params({"limit": LISTED}))
+        return BatchRequest("GET", self._url("/batches").copy_merge_params({self.list_limit: LISTED}))
 
     def content(self, file: str) -> BatchRequest:
         """Fetch a file."""
@@ -134,17 +113,18 @@ class FileBatches:
         """Read a job."""
         job = _object(answer)
         files = tuple(str(job[key]) for key in ("output_file_id", "error_file_id") if job.get(key))
-        status = str(job.get("status", ""))
-        metadata = job.get("metadata")
-        name = str(metadata.get("memoryd", "")) if isinstance(metadata, dict) else ""
-        return JobState(_text(job, "id"), status in self.OVER, status, files, name)
+        status, name = str(job.get("status", "")), str(_or_empty(job.get("metadata")).get("memoryd", ""))
+        return JobState(_text(job, "id"), status in OVER, status, files, name)
 
     def states(self, answer: object) -> list[JobState]:
         """Read a list of jobs."""
-        return [self.state(job) for job in _list(_object(answer).get("data"))]
+        jobs = _object(answer).get(self.list_key, [])
+        if not isinstance(jobs, list):
+            raise ValueError("no list in the answer")
+        return [self.state(job) for job in jobs]
 
     def line(self, line: object) -> tuple[str, RawVector | None]:
-        """Return one answer."""
+        """Return the key of a request and its vector; None for a request that failed."""
         entry = _object(line)
         key, response = _text(entry, "custom_id"), entry.get("response")
         if entry.get("error") or not isinstance(response, dict) or response.get("status_code", 200) != 200:
@@ -158,24 +138,28 @@ class FileBatches:
         return {"custom_id": key, "method": "POST", "url": "/v1/embeddings", "body": body}
 
     def _body(self, item: Input) -> dict[str, object]:
-        return dict(self._wire.call([item], Purpose.DOCUMENT).body)
+        return dict(self._wire.call([item], Purpose.DOCUMENT)[1])
 
     def _url(self, path: str) -> httpx.URL:
         return self._base.copy_with(path=self._base.path.rstrip("/") + path)
 
 
-class GeminiBatches:
+class GeminiBatches(FileBatches):
     """Gemini's files and asyncBatchEmbedContent."""
 
-    OVER: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+    job_path = "/{}"
+    cancelling = ":cancel"
+    list_limit = "pageSize"
+    list_key = "operations"
 
     def __init__(self, wire: GeminiWire, base: httpx.URL) -> None:
-        self._wire = wire
-        self._base = base
+        super().__init__(wire, base)
+        self._gemini = wire
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
         """Return one line a text."""
-        lines = [{"key": key, "request": self._wire.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
+        gemini = self._gemini
+        lines = [{"key": key, "request": gemini.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
         about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
         body = b"".join(
             [
@@ -197,18 +181,6 @@ class GeminiBatches:
         batch = {"displayName": name, "inputConfig": {"fileName": file}}
         return BatchRequest("POST", self._url(f"{self._wire.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
 
-    def status(self, job: str) -> BatchRequest:
-        """Ask for one job."""
-        return BatchRequest("GET", self._url(f"/{job}"))
-
-    def cancel(self, job: str) -> BatchRequest:
-        """End a job."""
-        return BatchRequest("POST", self._url(f"/{job}:cancel"), json_body={})
-
-    def latest(self) -> BatchRequest:
-        """Ask for the latest jobs."""
-        return BatchRequest("GET", self._url("/batches").copy_merge_params({"pageSize": LISTED}))
-
     def content(self, file: str) -> BatchRequest:
         """Fetch a file."""
         return BatchRequest("GET", self._aside("download", f"/{file}:download").copy_merge_params({"alt": "media"}))
@@ -220,25 +192,18 @@ class GeminiBatches:
         status = str(metadata.get("state") or operation.get("state") or "")
         found = (_or_empty(place.get("output")) for place in (operation, metadata, response))
         file = next((str(place["responsesFile"]) for place in (response, *found) if place.get("responsesFile")), "")
-        is_over = bool(operation.get("done")) or status.endswith(self.OVER)
+        is_over = bool(operation.get("done")) or status.endswith(GEMINI_OVER)
         name = str(metadata.get("displayName") or "")
         return JobState(_text(operation, "name"), is_over, status, (file,) if file else (), name)
 
-    def states(self, answer: object) -> list[JobState]:
-        """Read a list of jobs."""
-        return [self.state(job) for job in _list(_object(answer).get("operations", []))]
-
     def line(self, line: object) -> tuple[str, RawVector | None]:
-        """Return one answer."""
+        """Return the key of a request and its vector; None for a request that failed."""
         entry = _object(line)
         key, response = _text(entry, "key"), _or_empty(entry.get("response"))
         embedding = _or_empty(entry.get("embedding") or response.get("embedding"))
         if entry.get("error") or response.get("error") or "values" not in embedding:
             return key, None
         return key, list_rows([embedding["values"]], 1)[0]
-
-    def _url(self, path: str) -> httpx.URL:
-        return self._base.copy_with(path=self._base.path.rstrip("/") + path)
 
     def _aside(self, service: str, path: str) -> httpx.URL:
         return self._base.copy_with(path=f"/{service}{self._base.path.rstrip('/')}{path}")
@@ -261,12 +226,6 @@ def _object(value: object) -> dict[str, Any]:
 
 def _or_empty(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise ValueError("no list in the answer")
-    return value
 
 
 def _text(value: object, key: str) -> str:
@@ -316,7 +275,7 @@ class JobFolder:
         """Write a job, whole or not at all."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # a job that was paid for must outlast a loss of power
-        replace_file(self._path(job), json.dumps(asdict(job)).encode(), is_durable=True)
+        replace_file(self._path(job), json_encode(job), is_durable=True)
 
     def remove(self, job: BatchJob) -> None:
         """Forget a job."""
@@ -328,9 +287,7 @@ class JobFolder:
 
 def _read_job(path: Path) -> BatchJob | None:
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        job = BatchJob(**fields)
-        return replace(job, keys=tuple(job.keys), files=tuple(job.files), stage=Stage(job.stage))
-    except (OSError, ValueError, TypeError) as exc:
+        return json_decode(path.read_bytes(), type=BatchJob)
+    except (OSError, ValueError, RecursionError) as exc:
         log.warning("cannot read the note of a batch job", path=str(path), reason=str(exc))
         return None

@@ -21,11 +21,11 @@ from msgspec.structs import replace
 
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
-from memoryd.embed.remote.api import Input, vector_of
 from memoryd.embed.remote.batch_api import BatchJob, BatchRequest, JobFolder, JobState, Stage, batch_api
 from memoryd.embed.remote.embedder import Answers, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Decode, Decoded, decode_json
+from memoryd.embed.remote.providers import Input, vector_of
 from memoryd.errors import EmbedderUnavailable
 
 log = structlog.get_logger(__name__)
@@ -77,11 +77,6 @@ class BatchEmbedder:
     def identity(self) -> EmbedderIdentity:
         """That of `inner`: a vector is the same whichever way it came."""
         return self._inner.identity
-
-    @property
-    def batch_texts(self) -> int:
-        """How many passages a call should bring to make good use of jobs."""
-        return TEXTS_PER_JOB * self._settings.concurrency
 
     async def aclose(self) -> None:
         """Close the connections. Jobs go on at the provider."""

@@ -14,11 +14,19 @@ import structlog
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, EmbedderIdentity, Passage, Purpose, Unembeddable
-from memoryd.embed.remote.api import Input, PromptTemplate, RawVector, WireFormat, vector_of
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Endpoint, decode_json
-from memoryd.embed.remote.providers import BUSY_ITEMS, ESTIMATE_MARGIN, GeminiWire
+from memoryd.embed.remote.providers import (
+    BUSY_ITEMS,
+    ESTIMATE_MARGIN,
+    GeminiWire,
+    Input,
+    OpenAiWire,
+    RawVector,
+    vector_of,
+)
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
+from memoryd.models.families import PromptTemplate
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +50,7 @@ KEPT: Final = 4096
 class Channel:
     """Speaks the provider's older format once the address of the newer one turned out to be unknown."""
 
-    def __init__(self, endpoint: Endpoint, wire: WireFormat) -> None:
+    def __init__(self, endpoint: Endpoint, wire: OpenAiWire) -> None:
         self.endpoint = endpoint
         self.wire = wire
         self.dimensions: int | None = None
@@ -61,20 +69,20 @@ class Channel:
         return rows
 
     async def _rows(
-        self, wire: WireFormat, inputs: Sequence[Input], purpose: Purpose, attempts: int | None
+        self, wire: OpenAiWire, inputs: Sequence[Input], purpose: Purpose, attempts: int | None
     ) -> list[RawVector]:
-        call = wire.call(inputs, purpose)
+        path, body = wire.call(inputs, purpose)
         return await self.endpoint.ask(
             "POST",
-            self.endpoint.url(call.path),
+            self.endpoint.url(path),
             purpose,
             partial(self.decoded, wire, len(inputs)),
-            json_body=call.body,
+            json_body=body,
             texts=[item.text for item in inputs],
             attempts=attempts,
         )
 
-    def decoded(self, wire: WireFormat, count: int, body: bytes) -> list[RawVector]:
+    def decoded(self, wire: OpenAiWire, count: int, body: bytes) -> list[RawVector]:
         """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
         rows = wire.rows(decode_json(body), count)
         for row in rows:
@@ -204,14 +212,14 @@ class MediaSender:
             self._kept[file.sha256] = Unembeddable(error.reason)
 
     async def _row(self, wire: GeminiWire, file: Attachment, words: str) -> RawVector:
-        call = await asyncio.to_thread(wire.media_call, file.data, file.mime, words)
+        path, body = await asyncio.to_thread(wire.media_call, file.data, file.mime, words)
         endpoint = self._channel.endpoint
         (row,) = await endpoint.ask(
             "POST",
-            endpoint.url(call.path),
+            endpoint.url(path),
             Purpose.DOCUMENT,
             partial(self._channel.decoded, wire, 1),
-            json_body=call.body,
+            json_body=body,
             texts=[words],
         )
         return row
@@ -267,7 +275,10 @@ class RemoteEmbedder:
         """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
-        files = await self._media_answers(passages)
+        try:
+            files = await self._media.answers_for(passages)
+        except CallError as error:
+            raise unavailable(error) from error
 
         def answer(passage: Passage, item: Input | None) -> Vector | Unembeddable:
             if passage.attachment is not None:
@@ -282,7 +293,9 @@ class RemoteEmbedder:
         try:
             await self._embed_all([item for item in inputs if item not in answers], answers)
         except BaseException:
-            self._keep(answers)
+            self._kept |= answers
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
             raise
         for item in inputs:
             self._kept.pop(item, None)
@@ -306,20 +319,9 @@ class RemoteEmbedder:
             if outcome is not None:
                 raise outcome
 
-    def _keep(self, answers: Answers) -> None:
-        self._kept |= answers
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
-
     def _input(self, template: PromptTemplate, text: str, title: str = "") -> Input:
         title = title.strip()[:TITLE_CHARACTERS]
         return Input(template.apply(_cut(text, self._context), title), title)
-
-    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
-        try:
-            return await self._media.answers_for(passages)
-        except CallError as error:
-            raise unavailable(error) from error
 
 
 def _cut(text: str, context: float) -> str:

@@ -3,18 +3,16 @@
 import asyncio
 from urllib.parse import urlsplit, urlunsplit
 
-import httpx
 from msgspec.structs import replace
 
-from memoryd.domain.embedding import BY_KEY, KNOWN
+from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.embed.protocol import EmbedderIdentity, Purpose
-from memoryd.embed.remote.api import PromptTemplates, WireFormat, overridden
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
 from memoryd.embed.remote.gate import EndpointGate
 from memoryd.embed.remote.http import Endpoint, tls
-from memoryd.embed.remote.providers import CONTEXTS, PROVIDERS, SIZES
-from memoryd.embed.remote.settings import Credentials, RemoteSettings
+from memoryd.embed.remote.providers import CONTEXTS, SIZES, WIRES, OpenAiWire, PromptTemplates, WireOptions, overridden
+from memoryd.embed.remote.settings import OWN_KEY, Credentials, RemoteSettings
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
@@ -44,29 +42,18 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: 
     )
 
 
-def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: WireFormat, gate: EndpointGate) -> Endpoint:
+def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: OpenAiWire, gate: EndpointGate) -> Endpoint:
     if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
-        raise EmbedderUnavailable(f"no API key for {settings.provider}", hint="set memorySearch.remote.apiKey")
-    # names in one case, so that a configured header replaces ours instead of standing beside it
-    own = {name.lower(): value for name, value in wire.auth.items()}
-    headers = own | {name.lower(): value for name, value in credentials.headers}
-    try:
-        for text in (*headers, *headers.values()):
-            if not (text.isascii() and text.isprintable()):
-                raise ValueError("not for a header")
-        return Endpoint(
-            base_url=wire.base_url,
-            headers=headers,
-            secrets=[credentials.api_key, *(value for _, value in credentials.headers)],
-            concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
-            timeouts=settings.timeouts,
-            gate=gate,
-        )
-    except httpx.InvalidURL as exc:
-        raise ModelError(f"the address of {settings.provider} cannot be used: {exc}") from exc
-    except ValueError:
-        # not `from`: the exception quotes the value
-        raise ModelError("the API key or a header holds a character that HTTP does not allow") from None
+        raise EmbedderUnavailable(f"no API key for {settings.provider}", hint=f"set {OWN_KEY}")
+    return Endpoint(
+        whose=settings.provider,
+        base_url=wire.base_url,
+        auth=wire.auth,
+        credentials=credentials,
+        concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
+        timeouts=settings.timeouts,
+        gate=gate,
+    )
 
 
 async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
@@ -93,23 +80,21 @@ def model_of(settings: RemoteSettings) -> str:
     return model
 
 
-def wire_of(settings: RemoteSettings, api_key: str = "") -> WireFormat:
+def wire_of(settings: RemoteSettings, api_key: str = "") -> OpenAiWire:
     """Return the provider's wire format for these settings; raises ModelError."""
-    row = PROVIDERS.get(settings.provider)
-    if row is None:
-        raise ModelError(f"there is no embedding provider {settings.provider}", hint=f"one of {', '.join(PROVIDERS)}")
     _require_dimensions(settings)
-    return row.wire(
+    options = WireOptions(
         base_url=settings.base_url,
         model=model_of(settings),
         key=api_key,
         dimensions=settings.dimensions,
         prompts=_prompts(settings),
-        items=row.items,
+        items=PROVIDERS[settings.provider].items,
     )
+    return WIRES[settings.provider](options)
 
 
-def identity_of(settings: RemoteSettings, wire: WireFormat, dimensions: int) -> EmbedderIdentity:
+def identity_of(settings: RemoteSettings, wire: OpenAiWire, dimensions: int) -> EmbedderIdentity:
     """Return what the vectors depend on. No key, no header, and of the address neither a password nor a query."""
     address = urlsplit(wire.base_url)
     return EmbedderIdentity(
@@ -131,10 +116,10 @@ def context_of(settings: RemoteSettings) -> int:
 
 
 def _prompts(settings: RemoteSettings) -> PromptTemplates:
-    model, wire = model_of(settings), PROVIDERS[settings.provider].wire
+    model, wire = model_of(settings), WIRES[settings.provider]
     own = wire.own_prompts(model)
     query, document = settings.query, settings.document
-    if not KNOWN[settings.provider].has_input_types:
+    if not PROVIDERS[settings.provider].has_input_types:
         query, document = replace(query, input_type=None), replace(document, input_type=None)
     template = overridden(own.document, document)
     is_beside = wire.takes_title(model, template)

@@ -20,7 +20,8 @@ from memoryd import __version__
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind, meaning, redacted
 from memoryd.embed.remote.gate import EndpointGate
-from memoryd.embed.remote.settings import CallTimeouts
+from memoryd.embed.remote.settings import CallTimeouts, Credentials
+from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK
 
 ANSWER_BYTES: Final = 96 << 20
@@ -54,24 +55,35 @@ def tls() -> ssl.SSLContext:
 
 
 class Endpoint:
-    """One provider at one address. `secrets` are kept out of every message."""
+    """One provider at one address, `whose` in the words of people; `auth` carries its key, which no message shows.
+
+    Raises ModelError for an address, a key or a header that HTTP does not allow.
+    """
 
     def __init__(
         self,
         *,
+        whose: str,
         base_url: str,
-        headers: Mapping[str, str],
-        secrets: Sequence[str],
+        auth: Mapping[str, str],
+        credentials: Credentials,
         concurrency: int,
         timeouts: CallTimeouts,
         gate: EndpointGate,
         answer_bytes: int | None = None,
     ) -> None:
-        self.base = httpx.URL(base_url.rstrip("/"))
-        self._secrets = (*secrets, self.base.password)
+        # names in one case, so that a configured header replaces ours instead of standing beside it
+        headers = {name.lower(): value for name, value in (*auth.items(), *credentials.headers)}
+        if not all(text.isascii() and text.isprintable() for text in (*headers, *headers.values())):
+            raise ModelError(f"the key or a header of {whose} holds a character that HTTP does not allow")
+        try:
+            self.base = httpx.URL(base_url.rstrip("/"))
+        except httpx.InvalidURL as exc:
+            raise ModelError(f"the address of {whose} cannot be used: {exc}") from exc
+        self._secrets = (credentials.api_key, *(value for _, value in credentials.headers), self.base.password)
         self._timeouts = timeouts
         self._gate = gate
-        self._answer_bytes = ANSWER_BYTES if answer_bytes is None else answer_bytes
+        self._answer_bytes = answer_bytes or ANSWER_BYTES
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
             headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},

@@ -1,30 +1,129 @@
-"""What is known of each remote provider: its wire format, and one row with address, default model and limits.
+"""The wire format of each remote provider, the prompts around a text, and the answer that most providers share.
 
-Sources: the providers' API references as of 2026. Limits with no number in a reference are those its error texts name
-(Gemini: "at most 100 requests can be in one batch"; Mistral: "Too many inputs in request" above 256).
+What else is known of a provider says its row in `domain/embedding.py`.
 """
 
 import base64
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain import media
-from memoryd.domain.embedding import RemoteName
-from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.api import (
-    Call,
-    Input,
-    PromptTemplate,
-    PromptTemplates,
-    RawVector,
-    WireFormat,
-    bearer,
-    family_prompts,
-    indexed_rows,
-    list_rows,
-)
+from memoryd.domain.vector import Vector
+from memoryd.embed.protocol import Purpose, Unembeddable
+from memoryd.models.families import PLAIN, ModelMetadata, PromptTemplate, family_of, instructed
+
+RawVector = Sequence[object]
+"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
+
+
+class PromptTemplates(Struct, frozen=True):
+    """Both sides."""
+
+    query: PromptTemplate = PromptTemplate()
+    document: PromptTemplate = PromptTemplate()
+
+    def of(self, purpose: Purpose) -> PromptTemplate:
+        """Return the one for a purpose."""
+        return self.query if purpose is Purpose.QUERY else self.document
+
+
+class PromptOverride(Struct, frozen=True):
+    """What the configuration says of one purpose."""
+
+    instruction: str | None = None
+    """Stands before the text, or around it if it contains `{text}`; None means the model's own."""
+    input_type: str | None = None
+    """Is sent as it is; None means the provider's own."""
+
+
+def family_prompts(model: str) -> PromptTemplates:
+    """Return the prompts that the name of an open model asks for; plain for a name that says nothing."""
+    family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
+    return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
+
+
+def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
+    """Return what the model wants, except where the configuration says otherwise.
+
+    A configured input type means that the server knows the prompt: the model's own would then stand twice.
+    """
+    prompt, input_type = own.prompt, own.input_type
+    if override.input_type is not None:
+        prompt, input_type = PLAIN, override.input_type
+    return PromptTemplate(instructed(prompt, override.instruction), input_type)
+
+
+class Input(Struct, frozen=True):
+    """A text with its prompt; the title apart, for a provider that takes it so."""
+
+    text: str
+    title: str = ""
+
+
+def indexed_rows(answer: object, count: int) -> list[RawVector]:
+    """Return the rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` where it is given.
+
+    An embedding may be base64 of little-endian float32 instead of numbers. Raises ValueError.
+    """
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or len(data) != count:
+        raise ValueError(_miscounted(data, count))
+    rows: dict[int, RawVector] = {}
+    for place, entry in enumerate(data):
+        if not isinstance(entry, dict):
+            raise ValueError("an entry of `data` is no object")
+        index = entry.get("index", place)
+        rows[index if isinstance(index, int) else place] = _row(entry.get("embedding"))
+    if sorted(rows) != list(range(count)):
+        raise ValueError("the indices in `data` are not those of the texts")
+    return [rows[index] for index in range(count)]
+
+
+def list_rows(found: object, count: int) -> list[RawVector]:
+    """Return the rows of a plain list of lists. Raises ValueError."""
+    if not isinstance(found, list) or len(found) != count:
+        raise ValueError(_miscounted(found, count))
+    return [_row(row) for row in found]
+
+
+def _row(embedding: object) -> RawVector:
+    if isinstance(embedding, str):
+        numbers: list[object] = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").tolist()
+        return numbers
+    if not isinstance(embedding, list) or not embedding:
+        raise ValueError("an embedding is no list of numbers")
+    return embedding
+
+
+def _miscounted(found: object, count: int) -> str:
+    return f"{len(found)} vectors for {count} texts" if isinstance(found, list) else "no vectors in the answer"
+
+
+def bearer(key: str) -> dict[str, str]:
+    """Return the header that carries a key at most providers."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def vector_of(row: RawVector) -> Vector | Unembeddable:
+    """Return the row as float32 of Euclidean length 1; rejected if it is not made of finite numbers or is all zeros."""
+    if not all(type(number) in (float, int) for number in row):
+        return Unembeddable("the endpoint answered with something that is no number")
+    try:
+        # float64: the length of a long vector of large numbers overflows float32
+        vector = np.asarray(row, dtype=np.float64)
+        length = float(np.linalg.norm(vector))
+    except (OverflowError, ValueError):
+        return Unembeddable("the endpoint answered with numbers out of range")
+    if not np.isfinite(length):
+        return Unembeddable("the endpoint answered with numbers that are not finite")
+    if length == 0.0:
+        return Unembeddable("the endpoint answered with zeros only")
+    return (vector / length).astype(np.float32)
+
 
 CONTEXTS: Final = dict.fromkeys(media.MODELS, 8192)
 """Tokens of models that take another number than their provider's default model, wherever they are asked."""
@@ -37,12 +136,28 @@ BUSY_ITEMS: Final = 128
 """More texts are not put into one request, whatever the provider allows: a failure then costs little."""
 
 
+Call = tuple[str, Mapping[str, object]]
+"""The path of a request below the base address, and its JSON body."""
+
+
+class WireOptions(Struct, frozen=True, kw_only=True):
+    """What a wire format is made for."""
+
+    base_url: str
+    model: str
+    key: str
+    dimensions: int | None
+    prompts: PromptTemplates
+    items: int
+
+
 class OpenAiWire:
     """OpenAI's embeddings call, which most servers of open models speak, too; the others say where theirs differs.
 
     POST /embeddings {"model", "input": […], "dimensions"?} → {"data": [{"index", "embedding"}]}
 
-    `prompts` carry an input type only if one is configured; it is sent as `input_type`.
+    `prompts` carry an input type only if one is configured; it is sent as `input_type`. `rows` raises ValueError for an
+    answer of another shape or number; `older` is the format to speak where this one's address does not exist.
     """
 
     path = "/embeddings"
@@ -53,18 +168,16 @@ class OpenAiWire:
     size = "dimensions"
     """The field that asks for dimensions."""
 
-    def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
-    ) -> None:
+    def __init__(self, given: WireOptions) -> None:
+        self.base_url = given.base_url
         for tail in self.tails:
-            base_url = base_url.removesuffix(tail)
-        self.base_url = base_url
-        self.auth: Mapping[str, str] = bearer(key)
-        self.prompts = prompts
-        self.items = items
-        self.older: WireFormat | None = None
-        asked = {} if dimensions is None else {self.size: dimensions}
-        self.body: Mapping[str, object] = {"model": model, **self.fixed, **asked}
+            self.base_url = self.base_url.removesuffix(tail)
+        self.auth: Mapping[str, str] = bearer(given.key)
+        self.prompts = given.prompts
+        self.items = given.items
+        self.older: OpenAiWire | None = None
+        asked = {} if given.dimensions is None else {self.size: given.dimensions}
+        self.body: Mapping[str, object] = {"model": given.model, **self.fixed, **asked}
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
@@ -80,7 +193,7 @@ class OpenAiWire:
         """Return one request for all texts."""
         body = {**self.body, "input": [item.text for item in inputs]}
         input_type = self.prompts.of(purpose).input_type
-        return Call(self.path, body | {"input_type": input_type} if input_type else body)
+        return self.path, body | {"input_type": input_type} if input_type else body
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
@@ -103,15 +216,13 @@ class GeminiWire(OpenAiWire):
 
     tails = ("/openai",)
 
-    def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
-    ) -> None:
-        super().__init__(base_url=base_url, model=model, key=key, dimensions=dimensions, prompts=prompts, items=items)
-        self.auth = {"x-goog-api-key": key} if key else {}
-        self.path = f"/models/{model}:batchEmbedContents"
-        self.takes_media = model in media.MODELS
-        self._model = model
-        self._dimensions = dimensions
+    def __init__(self, given: WireOptions) -> None:
+        super().__init__(given)
+        self.auth = {"x-goog-api-key": given.key} if given.key else {}
+        self.path = f"/models/{given.model}:batchEmbedContents"
+        self.takes_media = given.model in media.MODELS
+        self._model = given.model
+        self._dimensions = given.dimensions
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
@@ -130,7 +241,7 @@ class GeminiWire(OpenAiWire):
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """Return one request for all texts."""
-        return Call(self.path, {"requests": [self.request(item, purpose) for item in inputs]})
+        return self.path, {"requests": [self.request(item, purpose) for item in inputs]}
 
     def request(self, item: Input, purpose: Purpose) -> dict[str, object]:
         """Return one text's part of a request; a batch job takes the same."""
@@ -143,7 +254,7 @@ class GeminiWire(OpenAiWire):
         """Return the request for one picture or sound, with the words that stand for it."""
         inline = {"mimeType": mime, "data": base64.b64encode(data).decode("ascii")}
         request = self._request([{"text": label}, {"inlineData": inline}], Purpose.DOCUMENT)
-        return Call(self.path, {"requests": [request]})
+        return self.path, {"requests": [request]}
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
@@ -201,13 +312,9 @@ class OllamaWire(OpenAiWire):
     tails = ("/api/embeddings", "/api/embed", "/api", "/v1")
     fixed: Mapping[str, object] = {"truncate": True}
 
-    def __init__(
-        self, *, base_url: str, model: str, key: str, dimensions: int | None, prompts: PromptTemplates, items: int
-    ) -> None:
-        super().__init__(base_url=base_url, model=model, key=key, dimensions=dimensions, prompts=prompts, items=items)
-        self.older = OlderOllamaWire(
-            base_url=self.base_url, model=model, key=key, dimensions=None, prompts=prompts, items=1
-        )
+    def __init__(self, given: WireOptions) -> None:
+        super().__init__(given)
+        self.older = OlderOllamaWire(replace(given, base_url=self.base_url, dimensions=None, items=1))
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
@@ -226,100 +333,17 @@ class OlderOllamaWire(OpenAiWire):
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """Return the request for the only text."""
         (only,) = inputs
-        return Call(self.path, {**self.body, "prompt": only.text})
+        return self.path, {**self.body, "prompt": only.text}
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the only vector."""
         return list_rows([answer.get("embedding") if isinstance(answer, dict) else None], count)
 
 
-class Provider(Struct, frozen=True, kw_only=True):
-    """One provider. What others must know of it as well says its row in `domain/embedding.py`."""
-
-    name: RemoteName
-    base_url: str
-    model: str
-    """The default model, which gives so many `dimensions`, for people: what counts is the answer to a first text."""
-    dimensions: int
-    items: int
-    tokens: int
-    """Bound one request."""
-    context: int
-    """Bounds one text, in tokens; 0: the provider cuts by itself."""
-    wire: type[OpenAiWire]
-    prefixes: tuple[str, ...]
-    """How other programs begin the names of the same models."""
-    is_spoken_by_others: bool = False
-    """Other makers' servers speak it too, whose models are named with such a prefix."""
-    concurrency: int = 4
-    has_batches: bool = False
-    advice: str = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
-    """What helps when it does not answer; `{model}` is filled in."""
-
-
-PROVIDERS: Final[Mapping[str, Provider]] = {
-    row.name: row
-    for row in (
-        Provider(
-            name="openai",
-            base_url="https://api.openai.com/v1",
-            model="text-embedding-3-small",
-            dimensions=1536,
-            items=2048,
-            tokens=300_000,
-            context=8192,
-            wire=OpenAiWire,
-            prefixes=("openai/",),
-            is_spoken_by_others=True,
-            has_batches=True,
-        ),
-        Provider(
-            name="gemini",
-            base_url="https://generativelanguage.googleapis.com/v1beta",
-            model="gemini-embedding-001",
-            dimensions=3072,
-            items=100,
-            tokens=200_000,
-            context=2048,
-            wire=GeminiWire,
-            prefixes=media.MODEL_PREFIXES,
-            has_batches=True,
-        ),
-        Provider(
-            name="voyage",
-            base_url="https://api.voyageai.com/v1",
-            model="voyage-4-large",
-            dimensions=1024,
-            items=1000,
-            tokens=120_000,
-            context=0,
-            wire=VoyageWire,
-            prefixes=("voyage/",),
-            has_batches=True,
-        ),
-        Provider(
-            name="mistral",
-            base_url="https://api.mistral.ai/v1",
-            model="mistral-embed",
-            dimensions=1024,
-            items=256,
-            tokens=16_000,
-            context=8192,
-            wire=MistralWire,
-            prefixes=("mistral/",),
-        ),
-        Provider(
-            name="ollama",
-            base_url="http://127.0.0.1:11434",
-            model="nomic-embed-text",
-            dimensions=768,
-            items=64,
-            tokens=32_000,
-            context=0,
-            wire=OllamaWire,
-            prefixes=("ollama/",),
-            concurrency=1,
-            advice="start it (ollama serve), and fetch the model (ollama pull {model})",
-        ),
-    )
+WIRES: Final[Mapping[str, type[OpenAiWire]]] = {
+    "openai": OpenAiWire,
+    "gemini": GeminiWire,
+    "voyage": VoyageWire,
+    "mistral": MistralWire,
+    "ollama": OllamaWire,
 }

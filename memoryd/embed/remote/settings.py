@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import SecretStr
 
 from memoryd.config.providers import (
@@ -25,11 +26,11 @@ from memoryd.config.providers import (
     ProviderSection,
 )
 from memoryd.config.section import Secret, parse_secret
-from memoryd.domain.embedding import BY_KEY, KNOWN
-from memoryd.embed.remote.api import PromptOverride
-from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.domain.embedding import PROVIDERS
+from memoryd.embed.remote.providers import PromptOverride
 from memoryd.errors import ConfigError, ModelError
 
+OWN_KEY: Final = "memorySearch.remote.apiKey"
 SECRET_HEADERS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """Headers that carry a key."""
 PROFILES_BYTES_MAX: Final = 1024 * 1024
@@ -63,22 +64,27 @@ class KeySources:
     environment: Mapping[str, str] = field(repr=False)
     profiles: Sequence[Path] = ()
 
-    def find(self, provider: str, own: Secret | None = None, address: AddressOwner = AddressOwner.USUAL) -> Key | None:
+    def find(
+        self,
+        provider: str,
+        own: Secret | None = None,
+        address: AddressOwner = AddressOwner.USUAL,
+        own_key: str = OWN_KEY,
+    ) -> Key | None:
         """Return the key of a provider, None if nobody has one for this address.
 
-        `own` is `memorySearch.remote.apiKey`, and wins. Raises ConfigError for a reference in the configuration that
+        `own` stands at `own_key`, and wins. Raises ConfigError for a reference in the configuration that
         leads nowhere: its owner means that one, not the next that is found.
         """
-        for origin, secret in self._configured(provider, own, address):
+        configured = [(own_key, own)] if own is not None else self._configured(provider, address)
+        for origin, secret in configured:
             return Key(origin, SecretStr(revealed(origin, secret)))
         if address is not AddressOwner.USUAL:
             return None
         return self._in_profiles(provider) or self._in_environment(provider)
 
-    def _configured(self, provider: str, own: Secret | None, address: AddressOwner) -> Iterator[tuple[str, Secret]]:
-        if own is not None:
-            yield "memorySearch.remote.apiKey", own
-        for name in KNOWN[provider].config_names if address is not AddressOwner.REMOTE else ():
+    def _configured(self, provider: str, address: AddressOwner) -> Iterator[tuple[str, Secret]]:
+        for name in PROVIDERS[provider].config_names if address is not AddressOwner.REMOTE else ():
             entry = self.models.providers.get(name)
             if entry is not None and entry.api_key is not None:
                 yield f"models.providers.{name}.apiKey", entry.api_key
@@ -91,7 +97,7 @@ class KeySources:
         return None
 
     def _in_environment(self, provider: str) -> Key | None:
-        for name in KNOWN[provider].key_variables:
+        for name in PROVIDERS[provider].key_variables:
             if text := self.environment.get(name, "").strip():
                 return Key(f"${name}", SecretStr(text))
         return None
@@ -105,15 +111,9 @@ def profile_files(environment: Mapping[str, str], home: Path, agent: str) -> lis
     return [file for place in (*places, folder / "agent") if (file := place / "auth-profiles.json").is_file()]
 
 
-def hint(provider: str) -> str:
-    """Return one sentence that says where to put a key."""
-    entry, variable = KNOWN[provider].config_names[0], KNOWN[provider].key_variables[0]
-    return f"set memorySearch.remote.apiKey, models.providers.{entry}.apiKey or ${variable}"
-
-
 def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
     """Return what `models.providers` says of a provider, under any of its names."""
-    found = (models.providers[name] for name in KNOWN[provider].config_names if name in models.providers)
+    found = (models.providers[name] for name in PROVIDERS[provider].config_names if name in models.providers)
     return next(found, ProviderSection())
 
 
@@ -137,7 +137,7 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
         for name, profile in (entries.items() if isinstance(entries, dict) else ())
         if isinstance(profile, dict)
         and profile.get("type") == "api_key"
-        and profile.get("provider") in KNOWN[provider].config_names
+        and profile.get("provider") in PROVIDERS[provider].config_names
     }
     preferred = [name for name in _order(store, provider) if name in found]
     return [(name, found[name]) for name in dict.fromkeys([*preferred, *sorted(found)])]
@@ -146,7 +146,7 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
 def _order(store: Mapping[str, object], provider: str) -> list[str]:
     order, last = store.get("order"), store.get("lastGood")
     names: list[object] = []
-    for name in KNOWN[provider].config_names:
+    for name in PROVIDERS[provider].config_names:
         listed = order.get(name) if isinstance(order, dict) else None
         names += listed if isinstance(listed, list) else []
         names += [last.get(name)] if isinstance(last, dict) else []
@@ -211,6 +211,11 @@ class EndpointAccess(Struct, frozen=True):
     key: Secret | None = None
     headers: tuple[tuple[str, Secret], ...] = ()
 
+    @property
+    def destination(self) -> str:
+        """The host that texts go to, with the port if it is not the usual one."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
 
 class RemoteSettings(Struct, frozen=True):
     """A remote provider as the configuration wants it. An empty `model` is the provider's own, `concurrency` None, too.
@@ -243,7 +248,7 @@ class RemoteSettings(Struct, frozen=True):
     @property
     def destination(self) -> str:
         """The host that texts go to, with the port if it is not the usual one."""
-        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+        return replace(self.access, base_url=self.base_url).destination
 
     @property
     def model_name(self) -> str:
@@ -265,18 +270,24 @@ class Credentials:
 
 
 def credentials_of(settings: RemoteSettings, keys: KeySources) -> Credentials:
-    """Open what the settings refer to; blocks on files.
+    """Open what the settings refer to; raises as `opened` does."""
+    return opened(settings.provider, settings.access, keys)
+
+
+def opened(provider: str, access: EndpointAccess, keys: KeySources, own_key: str = OWN_KEY) -> Credentials:
+    """Open what leads to a provider; blocks on files. `own_key` is where its own key would stand.
 
     Raises ConfigError for a reference that leads nowhere, ModelError when the provider needs a key and there is none.
     """
-    provider, access = settings.provider, settings.access
+    row = PROVIDERS[provider]
     if access.base_url == NOT_AN_ENTRY:
         raise ConfigError([f"models.providers: the entry of {provider} must be an object {{ … }} in this file"])
     if access.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {provider} {ADDRESS_EXPECTED}"])
-    key = keys.find(provider, access.key, access.owner)
-    if key is None and provider in BY_KEY and access.owner is AddressOwner.USUAL:
-        raise ModelError(f"there is no key for {provider}", hint=hint(provider))
+    key = keys.find(provider, access.key, access.owner, own_key)
+    if key is None and row.needs_key and access.owner is AddressOwner.USUAL:
+        places = f"models.providers.{row.config_names[0]}.apiKey or ${row.key_variables[0]}"
+        raise ModelError(f"there is no key for {provider}", hint=f"set {own_key}, {places}")
     return Credentials(
         api_key="" if key is None else key.reveal(),
         headers=tuple((name, revealed(f"the header {name}", secret)) for name, secret in access.headers),

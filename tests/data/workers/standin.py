@@ -46,9 +46,9 @@ REPLIES: dict[str, Callable[[Embed], bytes]] = {
     "twice": lambda request: encode(Embedded(request.id, vector(request.text))) * 2,
     "unknown-id": lambda request: encode(Embedded(10**6, vector(request.text))),
     "second-ready": lambda _: encode(Ready(DIMENSIONS, 512)),
-    "garbage": lambda _: struct.pack(">II", 5, 0) + b"help!",
-    "nested": lambda _: struct.pack(">II", 100_000, 0) + b"[" * 100_000,
-    "oversize": lambda _: struct.pack(">II", 2**31, 2**31) + bytes(1000),
+    "garbage": lambda _: struct.pack(">I", 5) + b"help!",
+    "nested": lambda _: struct.pack(">I", 100_000) + b"\x91" * 100_000,
+    "oversize": lambda _: struct.pack(">I", 2**31) + bytes(1000),
 }
 
 

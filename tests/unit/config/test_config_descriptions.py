@@ -1,32 +1,26 @@
 """Every key has one plain sentence of its own, in the models and in the JSON Schema."""
 
 import re
-from collections.abc import Iterator
 
 from memoryd.config.root import json_schema
-from memoryd.config.section import Section
+from memoryd.config.section import Section, docstrings, subclasses
 
 UNITS = {"Ms": "milliseconds", "Seconds": "seconds", "Minutes": "minutes", "Days": "days", "Bytes": "bytes"}
 UNITS |= {"Chars": "characters"}
 
 
-def sections(root: type[Section] = Section) -> Iterator[type[Section]]:
-    for section in root.__subclasses__():
-        yield from (section, *sections(section))
-
-
 def described() -> dict[str, str]:
     """Return the description of every key, by section and key."""
     return {
-        f"{section.__name__}.{field.alias or name}": field.description or ""
-        for section in sections()
-        for name, field in section.model_fields.items()
+        f"{section.__name__}.{section.model_fields[name].alias or name}": text
+        for section in subclasses(Section)
+        for name, text in docstrings(section).items()
     }
 
 
 def test_every_key_is_described_in_one_sentence() -> None:
     texts = described()
-    assert len(texts) > 150
+    assert len(texts) == sum(len(section.model_fields) for section in set(subclasses(Section))) > 150
     assert [key for key, text in texts.items() if not re.fullmatch(r"[^\n]+\.", text) or ". " in text] == []
 
 

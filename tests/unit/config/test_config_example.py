@@ -109,7 +109,6 @@ def test_schema_knows_the_keys_and_lets_other_programs_be() -> None:
     assert set(schema["properties"]) == {"memory", "agents", "models", "http", "limits", "log"}
     shared = {name for name, part in schema["$defs"].items() if part.get("additionalProperties") is True}
     rsclaws = {"AgentMemorySection", "EmbedderSection", "LocalEmbedderSection", "RemoteEmbedderSection"}
-    rsclaws |= {"AutoRecallSection", "RetrievalSection"}
     assert shared == {"AgentDefaultsSection", "AgentSection", "ModelsSection", "ProviderSection"} | rsclaws
     assert schema["additionalProperties"] is True
     assert schema["$defs"]["QuerySection"]["properties"]["maxResults"]["default"] == 6

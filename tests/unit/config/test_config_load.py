@@ -1,11 +1,14 @@
 """Loading: where the file is found, what wins over what, and how problems are told."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memoryd.config.loading.foreign import RETIRED
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides
 from memoryd.errors import ConfigError
@@ -583,3 +586,16 @@ def test_f132_root_and_home_are_refused_as_a_workspace(write: Write, workspace: 
     """No spelling of the root or of the home folder is taken as a workspace."""
     write(f"{{ agents: {{ defaults: {{ workspace: '{workspace}' }} }} }}")
     assert "must be a folder of its own" in problems_of()[0]
+
+
+@pytest.mark.parametrize("key", RETIRED)
+def test_key_of_an_earlier_version_loads_and_says_what_holds_now(tmp_path: Path, key: str) -> None:
+    raw: dict[str, object] = {}
+    below: Any = raw
+    *above, name = key.split(".")
+    for section in above:
+        below = below.setdefault(section, {})
+    below[name] = 7
+    path = tmp_path / "config.json5"
+    path.write_text(json.dumps(raw))
+    assert load(path).notices == [f"{key} has no effect any more: {RETIRED[key]}"]

@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.providers import ProviderSection
-from memoryd.domain.embedding import KNOWN
+from memoryd.domain.embedding import PROVIDERS
 from memoryd.embed.remote.settings import entry_of
 from memoryd.errors import ConfigError
 
@@ -91,7 +91,7 @@ def test_address_and_key_of_another_are_never_taken(loaded: Load, sections: dict
         agent["memorySearch"]["provider"] = "ollama"
     found = loaded({"provider": "gpu"}, **sections)
     assert search_of(found).provider == "none"
-    assert all(entry(found, name).base_url != OLLAMA["baseUrl"] for name in KNOWN)
+    assert all(entry(found, name).base_url != OLLAMA["baseUrl"] for name in PROVIDERS)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,7 @@ def test_missing_key_is_said_with_the_places_for_it(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="there is no key for gemini") as caught:
         opened(tmp_path, {"provider": "gemini"})
     assert "models.providers.google.apiKey" in caught.value.hint
+    assert "GEMINI_API_KEY" in caught.value.hint
 
 
 def test_ollama_needs_no_key(tmp_path: Path) -> None:

@@ -1,11 +1,10 @@
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import msgpack
 
 from memoryd.embed.local.frames import (
-    HEADER_BYTES,
+    FRAME_BYTES,
     TEXT_CHARACTERS,
     Cancel,
     Embed,
@@ -17,6 +16,8 @@ from memoryd.embed.local.frames import (
     Ready,
     Score,
     Scored,
+    Write,
+    Written,
     decode,
     encode,
 )
@@ -31,67 +32,66 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Ready, numbers, numbers),
     st.builds(Failed, texts),
     st.builds(Score, numbers, texts, texts),
+    st.builds(Write, numbers, texts, texts, texts, numbers),
+    st.builds(Written, numbers, texts),
     st.builds(Scored, numbers, st.floats(allow_nan=False)),
     st.builds(Embedded, numbers, st.binary(max_size=64)),
     st.builds(NoResult, numbers, texts),
 )
 
 
-def split(frame: bytes) -> tuple[bytes, bytes]:
-    header, payload = (int.from_bytes(frame[at : at + 4], "big") for at in (0, 4))
-    assert len(frame) == 8 + header + payload
-    return frame[8 : 8 + header], frame[8 + header :]
+def body(message: Message) -> bytes:
+    frame = encode(message)
+    assert len(frame) == 4 + int.from_bytes(frame[:4], "big")
+    return frame[4:]
 
 
 @given(messages)
 def test_what_is_encoded_is_decoded(message: Message) -> None:
-    assert decode(*split(encode(message))) == message
+    assert decode(body(message)) == message
 
 
 def test_lone_surrogates_become_question_marks() -> None:
-    assert decode(*split(encode(Embed(1, Purpose.QUERY, "a\ud800b")))) == Embed(1, Purpose.QUERY, "a?b")
+    assert decode(body(Embed(1, Purpose.QUERY, "a\ud800b"))) == Embed(1, Purpose.QUERY, "a?b")
 
 
 @pytest.mark.parametrize("character", ["\x01", '"', "漢", "🎉"])
-def test_title_and_text_of_full_length_fit_into_a_header(character: str) -> None:
+def test_title_and_text_of_full_length_fit_into_a_frame(character: str) -> None:
     longest = Embed(2**53, Purpose.DOCUMENT, character * (2 * TEXT_CHARACTERS) + "prompt" * 100)
-    assert len(encode(longest)) <= HEADER_BYTES
+    assert len(body(longest)) <= FRAME_BYTES
 
 
 @pytest.mark.parametrize(
-    "header",
+    "values",
     [
-        b"",
-        b"help!",
-        b"[]",
-        b"null",
-        b"{}",
-        b'{"kind": "shutdown"}',
-        b'{"kind": ["cancel"]}',
-        b'{"kind": "cancel"}',
-        b'{"kind": "cancel", "id": "1"}',
-        b'{"kind": "cancel", "id": 1.0}',
-        b'{"kind": "cancel", "id": true}',
-        b'{"kind": "scored", "id": 1, "score": "1.0"}',
-        b'{"kind": "scored", "id": 1, "score": 1}',
-        b'{"kind": "cancel", "id": 1, "more": 2}',
-        b'{"kind": "embed", "id": 1, "purpose": "fast", "text": ""}',
-        b'{"kind": "refused", "id": 1, "reason": "\xff"}',
-        b"[" * 100_000,
-        b'{"kind": "cancel", "id": ' + b"9" * 5000 + b"}",
+        [],
+        None,
+        {},
+        {"type": "shutdown"},
+        {"type": ["Cancel"]},
+        {"type": "Cancel"},
+        {"type": "Cancel", "id": "1"},
+        {"type": "Cancel", "id": 1.5},
+        {"type": "Cancel", "id": True},
+        {"type": "Scored", "id": 1, "score": "1.0"},
+        {"type": "Cancel", "id": 1, "more": 2},
+        {"type": "Embed", "id": 1, "purpose": "fast", "text": ""},
+        {"type": "Embedded", "id": 1, "vector": "text"},
+        {"type": "NoResult", "id": 1, "reason": b"\xff"},
     ],
 )
-def test_garbage_is_a_value_error(header: bytes) -> None:
+def test_what_is_no_message_is_a_value_error(values: object) -> None:
     with pytest.raises(ValueError):
-        decode(header, b"")
+        decode(msgpack.encode(values))
 
 
-def test_payload_belongs_to_a_vector_only() -> None:
+@pytest.mark.parametrize("garbage", [b"", b"help!", b"\x91" * 100_000, b"\x82\xa4type" * 100_000])
+def test_garbage_is_a_value_error(garbage: bytes) -> None:
     with pytest.raises(ValueError):
-        decode(json.dumps({"kind": "cancel", "id": 1}).encode(), b"data")
+        decode(garbage)
 
 
-@given(st.binary(max_size=200), st.binary(max_size=20))
-def test_any_bytes_are_a_value_error(header: bytes, payload: bytes) -> None:
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_value_error(garbage: bytes) -> None:
     with pytest.raises(ValueError):
-        decode(header, payload)
+        decode(garbage)

@@ -8,9 +8,10 @@ import pytest
 
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.providers import READ_PROVIDERS, FallbackName, ProviderName
+from memoryd.config.section import docstrings
 from memoryd.domain import media
-from memoryd.domain.embedding import BY_KEY, KNOWN, REMOTE, RemoteName
-from memoryd.embed.remote.providers import PROVIDERS
+from memoryd.domain.embedding import BY_KEY, PROVIDERS, REMOTE, RemoteName
+from memoryd.embed.remote.providers import WIRES
 from tests.contract.embedding_server import DIALECTS
 
 ROOT = Path(__file__).parents[3]
@@ -19,7 +20,7 @@ ROW = re.compile(r"^\| `(\w+)` \| `?([\w.–-]+)`? \| (\d+|–) \| (.+?) \| (.+?
 
 
 def test_configuration_and_contract_suite_have_every_row_and_no_other() -> None:
-    assert tuple(PROVIDERS) == REMOTE
+    assert tuple(PROVIDERS) == tuple(WIRES) == REMOTE
     assert set(get_args(ProviderName)) - {"auto"} == set(get_args(FallbackName)) == {"local", "none", *PROVIDERS}
     assert PROVIDERS.keys() == DIALECTS.keys() == {*get_args(RemoteName)}
     assert get_args(RemoteName) == REMOTE
@@ -44,14 +45,14 @@ def test_page_names_model_dimensions_limits_and_destination(name: str) -> None:
 def test_people_read_the_same_names_everywhere() -> None:
     *first, last = BY_KEY
     assert f"first of {', '.join(first)} and {last} that has a key" in " ".join(PAGE.split())
-    keys = [" or ".join(f"`{variable}`" for variable in row.key_variables) for row in KNOWN.values()]
+    keys = [" or ".join(f"`{variable}`" for variable in row.key_variables) for row in PROVIDERS.values()]
     assert f"in {', '.join(keys)}." in PAGE
-    aliases = [(other, name) for name, row in KNOWN.items() for other in row.config_names if other != name]
+    aliases = [(other, name) for name, row in PROVIDERS.items() for other in row.config_names if other != name]
     assert all(f"`{other}` serves {name}" in PAGE for other, name in aliases)
     example = (ROOT / "config.example.json5").read_text(encoding="utf-8")
     *first, last = REMOTE
     assert f"// local, none (words only), auto, {', '.join(first)} or {last}\n" in example
     status = (ROOT / "memoryd" / "replies" / "models.py").read_text(encoding="utf-8")
     assert f"The provider: {', '.join(f'`{name}`' for name in first)} or `{last}`." in status
-    described = str(MemorySearchSection.model_fields["input_type"].description)
-    assert set(re.findall(r"`(\w+)`", described)) == {row.name for row in KNOWN.values() if row.has_input_types}
+    described = docstrings(MemorySearchSection)["input_type"]
+    assert set(re.findall(r"`(\w+)`", described)) == {row.name for row in PROVIDERS.values() if row.has_input_types}
