@@ -11,7 +11,7 @@ from datetime import timedelta
 from msgspec import Struct
 
 from memoryd.agents.conversations.qa import AgentQa
-from memoryd.agents.conversations.showing import KeptConversations, ReadConversations, together
+from memoryd.agents.conversations.showing import KeptConversations, together
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.read import AgentFiles, NoteExcerpt
 from memoryd.agents.retained.changes import Retained
@@ -25,6 +25,7 @@ from memoryd.domain.access import Admitted, folded_id
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
+from memoryd.replies.conversations import SessionSyncReply
 from memoryd.wire import SyncGoal
 
 
@@ -92,7 +93,7 @@ class AgentMemories:
         """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
         return self._enabled(admitted).turns
 
-    async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> ReadConversations:
+    async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> SessionSyncReply:
         """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""
         rooms = [memory.conversations for memory in self._chosen(agent)]
         within = DEFAULT_WAIT if limit is None else limit

@@ -83,6 +83,17 @@ class WithheldConversations:
         forgotten = (one for one in self._all().values() if one.is_forgotten and one.head_bytes and one.name != but)
         return next((one for one in forgotten if self.is_like(file, one)), None)
 
+    def withholds(self, path: RelativePath, file: Path | None) -> bool:
+        """Tell whether nothing of a transcript may be read, by its path or what its file says, or where nobody can say.
+
+        Blocks; raises StoreUnavailable.
+        """
+        try:
+            return self.names(path) or (file is not None and self.transcript_like(file) is not None)
+        except OSError:
+            # nobody can say now: the next look may
+            return True
+
     def is_like(self, file: Path, one: Withheld) -> bool:
         """Tell whether a file begins with what was forgotten. Blocks; raises OSError."""
         return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)

@@ -141,9 +141,9 @@ def _each_once(sessions: Iterable[Session], said: SaidWords) -> list[SaidTurns]:
 class ForgottenFiles(Struct, frozen=True):
     """What went with a session: its files and copies of it, and what they held."""
 
-    files: int
-    turns: int
-    answers: int
+    files: int = 0
+    turns: int = 0
+    answers: int = 0
 
 
 class ForgettingSessions:

@@ -26,7 +26,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.embedding import Embedding
-from memoryd.errors import NotFound, StoreError
+from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import LaneLinks, Spaces
@@ -37,11 +37,14 @@ from memoryd.sessions.excluded import RememberedSource, WithheldConversations
 from memoryd.sessions.near_turns import NearTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 from memoryd.store.index.database import Database
-from memoryd.store.index.schema import discard
+from memoryd.store.index.schema import delete_set_aside, discard
 
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
+PURGE_SECONDS: Final = 20.0
+"""How long it is waited for an index that is being opened before something is taken out."""
+_OPENING_SECONDS: Final = 0.05
 OPEN_SECONDS: Final = 10.0
 """So long the files of sessions may take to be looked at before anybody is told."""
 
@@ -51,13 +54,6 @@ class NotesAhead(Struct, frozen=True):
 
     lane: EmbeddingLane
     pending_files: Callable[[], int]
-
-
-class ConversationLines(Struct, frozen=True):
-    """Lines of a conversation as they are indexed, by number; those that say nothing are left out."""
-
-    path: RelativePath
-    texts: Mapping[int, str]
 
 
 class AgentConversations:
@@ -174,16 +170,43 @@ class AgentConversations:
         """
         return await self.writer.forget(path)
 
+    async def purge(self, path: RelativePath) -> int:
+        """Take a conversation out of the index, with what a kill may have left of it; return how many parts it had.
+
+        As `forget`, but once the file is open. Raises StoreError, OSError.
+        """
+        if not self.is_wanted:
+            # of a time when conversations were indexed: nobody asks it any more
+            await self._discard()
+            return 0
+        await self._until_open()
+        removed = await self.forget(path)
+        # also where there was nothing: a kill may have come between the rows and what they leave
+        await self.database.documents.drop_remains()
+        await self.database.checkpoint()
+        await asyncio.to_thread(delete_set_aside, self.database.path)
+        return removed
+
+    async def _until_open(self) -> None:
+        try:
+            async with asyncio.timeout(PURGE_SECONDS):
+                while not self.writer.is_open:
+                    if reason := self.writer.why_closed():
+                        raise StoreUnavailable(reason)
+                    await asyncio.sleep(_OPENING_SECONDS)
+        except TimeoutError as exc:
+            raise StoreUnavailable("the index of conversations is still being opened") from exc
+
     async def parts(self, path: RelativePath) -> int:
         """Count the parts that the index has of a conversation; raises StoreError."""
-        return await self.database.conversations.parts(path)
+        return await self.database.conversations.parts(path) if self.is_wanted else 0
 
-    async def lines(self, path: RelativePath, first: int, last: int) -> ConversationLines:
-        """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
-        known = (await self.writer.known()).get(path)
-        if known is None or path in self.writer.forgotten:
+    async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
+        """Return lines of a conversation as they are indexed, clean and redacted, by number; those that say nothing
+        are left out. Raises NotFound, StoreError."""
+        if path not in await self.writer.known() or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
-        return ConversationLines(path, await self.database.conversations.lines(path, first, last))
+        return await self.database.conversations.lines(path, first, last)
 
     async def _drop_leftovers(self) -> None:
         """Remove what a source brought that is switched off since, and end."""
@@ -288,7 +311,7 @@ class TranscriptFeed:
             agent.id,
             indexed_folders(agent),
             rule=settings.sync.sessions.rule(),
-            withholding=indexing.withheld,
+            withheld=indexing.withheld,
             grace=settings.sync.root_grace_seconds,
             max_bytes=agent.memory.sessions.max_bytes,
         )

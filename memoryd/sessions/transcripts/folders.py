@@ -46,17 +46,22 @@ class SeenFolder(Struct, frozen=True):
     problem: str = ""
 
 
-class FolderTranscript(Struct, frozen=True):
-    """A transcript in one of the folders, as it was at a look."""
+class TranscriptFile(Struct, frozen=True):
+    """A transcript at a look: the name it is told by, where it lies, and its format if the configuration says."""
 
-    folder: TranscriptFolder
-    file: Path
+    name: str
+    path: Path
     stat: FileStat
+    whose: TranscriptFormat | None = None
 
     @property
     def state(self) -> str:
         """What tells whether it has changed."""
-        return state_of(self.stat, self.folder.path)
+        return state_of(self.stat, self.path.parent)
+
+    def is_as(self, stat: FileStat) -> bool:
+        """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
+        return replace(stat, device=0) == replace(self.stat, device=0)
 
 
 class FoldersLook(Struct, frozen=True):
@@ -66,7 +71,7 @@ class FoldersLook(Struct, frozen=True):
     """
 
     folders: Sequence[SeenFolder]
-    transcripts: Mapping[RelativePath, FolderTranscript]
+    transcripts: Mapping[RelativePath, TranscriptFile]
     skipped: Sequence[SkippedFile]
     lost: frozenset[Path]
     troubles: Sequence[str]
@@ -91,7 +96,7 @@ class TranscriptFolders:
 
     def look(self) -> FoldersLook:
         """List the transcripts of all folders."""
-        found, skipped = dict[RelativePath, FolderTranscript](), list[SkippedFile]()
+        found, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
         seen = [self._listed(folder, found, skipped) for folder in self._folders]
         return FoldersLook(
             seen,
@@ -102,7 +107,7 @@ class TranscriptFolders:
         )
 
     def _listed(
-        self, folder: TranscriptFolder, found: dict[RelativePath, FolderTranscript], skipped: list[SkippedFile]
+        self, folder: TranscriptFolder, found: dict[RelativePath, TranscriptFile], skipped: list[SkippedFile]
     ) -> SeenFolder:
         listed = find_transcripts(folder.path)
         skipped += listed.skipped
@@ -111,7 +116,7 @@ class TranscriptFolders:
             if path in found:
                 skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
             else:
-                found[path] = FolderTranscript(folder, folder.path / name, stat)
+                found[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
         return SeenFolder(folder.path, len(listed.files), listed.problem)
 
     def _keeps(self, seen: SeenFolder) -> bool:
@@ -149,19 +154,6 @@ def identity_of(state: str) -> tuple[int, int]:
 def folder_of(state: str) -> Path | None:
     """Return the folder that a state was seen in, None where the reading was not finished."""
     return Path(state.partition(" ")[2]) if state else None
-
-
-class TranscriptFile(Struct, frozen=True):
-    """A transcript: the name it is told by, where it lies, and its format if the configuration says."""
-
-    name: str
-    path: Path
-    stat: FileStat
-    whose: TranscriptFormat | None = None
-
-    def is_as(self, stat: FileStat) -> bool:
-        """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
-        return replace(stat, device=0) == replace(self.stat, device=0)
 
 
 class AgentTranscripts(Struct, frozen=True):
