@@ -207,7 +207,7 @@ class TurnTaking:
             del self._hearings[next(iter(self._hearings))]
 
     async def _from_store(self, transcript: TranscriptFile) -> Hearing:
-        place = await self._store.read(lambda store: store.transcripts.place(transcript.name, agent=self._agent))
+        place = await self._store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self._agent))
         if place is None:
             return Hearing(None)
         seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
@@ -265,7 +265,7 @@ class TurnTaking:
             # where it is written, for what is forgotten after the look must not come back
             if self._is_withheld(place.file):
                 return None
-            return store.transcripts.take(
+            return store.turns.take_transcript(
                 found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on
             )
 

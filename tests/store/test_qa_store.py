@@ -157,7 +157,7 @@ def test_turn_of_another_day_begins_another_session_and_is_answered_there(seven:
     added = seven.turns.append_by_key(KEY, RawTurn("what did the dentist say?", None, at), agent="main")
     assert added is not None
     assert added.session == "discord-常规-20260128"
-    waiting = seven.answering.waiting(KEY, "main", at + timedelta(minutes=1))
+    waiting = seven.turns.waiting(KEY, "main", at + timedelta(minutes=1))
     assert waiting is not None
     assert (waiting[0], waiting[1].question) == (added.session, "what did the dentist say?")
     assert seven.turns.session_for(KEY, "main", SEVEN[-1].timestamp) == NAME

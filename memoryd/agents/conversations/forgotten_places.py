@@ -70,7 +70,7 @@ class SaidToAgents:
 
     async def find(self, said: SaidWords) -> tuple[Sequence[str], Sequence[str]]:
         """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
-        found = [] if self._shared is None else await self._shared.read(lambda store: store.cutting.find(said))
+        found = [] if self._shared is None else await self._shared.read(lambda store: store.forgetting.find(said))
         transcripts: dict[str, None] = {}
         for one in self._open:
             rows = await chunks_with(one.database, said)
@@ -79,7 +79,7 @@ class SaidToAgents:
 
     async def cut(self, said: SaidWords) -> Sequence[str]:
         """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
-        cut = [] if self._shared is None else await self._shared.write(lambda store: store.cutting.cut(said))
+        cut = [] if self._shared is None else await self._shared.write(lambda store: store.forgetting.cut(said))
         for one in self._open:
             # also what an earlier try cut, and did not come to take out of the index
             rows = {row.path for row in await chunks_with(one.database, said) if holds_turns(row.path)}

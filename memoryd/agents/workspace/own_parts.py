@@ -59,7 +59,7 @@ def _taking(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing, qa
     store = shared.around.qas.get(agent.id)
     if store is None or not agent.takes_turns:
         return None
-    return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=qa.held_answers.hold)
+    return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=qa.hold)
 
 
 def _kept(agent: Agent, shared: WorkspaceParts, qmd: AgentQmd | None) -> KeptConversations:

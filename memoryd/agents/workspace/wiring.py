@@ -21,7 +21,7 @@ from memoryd.agents.status.figures import ConversationCensus
 from memoryd.agents.status.states import wanted_parts
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSessions, AgentSync
-from memoryd.agents.turns.capture import AgentCapture, TurnCapture
+from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands
 from memoryd.agents.turns.uses import TurnUses
@@ -32,7 +32,6 @@ from memoryd.agents.workspace.parts import WorkspaceParts
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
-from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.book import ReachedSearch
 from memoryd.memory.core import CoreMemory
@@ -212,7 +211,8 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
         capture=AgentCapture(
             agent=agent.id,
-            scope=unnamed_scope(agent.id, is_alone=shared.is_alone),
+            is_alone=shared.is_alone,
+            is_read_only=agent.memory.read_only,
             capturing=shared.capture.capturing,
             delivered=shared.capture.delivered,
         ),
@@ -307,14 +307,13 @@ def _merged_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Merge
 
 def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: Retained) -> AgentTurns:
     """Return what takes the messages of an agent."""
-    log = TurnLog(agent.id, own.qa, shared.around.qas.get(agent.id))
-    capture = TurnCapture(agent.id, retained.capture, is_alone=shared.is_alone, is_read_only=agent.memory.read_only)
-    sessions = _sessions(agent, shared, log, capture)
+    log = TurnLog(own.qa)
+    sessions = _sessions(agent, shared, log, retained.capture)
     return AgentTurns(
         agent=agent,
         log=log,
         commands=TurnCommands(agent.id, retained, sessions, agent.turns.recall_final_k),
-        capture=capture,
+        capture=retained.capture,
         sessions=sessions,
         retained=retained,
         uses=TurnUses(retained.recall),
@@ -324,7 +323,7 @@ def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: R
     )
 
 
-def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: TurnCapture) -> SessionMemories:
+def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: AgentCapture) -> SessionMemories:
     memories, time = shared.memories, owners_time(agent.memory)
     return SessionMemories(
         agent=agent.id,

@@ -9,7 +9,7 @@ from pydantic import Field
 from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import AdmittedByQuery, Asking, Caller, Memories, Waited
-from memoryd.api.calls.qa import Limit, turn_reply
+from memoryd.api.calls.qa import Limit
 from memoryd.api.models import AgentId, Encode, Request, Whole
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.bundle import Encoding, encoded
@@ -90,15 +90,14 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
     if request.remember is not None:
         _check_may(caller, remember=request.remember)
     is_scheduled = memories.start_session(admitted)
-    before = await memories.qa(admitted).start(caller.key(request.session_key))
-    sequence = [turn_reply(before.session, turn) for turn in before.turns] if before.session else []
+    context, sequence = await memories.qa(admitted).start(caller.key(request.session_key))
     if request.remember is not None:
         room = memories.conversations(admitted)
         key, is_owners = caller.key(request.session_key), caller.binding.is_owners
         await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     bundle = await memories.retained(admitted).recall.beginning(admitted)
     told = encoded(bundle, request.encode) if bundle.text else None
-    return SessionStartReply(bundle=told, context=before.text, sequence=sequence, syncScheduled=is_scheduled)
+    return SessionStartReply(bundle=told, context=context, sequence=sequence, syncScheduled=is_scheduled)
 
 
 async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:
