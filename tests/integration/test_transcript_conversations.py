@@ -265,10 +265,10 @@ async def test_lines_that_are_too_large_are_counted_and_told(tmp_path: Path, fol
     async with talking(tmp_path, transcripts={**NEVER, "deltaBytes": 1}) as talk:
         await talk.sync()
         assert await talk.found("toucan") == [f"{LOG} 2-5"]
-        (told,) = talk.conversations.feeds.partly_read
+        (told,) = talk.conversations.partly_read
         assert (told.path, told.reason[:2]) == (LOG, "2 ")
         # written anew without them
         write(file, [spoken("Where does the heron nest?")])
         await talk.sync()
         assert await talk.found("heron") == [f"{LOG} 2-2"]
-        assert talk.conversations.feeds.partly_read == []
+        assert talk.conversations.partly_read == []

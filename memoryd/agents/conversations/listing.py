@@ -120,7 +120,7 @@ class ConversationList(Struct, frozen=True):
             return _Indexed({}, {}, self.index.trouble or str(exc))
 
     def _left_out(self) -> Mapping[RelativePath, str]:
-        seen = self.index.feeds.seen
+        seen = self.index.seen
         skipped = {} if seen is None else {one.path: one.reason for one in seen.skipped}
         return {**skipped, **self.index.failures}
 

@@ -215,7 +215,7 @@ class ConversationCensus:
         times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
         return ConversationFigures(
             path=these.database.path,
-            transcripts=these.feeds.seen,
+            transcripts=these.seen,
             counts=self._counts,
             stored=self._stored,
             pending_passages=await these.lane.owed(),
@@ -230,10 +230,10 @@ class ConversationCensus:
     def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
         yield from (SkippedFile(path, why) for path, why in failures.items())
         yield from self._unknown
-        seen = self._conversations.feeds.seen
+        seen = self._conversations.seen
         if seen is not None:
             yield from seen.skipped
-        yield from self._conversations.feeds.partly_read
+        yield from self._conversations.partly_read
 
 
 class Measures(Struct, frozen=True, kw_only=True):

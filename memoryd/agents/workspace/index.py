@@ -93,7 +93,7 @@ class WorkspaceIndex:
         """What rewrites other indexes of the notes without what these say no more; each returns why not, or nothing."""
         self.rules = rules
         self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
-        self.database = _made_database(agents[0], around.executor)
+        self.database = index_file(agents[0], agents[0].index_path, around.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
@@ -307,10 +307,11 @@ class WorkspaceIndex:
         self.lane.wake()
 
 
-def _made_database(agent: Agent, executor: Executor) -> Database:
+def index_file(agent: Agent, path: Path, executor: Executor) -> Database:
+    """Return the file of an index of an agent, which is not opened yet."""
     vector = agent.memory_search.store.vector
     return Database(
-        path=agent.index_path,
+        path=path,
         executor=executor,
         vector_extension=Path(vector.extension_path) if vector.extension_path else None,
         loads_vectors=vector.enabled,

@@ -1,7 +1,5 @@
 """From an agent and its parts to its memory: search, recall, retained memories, and the messages of conversations."""
 
-from functools import partial
-
 from memoryd.agents.conversations.search import conversation_arm
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
 from memoryd.agents.memories import AgentMemory
@@ -25,7 +23,6 @@ from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands
 from memoryd.agents.turns.uses import TurnUses
-from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.own_parts import OwnParts
 from memoryd.agents.workspace.parts import WorkspaceParts
@@ -56,11 +53,11 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
-        files=_files(agent, shared, own),
+        files=AgentFiles(agent=agent, index=shared.index, qmd=own.qmd, book=shared.memories.book.now),
         sync=AgentSync(
             agent=agent.id,
             index=shared.index,
-            slot=shared.engines.embedding.slot,
+            slot=shared.embedding.slot,
             qmd=own.qmd,
             conversations=own.conversations,
         ),
@@ -73,30 +70,15 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
     )
 
 
-def _files(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentFiles:
-    index = shared.index
-    return AgentFiles(
-        agent=agent,
-        workspace=index.rules.workspace,
-        database=index.database,
-        withdrawn=index.indexer.withdrawn,
-        roots=index.rules.roots,
-        rules=index.rules.rules,
-        max_file_bytes=shared.around.limits.max_file_bytes,
-        qmd=own.qmd,
-        book=shared.memories.book.now,
-    )
-
-
 def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
-    embedding, kept = shared.engines.embedding, own.kept
+    embedding, kept = shared.embedding, own.kept
     return AgentParts(
         id=agent.id,
         path=own.path,
         wanted=wanted_parts(agent.memory_search),
         index=shared.index,
         embedding=embedding,
-        reranking=shared.engines.reranking,
+        reranking=shared.reranking,
         text=shared.around.text_models.of(agent),
         qmd=own.qmd,
         qa=own.qa.census,
@@ -195,14 +177,12 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         journal=journal,
         retaining=retaining,
         forgetting=shared.forgetting,
-        verifying=AgentVerifying(
-            agent=agent, book=memories.book, journal=journal, follow=partial(_followed, memories.index)
-        ),
+        verifying=AgentVerifying(agent=agent, book=memories.book, journal=journal, index=memories.index),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
         core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars), rights=rights),
         entities=_entities(agent, memories),
         changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
-        reflect=shared.reflect.use,
+        reflect=shared.reflect,
         recall=recall,
         documents=documents,
         document_edits=edits,
@@ -254,11 +234,6 @@ def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
     )
 
 
-async def _followed(index: WorkspaceIndex) -> None:
-    """Have the index hold what is on disk now."""
-    await index.settled(index.demand())
-
-
 def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSearch:
     """Return the search of an agent."""
     service = SearchService(
@@ -268,7 +243,7 @@ def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSe
         catch_up=own.path.catch_up,
         fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
     )
-    return AgentSearch(agent=agent, service=service, slot=shared.engines.embedding.slot, limits=shared.around.limits)
+    return AgentSearch(agent=agent, service=service, slot=shared.embedding.slot, limits=shared.around.limits)
 
 
 def reached_search(shared: WorkspaceParts, qmd: AgentQmd | None) -> ReachedSearch:

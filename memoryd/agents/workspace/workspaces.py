@@ -17,7 +17,7 @@ from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.own_parts import own_parts
-from memoryd.agents.workspace.parts import WorkspaceEngines, workspace_parts
+from memoryd.agents.workspace.parts import workspace_parts
 from memoryd.agents.workspace.qa import workspace_qas
 from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
@@ -207,9 +207,8 @@ class Workspace:
     def __init__(
         self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
     ) -> None:
-        engines = WorkspaceEngines(embedding=embedding, reranking=reranking)
         self.name = agents[0].id
-        self._shared = workspace_parts(agents, engines, around)
+        self._shared = workspace_parts(agents, embedding, reranking, around)
         self._own = {agent.id: own_parts(agent, self._shared) for agent in agents}
         self.memories = [agent_memory(agent, self._shared, self._own[agent.id]) for agent in agents]
         self.index = self._shared.index
@@ -251,9 +250,9 @@ class Workspace:
             (f"memories {self.name}", self._shared.memories.book.run),
             (f"usage of memories {self.name}", UsageUpkeep(self._shared.memories.usage).run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
+            (f"reflect {self.name}", self._shared.reflect_schedule.run),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
         ]
-        loops += self._shared.reflect.loops(self.name)
         loops += self._shared.capture.loops(self.name)
         loops += [(f"ended sessions {one.agent.id}", one.turns.sessions.run) for one in self.memories]
         loops += [(f"late messages {one.agent.id}", one.turns.late.run) for one in self.memories]
