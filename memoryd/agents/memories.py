@@ -148,7 +148,7 @@ class AgentMemories:
     @property
     def is_ready(self) -> bool:
         """Whether the first scan of every workspace is done."""
-        return all(memory.sync.is_ready for memory in self._memories)
+        return all(memory.sync.index.is_ready for memory in self._memories)
 
     def _chosen(self, agent_id: str | None) -> list[AgentMemory]:
         return self._memories if agent_id is None else [self._found(agent_id)]

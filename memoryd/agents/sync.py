@@ -36,11 +36,6 @@ class AgentSync(Struct, frozen=True, kw_only=True):
     conversations: AgentConversations
     """Its own, whoever shares the index."""
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether the first scan is done."""
-        return self.index.is_ready
-
     async def reach(self, goal: SyncGoal, *, is_asking: bool) -> Reached:
         """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
         if held := self.index.why_held:
@@ -78,7 +73,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
         if by_qmd and self.slot.state.phase is EmbedderPhase.OFF:
             return followed
-        reason = await self.index.embedded(is_asking=is_asking)
+        reason = await self.index.lane.drained(is_asking=is_asking)
         return followed if reason is None else Reached(False, f"no vectors: {reason}")
 
     def _followed(self, is_followed: bool) -> Reached:
@@ -105,7 +100,7 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
     for agent in agents:
         if embeddings:
             # before the scan is asked for: what that commits wakes the lane, which is to know by then
-            agent.index.start_vectors_over()
+            agent.index.lane.start_over()
             agent.conversations.lane.start_over()
         agent.index.demand(force=force)
         if force:
@@ -140,9 +135,9 @@ async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
     indexes = list(dict.fromkeys(agent.index for agent in agents))
     return ReindexReply(
         pendingFiles=sum(index.pending_files for index in indexes),
-        pendingEmbeddings=sum([await index.owed_vectors() for index in indexes])
+        pendingEmbeddings=sum([await index.lane.owed() for index in indexes])
         + sum([await agent.conversations.lane.owed() for agent in agents]),
-        generation=sum(index.generation for index in indexes),
+        generation=sum(index.indexer.state.generation for index in indexes),
     )
 
 

@@ -106,6 +106,11 @@ class WithheldConversations:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
         return bool(self._marks_of(key))
 
+    async def withholds_key(self, key: str) -> bool:
+        """Tell the same once the ledger was read; raises StoreUnavailable."""
+        await self.load()
+        return self.has_key(key)
+
     def keys(self) -> int:
         """Return how many session keys are marked."""
         kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)

@@ -241,18 +241,17 @@ def _with_turns(entry: Entry) -> Session:
     return Session(entry.session.id, entry.session.created, turns, agent=entry.session.agent)
 
 
-class ArchivedSessions:
+class ArchivedSessions(Struct, frozen=True):
     """Keeps what is known of an archive equal to its files, whenever it is asked to; from any thread."""
 
-    def __init__(self, files: SessionFiles, known: KnownSessions) -> None:
-        self._files = files
-        self._known = known
+    files: SessionFiles
+    known: KnownSessions
 
     def look(self) -> list[SessionStub]:
         """Read what has changed; return all that can be read, the longest left first; raises OSError."""
         for name in self.due():
             self.see(name)
-        stubs = [one.entry for one in self._known.archived().values() if isinstance(one.entry, SessionStub)]
+        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
         return sorted(stubs, key=lambda stub: stub.last_activity)
 
     def due(self) -> list[SessionId]:
@@ -260,36 +259,36 @@ class ArchivedSessions:
 
         Raises OSError.
         """
-        stats, known = self._files.stats(), self._known.archived()
-        live = self._known.all().keys()
+        stats, known = self.files.stats(), self.known.archived()
+        live = self.known.all().keys()
         changed = [name for name, stat in stats.items() if name not in live and _stat_of(known, name) != stat]
         changed.sort(key=lambda name: stats[name].mtime_ns, reverse=True)
         return [*changed, *(known.keys() - stats.keys())]
 
     def see(self, name: SessionId) -> None:
         """Read a session if its file has changed; forget one that is gone."""
-        stat = self._files.stat(name)
+        stat = self.files.stat(name)
         if stat is None:
-            self._known.drop_archived(name)
+            self.known.drop_archived(name)
             return
-        if _stat_of(self._known.archived(), name) == stat:
+        if _stat_of(self.known.archived(), name) == stat:
             return
         try:
-            stored = self._files.read(name)
+            stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
             # told when somebody asks for it
-            self._known.refuse_archived(name, stat, str(exc))
+            self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:
-            stub = _stub_of(stored.session, self._files.folder)
-            self._known.take_archived(stub, stored.session, stored.stat)
-            if self._files.stat(name) != stored.stat:
+            stub = _stub_of(stored.session, self.files.folder)
+            self.known.take_archived(stub, stored.session, stored.stat)
+            if self.files.stat(name) != stored.stat:
                 # forgotten while it was read, perhaps: nothing of it may stay; else it is due again
-                self._known.drop_archived(name)
+                self.known.drop_archived(name)
 
     def size(self) -> int:
         """Return the bytes of all of them; raises OSError."""
-        return sum(stat.size for stat in self._files.stats().values())
+        return sum(stat.size for stat in self.files.stats().values())
 
 
 def _stat_of(known: Mapping[SessionId, KnownSession], name: SessionId) -> FileStat | None:

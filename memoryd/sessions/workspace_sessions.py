@@ -216,20 +216,19 @@ def footprint(workspace: Path) -> QaFootprint:
     return QaFootprint(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
 
 
-class LookingAtSessions:
+class LookingAtSessions(Struct, frozen=True):
     """Keeps what is known of the sessions of a folder equal to its files, whenever it is asked to look."""
 
-    def __init__(self, files: SessionFiles, known: KnownSessions) -> None:
-        self._files = files
-        self._known = known
+    files: SessionFiles
+    known: KnownSessions
 
     def look(self, behind: Callable[[], AbstractContextManager[object]]) -> bool:
         """Read the sessions whose files have changed, drop those that are gone; return whether there were any.
 
         `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
         """
-        before = self._known.all()
-        stats = self._files.stats()
+        before = self.known.all()
+        stats = self.files.stats()
         gone = [name for name in before.keys() - stats.keys() if self._dropped(name, behind)]
         changed = [name for name, stat in stats.items() if name not in before or before[name].stat != stat]
         seen = [name for name in changed if self._seen(name, behind)]
@@ -237,15 +236,15 @@ class LookingAtSessions:
 
     def refresh(self, name: SessionId) -> bool:
         """Read one session if its file has changed; return whether it had."""
-        stat = self._files.stat(name)
+        stat = self.files.stat(name)
         return stat is not None and self._read(name, stat)
 
     def _dropped(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
         with behind():
-            if self._files.stat(name) is not None:
+            if self.files.stat(name) is not None:
                 # it came back since its folder was listed
                 return False
-            self._known.drop(name)
+            self.known.drop(name)
         return True
 
     def _seen(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
@@ -254,14 +253,14 @@ class LookingAtSessions:
             return self.refresh(name)
 
     def _read(self, name: SessionId, stat: FileStat) -> bool:
-        known = self._known.get(name)
+        known = self.known.get(name)
         if known is not None and known.stat == stat:
             return False
         try:
-            stored = self._files.read(name)
+            stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
-            self._known.refuse(name, stat, str(exc))
+            self.known.refuse(name, stat, str(exc))
             return True
         if stored is not None:
-            self._known.take(name, stored.session, stored.stat)
+            self.known.take(name, stored.session, stored.stat)
         return True

@@ -267,7 +267,7 @@ def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
     small = taking.store.sessions.read(transcript_session("main", "small.jsonl"), agent="main")
     assert [turn.question for turn in small.turns] == ["Small?"]
     taking.start()
-    monkeypatch.setattr(taking.taking, "_look_seconds", 0.0)
+    monkeypatch.setattr(taking.taking, "look_seconds", 0.0)
     is_done = [asyncio.run(taking.taking.round()) for _ in range(60)]
     assert is_done.index(True) > 5
     assert taking.questions() == [f"Question {number}?" for number in range(59)]

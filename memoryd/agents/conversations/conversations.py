@@ -166,10 +166,6 @@ class AgentConversations:
             (f"{name} gate", self._run_gate),
         ]
 
-    async def close(self) -> None:
-        """Close the file of the index."""
-        await self.database.close()
-
     def demand(self) -> list[int]:
         """Ask for a look at all sources now; return the tickets that `settled` takes."""
         return [feeder.demand() for feeder in self.feeders]

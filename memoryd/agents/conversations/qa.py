@@ -213,8 +213,7 @@ class AgentQa(Struct, frozen=True):
 
         While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.
         """
-        await self.withheld.load()
-        return self.withheld.has_key(key)
+        return await self.withheld.withholds_key(key)
 
     async def goes_on_withheld(self, key: str) -> bool:
         """Tell whether the session that goes on under a key was marked by its name; raises StoreError, NotNow."""

@@ -50,19 +50,18 @@ class _UnreadError(Exception):
     """The session in which a message stands cannot be read now."""
 
 
-class LeftBehind:
+class LeftBehind(Struct, eq=False):
     """What is awaited of one workspace and not in line."""
 
-    def __init__(self, capturing: Capturing, qa: WorkspaceQa, ledger: Ledger) -> None:
-        self._capturing = capturing
-        self._qa = qa
-        self._ledger = ledger
-        self._unread: set[tuple[str, str]] = set()
-        """Sessions, each with its agent, that could not be read when they were last looked at."""
+    capturing: Capturing
+    qa: WorkspaceQa
+    ledger: Ledger
+    _unread: set[tuple[str, str]] = field(default_factory=set)
+    """Sessions, each with its agent, that could not be read when they were last looked at."""
 
     async def run(self, seconds: float = LOOK_SECONDS) -> None:
         """Put in line what a stop left, and now and then what failed, until cancelled."""
-        await self._qa.until_open()
+        await self.qa.until_open()
         while True:
             has_more = False
             try:
@@ -76,10 +75,10 @@ class LeftBehind:
 
         What is said in a session that cannot be read is left for later, and keeps none of the others waiting.
         """
-        if not self._capturing.is_idle:
+        if not self.capturing.is_idle:
             return True
         unread, done = set[tuple[str, str]](), 0
-        for one in await self._capturing.awaited.owed():
+        for one in await self.capturing.awaited.owed():
             if done == ROUND_MAX:
                 return True
             name = (one.place.agent, one.place.session)
@@ -106,12 +105,12 @@ class LeftBehind:
 
     async def _put_in_line(self, one: AwaitedMessage, task: CaptureTask | None) -> None:
         if task is None:
-            await self._capturing.awaited.drop(one.place)
+            await self.capturing.awaited.drop(one.place)
             return
-        await self._capturing.awaited.take_up(one.place)
+        await self.capturing.awaited.take_up(one.place)
         # it may have been sent again meanwhile
-        if not self._capturing.awaited.is_in_line(one.place):
-            self._capturing.submit(task)
+        if not self.capturing.awaited.is_in_line(one.place):
+            self.capturing.submit(task)
 
     async def _task(self, one: AwaitedMessage) -> CaptureTask | None:
         """Return a message as it was put in line; None where nothing of it is to be captured any more.
@@ -120,9 +119,7 @@ class LeftBehind:
         """
         try:
             place = one.place
-            session = await self._qa.read(
-                lambda store: store.sessions.read(SessionId(place.session), agent=place.agent)
-            )
+            session = await self.qa.read(lambda store: store.sessions.read(SessionId(place.session), agent=place.agent))
         except NotFound:
             return None
         except (StoreError, OSError) as exc:
@@ -148,7 +145,7 @@ class LeftBehind:
         if turn.answer is not None:
             return turn.answer
         try:
-            return await self._ledger.held(place.agent, place.session, turn.seq) or ""
+            return await self.ledger.held(place.agent, place.session, turn.seq) or ""
         except StoreError:
             return ""
 
@@ -195,7 +192,7 @@ def workspace_capture(
         tombstones=shared.tombstones,
         delivered=delivered,
         book=partial(caught_up_book, shared.index, shared.book),
-        is_withheld=partial(_is_withheld, conversations),
+        is_withheld=lambda agent, key: conversations[agent].withheld.withholds_key(key),
         stated=shared.stated,
         awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
         day=lambda at: time.day(at.timestamp()),
@@ -209,13 +206,6 @@ def workspace_capture(
         left_behind=LeftBehind(capturing, qa, shared.ledger) if qa is not None and is_written else None,
         has_model=shared.text is not None,
     )
-
-
-async def _is_withheld(conversations: Mapping[str, AgentConversations], agent: str, session_key: str) -> bool:
-    """Tell whether a session is not to be remembered; raises StoreUnavailable while nobody knows."""
-    marks = conversations[agent].withheld
-    await marks.load()
-    return marks.has_key(session_key)
 
 
 class AgentCapture(Struct, frozen=True, kw_only=True):

@@ -72,14 +72,7 @@ class TurnCommands(Struct, frozen=True):
 
     async def compact(self, key: str, **_: object) -> CommandOutcome:
         """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
-        done = await self.sessions.compact(key)
-        if done.retention is None:
-            return CommandOutcome("compact", done.remark)
-        placed = done.retention.placed[0]
-        told = "Summed up" if any(done.retention.added) else "Summed up already"
-        where = f"{told}: {done.retention.path}#L{placed.start_line}"
-        text = "\n".join(filter(None, [where, done.text, done.remark]))
-        return CommandOutcome("compact", text, (placed.line.id,))
+        return CommandOutcome("compact", *await self.sessions.compact(key))
 
     async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandOutcome:
         """State a text as a memory."""

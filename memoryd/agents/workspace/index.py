@@ -20,7 +20,6 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.domain.clock import Jump
 from memoryd.domain.documents import OutsideCount, RelativePath
-from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside
@@ -183,11 +182,6 @@ class WorkspaceIndex:
         return self.indexer.state.pending_files
 
     @property
-    def generation(self) -> int:
-        """How many changes were committed since the start."""
-        return self.indexer.state.generation
-
-    @property
     def trouble(self) -> str | None:
         """Why it cannot follow the notes: its file cannot be used, or the last sync could not finish."""
         return self.keeper.trouble or self.indexer.state.trouble
@@ -206,18 +200,6 @@ class WorkspaceIndex:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
         await self.indexer.settled(ticket)
 
-    async def embedded(self, *, is_asking: bool) -> str | None:
-        """Wait until no passage lacks its vector; return None then, or at once why none will come as things are."""
-        return await self.lane.drained(is_asking=is_asking)
-
-    async def owed_vectors(self) -> int:
-        """Count the passages that are to get a vector."""
-        return await self.lane.owed()
-
-    def start_vectors_over(self) -> None:
-        """Make every vector anew, in the background."""
-        self.lane.start_over()
-
     def take_over(self, before: "WorkspaceIndex") -> None:
         """Do what an index over the same file, which is closed, was asked for and has not done."""
         self.indexer.take_over(before.indexer)
@@ -229,18 +211,6 @@ class WorkspaceIndex:
             self.indexer.distrust_times()
         else:
             self.indexer.demand()
-
-    async def open(self) -> None:
-        """Open the file of the index; raises ForeignDatabase."""
-        await self.keeper.open()
-
-    async def close(self) -> None:
-        """Close the file of the index."""
-        await self.database.close()
-
-    async def vectors_of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Return the vectors that it holds of these passages, in the space of this fingerprint; raises StoreError."""
-        return await self.database.vectors.of(fingerprint, hashes)
 
     async def catch_up(self, seconds: float) -> int:
         """Follow what changed on disk until now, within these seconds; return how many files are lacking then.

@@ -6,6 +6,8 @@ from concurrent.futures import Executor
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import WorkspaceRules
 from memoryd.config.agents import Agent
@@ -64,14 +66,13 @@ def _place(agent: Agent) -> Path:
     return Path(os.path.realpath(path.parent)) / path.name
 
 
-class Journals:
+class Journals(Struct, eq=False):
     """Makes the journal of a workspace for the first agent that asks for it; the others get the same."""
 
-    def __init__(self, ledgers: Ledgers, executor: Executor) -> None:
-        self._ledgers = ledgers
-        self._executor = executor
-        self._journals: dict[Path, tuple[str, Journal]] = {}
-        """By workspace, each with the first agent that asked for it."""
+    ledgers: Ledgers
+    executor: Executor
+    _journals: dict[Path, tuple[str, Journal]] = field(default_factory=dict)
+    """By workspace, each with the first agent that asked for it."""
 
     def of(self, agent: Agent, rules: WorkspaceRules) -> Journal:
         """Return what writes into the workspace of these rules."""
@@ -79,8 +80,8 @@ class Journals:
         if place not in self._journals:
             journal = Journal(
                 files=NoteFiles(place, rules.rules, configured=agent.workspace),
-                changes=ChangeLog(self._ledgers.of(agent), str(place)),
-                executor=self._executor,
+                changes=ChangeLog(self.ledgers.of(agent), str(place)),
+                executor=self.executor,
                 is_read_only=agent.memory.read_only,
             )
             self._journals[place] = agent.id, journal

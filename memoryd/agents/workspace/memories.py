@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
@@ -115,12 +115,11 @@ def _tombstones(ledger: Ledger, workspace: Path) -> TombstoneStore:
     )
 
 
-class ForgettingIndexes:
+class ForgettingIndexes(Struct, eq=False):
     """The indexes of notes. `others` are those of other workspaces, which may have the same folder or files."""
 
-    def __init__(self, own: WorkspaceIndex) -> None:
-        self._own = own
-        self.others: list[WorkspaceIndex] = []
+    own: WorkspaceIndex
+    others: list[WorkspaceIndex] = field(default_factory=list)
 
     async def follow(self) -> str:
         """Have all of them follow the disk now; return why one cannot, empty if all did."""
@@ -147,27 +146,26 @@ class ForgettingIndexes:
 
     async def chunks_with(self, said: SaidWords) -> Sequence[ChunkRow]:
         """Return the chunks of the own index in which the words stand; raises StoreError."""
-        return await chunks_with(self._own.database, said)
+        return await chunks_with(self.own.database, said)
 
     def generated_pages(self) -> Sequence[RelativePath]:
         """Return the documents into which reflect may have written."""
-        return sorted(path for path in self._own.indexer.known_paths if path.startswith(_PAGES))
+        return sorted(path for path in self.own.indexer.known_paths if path.startswith(_PAGES))
 
     @property
     def _all(self) -> list[WorkspaceIndex]:
-        return [self._own, *self.others]
+        return [self.own, *self.others]
 
 
-class SaidToAgents:
+class SaidToAgents(Struct, frozen=True):
     """What was said to the agents of one workspace; without `shared` no questions and answers are kept."""
 
-    def __init__(self, shared: WorkspaceQa | None, conversations: Sequence[AgentConversations]) -> None:
-        self._shared = shared
-        self._conversations = conversations
+    shared: WorkspaceQa | None
+    conversations: Sequence[AgentConversations]
 
     async def find(self, said: SaidWords) -> tuple[Sequence[str], Sequence[str]]:
         """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
-        found = [] if self._shared is None else await self._shared.read(lambda store: store.forgetting.find(said))
+        found = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(said))
         transcripts: dict[str, None] = {}
         for one in self._open:
             rows = await chunks_with(one.database, said)
@@ -176,7 +174,7 @@ class SaidToAgents:
 
     async def cut(self, said: SaidWords) -> Sequence[str]:
         """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
-        cut = [] if self._shared is None else await self._shared.write(lambda store: store.forgetting.cut(said))
+        cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(said))
         for one in self._open:
             # also what an earlier try cut, and did not come to take out of the index
             rows = {row.path for row in await chunks_with(one.database, said) if holds_turns(row.path)}
@@ -187,7 +185,7 @@ class SaidToAgents:
 
     @property
     def _open(self) -> list[AgentConversations]:
-        return [one for one in self._conversations if one.is_wanted and one.database.is_open]
+        return [one for one in self.conversations if one.is_wanted and one.database.is_open]
 
 
 def memory_forgetting(

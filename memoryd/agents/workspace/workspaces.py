@@ -81,7 +81,7 @@ class Workspaces:
             # opened when they are needed
             stack.push_async_callback(self._ledgers.close)
             for workspace in self.all:
-                await workspace.index.open()
+                await workspace.index.keeper.open()
                 stack.push_async_callback(workspace.close)
             # what qmd kept of notes for agents that it serves no more, before anybody is answered
             await asyncio.to_thread(forget_unused, self._agents)
@@ -163,7 +163,7 @@ class Workspaces:
             missing = [key for key in hashes if key not in found]
             if missing:
                 with contextlib.suppress(StoreError):
-                    found |= await workspace.index.vectors_of(fingerprint, missing)
+                    found |= await workspace.index.database.vectors.of(fingerprint, missing)
         return found
 
 
@@ -278,5 +278,5 @@ class Workspace:
     async def close(self) -> None:
         """Close the files of its indexes."""
         for each in self.conversations.values():
-            await each.close()
-        await self.index.close()
+            await each.database.close()
+        await self.index.database.close()

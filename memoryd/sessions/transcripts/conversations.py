@@ -199,22 +199,21 @@ def _seen_transcripts(
     )
 
 
-class TranscriptListing:
+class TranscriptListing(Struct, frozen=True):
     """The transcripts of one agent that may be told, for whoever exports them or takes their turns."""
 
-    def __init__(self, agent: str, folders: TranscriptFolders, withheld: WithheldConversations) -> None:
-        self._agent = agent
-        self._folders = folders
-        self._withheld = withheld
+    agent: str
+    folders: TranscriptFolders
+    withheld: WithheldConversations
 
     def look(self) -> AgentTranscripts:
         """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises."""
         # before the look: what changes meanwhile is looked at once more
-        marks = self._withheld.version
-        found = self._folders.look()
+        marks = self.withheld.version
+        found = self.folders.look()
         try:
             files = {
-                one.name: one for path, one in found.transcripts.items() if not self._withheld.withholds(path, one.path)
+                one.name: one for path, one in found.transcripts.items() if not self.withheld.withholds(path, one.path)
             }
         except StoreUnavailable as exc:
             return AgentTranscripts(problem=str(exc))
@@ -222,7 +221,7 @@ class TranscriptListing:
         return AgentTranscripts(
             tuple(files.values()),
             "; ".join(found.troubles),
-            lambda name: name in hidden or self._withheld.names(transcript_path(self._agent, name)),
+            lambda name: name in hidden or self.withheld.names(transcript_path(self.agent, name)),
             marks,
         )
 
@@ -237,16 +236,15 @@ class _Seen(Struct):
     is_compacted: bool = False
 
 
-class GrowingFiles:
+class GrowingFiles(Struct, eq=False):
     """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._seen: dict[Path, _Seen] = {}
+    clock: Callable[[], float] = time.monotonic
+    _seen: dict[Path, _Seen] = field(default_factory=dict)
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
-        now = self._clock()
+        now = self.clock()
         seen = self._seen.get(file)
         if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
             changed_at = now if seen is None or seen.stat != stat else seen.changed_at

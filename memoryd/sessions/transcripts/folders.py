@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
@@ -77,27 +77,19 @@ class FoldersLook(Struct, frozen=True):
     troubles: Sequence[str]
 
 
-class TranscriptFolders:
+class TranscriptFolders(Struct, eq=False):
     """The folders of one agent; one that vanished counts as lost for a `grace`, in seconds, and then as empty."""
 
-    def __init__(
-        self,
-        prefix: str,
-        folders: Sequence[TranscriptFolder],
-        *,
-        grace: float = GRACE_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._prefix = prefix
-        self._folders = folders
-        self._grace = grace
-        self._clock = clock
-        self._missing: dict[Path, float] = {}
+    prefix: str
+    folders: Sequence[TranscriptFolder]
+    grace: float = GRACE_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _missing: dict[Path, float] = field(default_factory=dict)
 
     def look(self) -> FoldersLook:
         """List the transcripts of all folders."""
         found, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
-        seen = [self._listed(folder, found, skipped) for folder in self._folders]
+        seen = [self._listed(folder, found, skipped) for folder in self.folders]
         return FoldersLook(
             seen,
             found,
@@ -112,7 +104,7 @@ class TranscriptFolders:
         listed = find_transcripts(folder.path)
         skipped += listed.skipped
         for name, stat in listed.files.items():
-            path = RelativePath(f"{self._prefix}{name}")
+            path = RelativePath(f"{self.prefix}{name}")
             if path in found:
                 skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
             else:
@@ -124,10 +116,10 @@ class TranscriptFolders:
         if seen.path.is_dir():
             self._missing.pop(seen.path, None)
             return True
-        return self._clock() - self._missing.setdefault(seen.path, self._clock()) < self._grace
+        return self.clock() - self._missing.setdefault(seen.path, self.clock()) < self.grace
 
     def _may_miss(self, seen: SeenFolder) -> bool:
-        return any(one.path == seen.path and one.is_optional for one in self._folders) and not seen.path.exists()
+        return any(one.path == seen.path and one.is_optional for one in self.folders) and not seen.path.exists()
 
 
 def folder_ids(folders: Sequence[SeenFolder]) -> Iterator[tuple[str, FolderId]]:
