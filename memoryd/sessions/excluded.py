@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.access import one_spelling, read_key
@@ -239,20 +240,23 @@ class WithheldConversations:
         return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
 
 
-class RememberedSource:
+class RememberedSource(Struct, frozen=True):
     """What `inner` has, less what is withheld; raises StoreUnavailable until that is known."""
 
-    def __init__(self, inner: ConversationSource, withheld: WithheldConversations) -> None:
-        self.prefix = inner.prefix
-        self._inner = inner
-        self._withheld = withheld
+    inner: ConversationSource
+    withheld: WithheldConversations
+
+    @property
+    def prefix(self) -> str:
+        """Of the paths of its conversations."""
+        return self.inner.prefix
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say what there is; what was read and is withheld by now is not, so that its rows go."""
-        found = self._inner.look(read, is_forced=is_forced)
-        hidden = {path for path in found.present if self._withheld.names(path)}
+        found = self.inner.look(read, is_forced=is_forced)
+        hidden = {path for path in found.present if self.withheld.names(path)}
         return replace(found, present=found.present - hidden, due=[path for path in found.due if path not in hidden])
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read on what may be read; nothing of what is withheld since the look."""
-        return None if self._withheld.names(path) else self._inner.read_on(path, tail)
+        return None if self.withheld.names(path) else self.inner.read_on(path, tail)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import SessionStub, counted
+from memoryd.domain.sessions.documents import Entry, SessionStub, counted
 from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
     NOTHING_NEAR,
@@ -28,8 +28,6 @@ from memoryd.domain.sessions.turns import Session, Turn, without_text
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 
-Entry = Session | SessionStub
-
 
 class KnownSession(Struct, frozen=True):
     """A session, or its stub, as its file was when it had this `stat`; `problem` says why it is no longer read."""
@@ -37,11 +35,6 @@ class KnownSession(Struct, frozen=True):
     entry: Entry | None
     stat: FileStat
     problem: str = ""
-
-
-def head_of(entry: Entry) -> Session:
-    """Return a session without regard to its turns, which a stub has elsewhere."""
-    return entry.session if isinstance(entry, SessionStub) else entry
 
 
 class KnownSessions:
@@ -61,8 +54,8 @@ class KnownSessions:
     def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
         """Know a session as it is now."""
         with self._lock:
-            is_told = head_of(entry).is_remembered
-            self._unindex(name, but=head_of(entry).agent if is_told else None)
+            is_told = entry.head.is_remembered
+            self._unindex(name, but=entry.head.agent if is_told else None)
             self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
             if not is_told:
@@ -153,13 +146,13 @@ class KnownSessions:
         at that time is not of. Of those in the archive,
         and with any key, none is told that is not to be remembered.
         """
-        archived = (entry for entry in _sessions_of(agent, self.archived().values()) if head_of(entry).is_remembered)
+        archived = (entry for entry in _sessions_of(agent, self.archived().values()) if entry.head.is_remembered)
         own = (
             entry
             for entry in (*self.of(agent), *archived)
-            if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
-            and not (is_open and head_of(entry).end.is_over)
-            and (at is None or belongs(_begun(entry), entry.last_activity, at, _rest(entry)))
+            if (entry.head.is_remembered if key is None else entry.head.key == key)
+            and not (is_open and entry.head.end.is_over)
+            and (at is None or belongs(entry.begun, entry.last_activity, at, _rest(entry)))
         )
         return max(own, key=lambda entry: entry.last_activity, default=None)
 
@@ -173,7 +166,7 @@ class KnownSessions:
         return {
             name: None if one.problem else one.stat
             for name, one in known
-            if one.entry and head_of(one.entry).agent == agent and head_of(one.entry).is_remembered
+            if one.entry and one.entry.head.agent == agent and one.entry.head.is_remembered
         }
 
     def chosen(
@@ -204,29 +197,25 @@ class KnownSessions:
 
     def _told(self, name: SessionId) -> KnownSession | None:
         known = self._known.get(name) or self._archived.get(name)
-        return known if known and known.entry and head_of(known.entry).is_remembered else None
+        return known if known and known.entry and known.entry.head.is_remembered else None
 
     def _indexed_of(self, entry: Entry) -> IndexedTurns:
-        return self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness))
+        return self._indexed.setdefault(entry.head.agent, IndexedTurns(self._commonness))
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:
         known = self._known.get(name) or self._archived.get(name)
-        agent = None if known is None or known.entry is None else head_of(known.entry).agent
+        agent = None if known is None or known.entry is None else known.entry.head.agent
         if agent is not None and agent != but and agent in self._indexed:
             self._indexed[agent].drop(name)
 
 
-def _begun(entry: Entry) -> datetime:
-    return entry.session.created if isinstance(entry, SessionStub) else entry.begun
-
-
 def _rest(entry: Entry) -> timedelta:
     # one that is not to be remembered does not grow, and another would be remembered
-    return rest_behind(counted(entry)[0] if head_of(entry).is_remembered else 0)
+    return rest_behind(counted(entry)[0] if entry.head.is_remembered else 0)
 
 
 def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
-    return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
+    return [one.entry for one in known if one.entry and not one.problem and one.entry.head.agent == agent]
 
 
 def _with_turns(entry: Entry) -> Session:

@@ -28,7 +28,6 @@ from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import SessionTurns
@@ -120,9 +119,9 @@ class ForgettingSessions(Struct, frozen=True):
         except StoreError:
             known = self.sessions.known.get(session)
             entry = None if known is None else known.entry
-            if entry is not None and head_of(entry).agent != agent:
+            if entry is not None and entry.head.agent != agent:
                 raise NotFound(f"there is no session {session}") from None
-            return head_of(entry) if entry is not None else Session(session, now)
+            return entry.head if entry is not None else Session(session, now)
 
     def _forgotten(self, session: Session) -> ForgottenFiles:
         self.sessions.flush()
@@ -208,7 +207,7 @@ class SessionEnds(Struct, frozen=True):
         """
         self.sessions.look()
         newest = self.sessions.known.newest(agent, key, is_open=True)
-        head = None if newest is None else head_of(newest)
+        head = None if newest is None else newest.head
         if head is None or not head.is_remembered or place_of(head) is not None:
             return None
         return self.sessions.read(head.id, agent=agent)
@@ -223,7 +222,7 @@ class SessionEnds(Struct, frozen=True):
         One that went away or is damaged meanwhile is passed over.
         """
         for entry in self.sessions.of(agent):
-            head = head_of(entry)
+            head = entry.head
             has_ended = head.end is SessionEnd.OPEN and is_over(entry.last_activity, now)
             if has_ended or head.end is SessionEnd.OWED:
                 with contextlib.suppress(NotFound, StoreError):

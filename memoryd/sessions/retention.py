@@ -15,7 +15,6 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping, SessionStub
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import StoreUnavailable
-from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.session_files import unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
@@ -83,7 +82,7 @@ class SessionArchive:
         self._sessions.check_writable()
         known = self._sessions.known.all().values()
         entries = (one.entry for one in known if one.entry is not None and not one.problem)
-        old = [head_of(entry).id for entry in entries if self._usual.is_old(entry.last_activity, now)]
+        old = [entry.head.id for entry in entries if self._usual.is_old(entry.last_activity, now)]
         moved = [name for name in old if self._moved(name, now)]
         if moved:
             self._sessions.note_change()

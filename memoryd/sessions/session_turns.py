@@ -30,7 +30,6 @@ from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
-from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
@@ -159,11 +158,11 @@ class SessionTurns(Struct, frozen=True):
     ) -> AddedTurn | None:
         """Return the last turn of the session before one that is to begin, where what begins it was sent once more."""
         newest = None if self.sessions.has(name) else self.sessions.known.newest(agent, key, is_open=True)
-        if newest is None or not head_of(newest).is_remembered:
+        if newest is None or not newest.head.is_remembered:
             return None
         with suppress(NotFound):
-            same = repeated(self.sessions.read(head_of(newest).id, agent=agent))
-            return None if same is None else AddedTurn(head_of(newest).id, same, is_repeated=True)
+            same = repeated(self.sessions.read(newest.head.id, agent=agent))
+            return None if same is None else AddedTurn(newest.head.id, same, is_repeated=True)
         return None
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
@@ -180,7 +179,7 @@ class SessionTurns(Struct, frozen=True):
     def newest_session(self, key: str | None, agent: str) -> SessionId | None:
         """Return the newest session of an agent with a session key or with any, None if there is none."""
         newest = self.sessions.known.newest(agent, key)
-        return head_of(newest).id if newest else None
+        return newest.head.id if newest else None
 
     def current_session(self, key: str, agent: str, at: datetime) -> SessionId | None:
         """Return the session of an agent with a session key that goes on at a time, None if there is none."""
@@ -195,7 +194,7 @@ class SessionTurns(Struct, frozen=True):
         """Tell whether the session of a key that goes on at a time was marked as not to be remembered."""
         self.sessions.look()
         newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
-        return newest is not None and not head_of(newest).is_remembered
+        return newest is not None and not newest.head.is_remembered
 
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
         """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
@@ -237,7 +236,7 @@ class SessionTurns(Struct, frozen=True):
 
     def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
         newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
-        return None if newest is None else head_of(newest).id
+        return None if newest is None else newest.head.id
 
     def waiting(self, key: str, agent: str, at: datetime) -> tuple[SessionId, Turn] | None:
         """Return the last turn that was said under a session key, if what is said at a time can be its answer.
@@ -249,9 +248,9 @@ class SessionTurns(Struct, frozen=True):
         # one that was over before its answer came is nearer than one that was asked at another time
         of_then = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, at=at)
         newest = of_then or known.newest(agent, key, is_open=True) or known.newest(agent, key)
-        if newest is None or not head_of(newest).is_remembered or place_of(head_of(newest)) is not None:
+        if newest is None or not newest.head.is_remembered or place_of(newest.head) is not None:
             return None
-        whole = self.sessions.read(head_of(newest).id, agent=agent)
+        whole = self.sessions.read(newest.head.id, agent=agent)
         last = whole.turns[-1] if whole.turns else None
         has_ended = whole.end.is_over or is_over(whole.last_activity, at)
         if last is None or is_earlier(at, whole.begun) or (last.is_answered and has_ended):

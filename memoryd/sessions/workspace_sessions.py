@@ -14,12 +14,13 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, SessionId
+from memoryd.domain.sessions.documents import Entry
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import TornReadError
-from memoryd.sessions.known_sessions import ArchivedSessions, Entry, KnownSessions, head_of
+from memoryd.sessions.known_sessions import ArchivedSessions, KnownSessions
 from memoryd.sessions.main_file import MAIN, STAMPS, TOPICS, MainFile, stamp_of
 from memoryd.sessions.session_files import UNREADABLE, Change, SessionChanges, SessionFiles, unavailable
 
@@ -70,7 +71,7 @@ class WorkspaceSessions:
     def session_problems(self) -> list[tuple[str, str, str]]:
         """Return path and reason of such files of single sessions, and whose they are: empty if nobody knows."""
         return [
-            (f"{SESSIONS}/{name}.json", one.problem, head_of(one.entry).agent if one.entry else "")
+            (f"{SESSIONS}/{name}.json", one.problem, one.entry.head.agent if one.entry else "")
             for name, one in sorted(self.known.all().items())
             if one.problem
         ]
@@ -84,7 +85,7 @@ class WorkspaceSessions:
         with self.writing, unavailable():
             state, stats = self.main.load(), self.files.stats()
             for entry in state.document.entries:
-                name = head_of(entry).id
+                name = entry.head.id
                 if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
                     self.known.take(name, entry, stats[name])
             if self.looking.look(contextlib.nullcontext) or len(stats) != len(state.document.entries):
@@ -156,7 +157,7 @@ class WorkspaceSessions:
         """
         known = self.known.get(session)
         if known is not None and known.entry is not None:
-            return head_of(known.entry).agent == agent
+            return known.entry.head.agent == agent
         try:
             self.read(session, agent=agent)
         except NotFound:
@@ -172,7 +173,7 @@ class WorkspaceSessions:
         """Return what is known of a session of an agent that may be gone or damaged by now."""
         known = self.known.get(session) or self.known.archived().get(session)
         entry = None if known is None else known.entry
-        return entry if entry is not None and head_of(entry).agent == agent else None
+        return entry if entry is not None and entry.head.agent == agent else None
 
     def change(self, name: SessionId, change: Change, *, fresh: Session | None = None) -> bool:
         """Change a session, or `fresh` where there is none, and return whether anything was written.

@@ -22,7 +22,6 @@ from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.ranking import commonness
-from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 from memoryd.sessions.session_files import SessionFiles, StoredSession
@@ -454,7 +453,7 @@ def test_keys_that_have_one_name_have_two_sessions(tmp_path: Path) -> None:
                     zip(stores, keys, raws, strict=True),
                 )
             )
-    found = {head_of(entry).key: entry for entry in opened(tmp_path).sessions.of("main")}
+    found = {entry.head.key: entry for entry in opened(tmp_path).sessions.of("main")}
     assert found.keys() == set(keys)
     for key, entry in found.items():
         assert isinstance(entry, Session)

@@ -13,11 +13,10 @@ from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.domain.citations import turns_path
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.documents import counted
+from memoryd.domain.sessions.documents import Entry, counted
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import StoreError
 from memoryd.replies.conversations import SessionEntryReply
-from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.transcripts.folders import TranscriptFile, TranscriptFolders
 from memoryd.sessions.transcripts.reading import begins_alike, is_one
 from memoryd.store.index.conversations import ConversationExtent, KnownConversation
@@ -58,7 +57,7 @@ class ConversationList(Struct, frozen=True):
         await self.index.withheld.load()
         names = self.index.withheld.names
         listed = [
-            _session(one, indexed, is_archived=is_archived, is_owed=names(turns_path(head_of(one).id)))
+            _session(one, indexed, is_archived=is_archived, is_owed=names(turns_path(one.head.id)))
             for one, is_archived in await self.qa.all()
         ]
         listed += await self._transcripts(indexed)
@@ -140,7 +139,7 @@ class ConversationList(Struct, frozen=True):
 
 
 def _session(entry: Entry, indexed: _Indexed, *, is_archived: bool, is_owed: bool) -> _Listed:
-    session, (turns, answers) = head_of(entry), counted(entry)
+    session, (turns, answers) = entry.head, counted(entry)
     path, is_remembered = turns_path(session.id), session.is_remembered and not is_owed
     reason = indexed.reason(path) if is_remembered else _why_withheld(is_owed)
     return entry.last_activity, SessionEntryReply(

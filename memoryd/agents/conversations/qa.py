@@ -17,7 +17,7 @@ from memoryd.config.agents import Agent
 from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath, SessionId
-from memoryd.domain.sessions.documents import counted, topic_places
+from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.prompt_text import excerpt, recalled
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, NearTurns
@@ -35,7 +35,6 @@ from memoryd.replies.conversations import (
 )
 from memoryd.search.ranking import commonness
 from memoryd.sessions.excluded import WithheldConversations
-from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.near_turns import NearTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_told
@@ -200,7 +199,7 @@ class AgentQa(Struct, frozen=True):
 
     async def topics(self, limit: int) -> QaTopicsReply:
         """Return the topics with the addresses of their turns, those with the most turns first."""
-        places = topic_places(one for one in await self._listed() if head_of(one).is_remembered)
+        places = topic_places(one for one in await self._listed() if one.head.is_remembered)
         found = sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
         rows = [
             QaTopicReply(topic=topic, turns=len(those), citations=those[-CITATIONS_SHOWN:])
@@ -257,7 +256,7 @@ class AgentQa(Struct, frozen=True):
         # what other programs wrote a moment ago belongs to a list, too
         store.sessions.look()
         hidden = self._hidden()
-        return [one for one in store.sessions.of(self.agent.id) if head_of(one).id not in hidden]
+        return [one for one in store.sessions.of(self.agent.id) if one.head.id not in hidden]
 
     def _session(self, store: QaStore, name: str) -> Session:
         try:
@@ -321,7 +320,7 @@ def _not_added(session: SessionId | None) -> QaAddReply:
 
 
 def _head(entry: Entry) -> QaSessionReply:
-    session, (turns, answers) = head_of(entry), counted(entry)
+    session, (turns, answers) = entry.head, counted(entry)
     return QaSessionReply(
         session=session.id,
         key=session.key or None,

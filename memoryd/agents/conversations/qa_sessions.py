@@ -6,10 +6,9 @@ from msgspec import Struct
 
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import counted
+from memoryd.domain.sessions.documents import Entry, counted
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import NotFound, StoreError
-from memoryd.sessions.known_sessions import Entry
 from memoryd.sessions.qa_store import ForgottenFiles, QaStore
 
 

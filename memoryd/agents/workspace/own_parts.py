@@ -9,7 +9,7 @@ from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.search import export_settings
 from memoryd.agents.conversations.showing import KeptConversations, Showing
-from memoryd.agents.workspace.index import WorkspaceIndex, WorkspacePath
+from memoryd.agents.workspace.index import WorkspacePath
 from memoryd.agents.workspace.parts import WorkspaceParts
 from memoryd.agents.workspace.settings import transcript_folders
 from memoryd.config.agents import Agent
@@ -91,24 +91,23 @@ def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) 
     """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
     if agent.memory.backend != "qmd":
         return None
-    exports = SessionExports(export_settings(agent, shared.around.agents), listing.look)
-    qmd = AgentQmd(agent, _dependencies(shared.index, exports))
-    shared.index.followers.append(qmd)
-    shared.index.purges.append(qmd.drop_remains)
-    return qmd
-
-
-def _dependencies(index: WorkspaceIndex, exports: SessionExports) -> Dependencies:
+    index = shared.index
     rules, indexer = index.rules, index.indexer
-    return Dependencies(
-        workspace=rules.workspace,
-        builtin=index.builtin,
-        words=index.words,
-        known=lambda: indexer.known_paths - indexer.withdrawn.derived,
-        is_withheld=indexer.withdrawn.__contains__,
-        changed_since=indexer.read_since,
-        ruling=rules.ruling,
-        roots=rules.roots,
-        max_file_bytes=rules.max_file_bytes,
-        exports=exports,
+    qmd = AgentQmd(
+        agent,
+        Dependencies(
+            workspace=rules.workspace,
+            builtin=index.builtin,
+            words=index.words,
+            known=lambda: indexer.known_paths - indexer.withdrawn.derived,
+            is_withheld=indexer.withdrawn.__contains__,
+            changed_since=indexer.read_since,
+            ruling=rules.ruling,
+            roots=rules.roots,
+            max_file_bytes=rules.max_file_bytes,
+            exports=SessionExports(export_settings(agent, shared.around.agents), listing.look),
+        ),
     )
+    index.followers.append(qmd)
+    index.purges.append(qmd.drop_remains)
+    return qmd

@@ -18,7 +18,7 @@ from msgspec import Struct
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
-from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
+from memoryd.errors import Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 
@@ -112,8 +112,7 @@ class WorkspaceQa:
 
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
-        if self.is_read_only:
-            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+        self.store.sessions.check_writable()
 
     def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:
         """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner."""

@@ -135,29 +135,22 @@ def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: Eli
 
 def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: EligibleMemories) -> RecallEngine:
     index = shared.index
+    search = search_settings(agent.memory_search, shared.around.limits.max_vector_bytes)
     return RecallEngine(
         book=shared.memories.book.now,
         eligible=eligible,
-        evidence=_evidence(agent, shared),
+        evidence=EvidenceSearch(
+            database=index.database,
+            vector_arm=index.builtin.vector_arm,
+            settings=RecallSettings(search=search, fusion=agent.memory.recall.fusion),
+            withdrawn=index.indexer.withdrawn,
+            times=index.builtin.times,
+        ),
         database=index.database,
         withdrawn=index.indexer.withdrawn,
         # qmd finds passages of its own in the stead of the builtin index
         passages=None if own.qmd is None else reached_search(shared, own.qmd),
         usage=shared.memories.usage,
-    )
-
-
-def _evidence(agent: Agent, shared: WorkspaceParts) -> EvidenceSearch:
-    index, limits = shared.index, shared.around.limits
-    settings = RecallSettings(
-        search=search_settings(agent.memory_search, limits.max_vector_bytes), fusion=agent.memory.recall.fusion
-    )
-    return EvidenceSearch(
-        database=index.database,
-        vector_arm=index.builtin.vector_arm,
-        settings=settings,
-        withdrawn=index.indexer.withdrawn,
-        times=index.builtin.times,
     )
 
 
