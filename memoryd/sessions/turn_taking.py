@@ -174,7 +174,10 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             read_on, transcript.path, hearing.tail, whose=transcript.whose, max_bytes=STEP_BYTES
         )
         if step.state not in _READ:
-            self._note_problem(transcript, step)
+            if step.problem:
+                self.problems[transcript.name] = step.problem
+            if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
+                self._settled[transcript.name] = transcript.stat
             return True
         if not await self._hear(transcript, hearing, step):
             # not to be remembered: nothing of it before it changes
@@ -266,9 +269,3 @@ class TurnTaking(Struct, eq=False, kw_only=True):
                 await self.hold(taken.session.id, made.turn.seq, made.dropped_answer)
         hearing.stored, hearing.line, hearing.open_seq = taken.place, place.line, taken.place.open_seq
         return True
-
-    def _note_problem(self, transcript: TranscriptFile, step: ReadOn) -> None:
-        if step.problem:
-            self.problems[transcript.name] = step.problem
-        if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
-            self._settled[transcript.name] = transcript.stat

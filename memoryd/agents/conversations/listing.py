@@ -128,14 +128,12 @@ class ConversationList(Struct, frozen=True):
         await self.index.withheld.load()
         unread = {path: one for path, one in found.items() if path not in indexed.extents}
         named = {RelativePath(one.name): one.is_forgotten for one in self.index.withheld.transcripts()}
-        withheld = {**await asyncio.to_thread(self._copies, unread), **named}
+        # those, too, that were forgotten under another name
+        copies = await asyncio.to_thread(lambda: [path for path, one in unread.items() if self._copied(path, one.path)])
+        withheld = {**dict.fromkeys(copies, True), **named}
         return [
             _transcript(path, found.get(path), withheld.get(path), indexed) for path in found.keys() | withheld.keys()
         ]
-
-    def _copies(self, found: Mapping[RelativePath, TranscriptFile]) -> dict[RelativePath, bool]:
-        """Return those of transcripts that were forgotten under another name."""
-        return {path: True for path, one in found.items() if self._copied(path, one.path) is not None}
 
 
 def _session(entry: Entry, indexed: _Indexed, *, is_archived: bool, is_owed: bool) -> _Listed:

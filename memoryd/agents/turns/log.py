@@ -188,7 +188,9 @@ class TurnLog(Struct, frozen=True):
         asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key, at=at)
         try:
             found = await self.qa.context(asked)
-            if found.choice.why is Chosen.OTHER_MATCHES and not (is_shared and _may_take_up(message)):
+            # one that asks nothing of the memory stays where it is
+            may_leave = is_shared and read_message(message, names_entity=False).silence is None
+            if found.choice.why is Chosen.OTHER_MATCHES and not may_leave:
                 found = await self.qa.context(replace(asked, message=None))
         except MemorydError as exc:
             return TurnContext(part=part_reply("failed", str(exc)))
@@ -249,11 +251,6 @@ def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
     if context.session != logged.session:
         return _context(context.session, context.turns, is_current=False)
     return _context(context.session, [turn for turn in context.turns if turn.seq != logged.seq], is_current=True)
-
-
-def _may_take_up(message: str) -> bool:
-    """Tell whether a message may mean another session: one that asks nothing of the memory stays where it is."""
-    return read_message(message, names_entity=False).silence is None
 
 
 def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bool) -> TurnContext:

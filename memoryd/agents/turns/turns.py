@@ -76,11 +76,13 @@ class TurnCommands(Struct, frozen=True):
 
     async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandOutcome:
         """State a text as a memory."""
+        line = parse_line(text)
+        is_scoped = isinstance(line, RetainedLine) and bool(line.attributes.scope)
         said = StatedText(
             text=text,
             usual_kind=Kind.NOTE,
             usual_importance=REMEMBERED_IMPORTANCE,
-            scope="" if _has_scope(text) else scope,
+            scope="" if is_scoped else scope,
             provenance=Provenance.USER,
         )
         done = await self.retained.retaining.retain(said, admitted)
@@ -108,11 +110,6 @@ def _told(found: Recalled) -> Sequence[str]:
         else:
             lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation})")
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
-
-
-def _has_scope(text: str) -> bool:
-    line = parse_line(text)
-    return isinstance(line, RetainedLine) and bool(line.attributes.scope)
 
 
 def _line(text: str) -> str:

@@ -103,8 +103,26 @@ class WorkspaceIndex:
         spaces = Spaces(self.database)
         # the keeper and the lane come before the parts that they speak to, and look these up when they have news
         self.lane = self._made_lane(settings, embedding, spaces, around)
-        self.indexer = self._made_indexer(settings, around)
-        rerank = None if reranking is None else self._made_rerank_arm(settings, reranking)
+        self.indexer = Indexer(
+            database=self.database,
+            executor=around.executor,
+            workspace=rules.workspace,
+            look=rules.look,
+            settings=index_settings(settings),
+            events=IndexEvents(
+                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
+            ),
+        )
+        rerank = None
+        if reranking is not None:
+            wanted = settings.query.rerank
+            rerank = RerankArm(
+                reranking=reranking,
+                candidates=wanted.candidates,
+                seconds=wanted.deadline_ms / 1000,
+                database=self.database,
+                withdrawn=self.indexer.withdrawn,
+            )
         self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
         self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
         """The same by words alone."""
@@ -129,28 +147,6 @@ class WorkspaceIndex:
                 hold=self.hold,
                 obstacle=embedding.obstacle,
             ),
-        )
-
-    def _made_indexer(self, settings: MemorySearchSection, around: Surroundings) -> Indexer:
-        return Indexer(
-            database=self.database,
-            executor=around.executor,
-            workspace=self.rules.workspace,
-            look=self.rules.look,
-            settings=index_settings(settings),
-            events=IndexEvents(
-                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
-            ),
-        )
-
-    def _made_rerank_arm(self, settings: MemorySearchSection, reranking: Reranking) -> RerankArm:
-        wanted = settings.query.rerank
-        return RerankArm(
-            reranking=reranking,
-            candidates=wanted.candidates,
-            seconds=wanted.deadline_ms / 1000,
-            database=self.database,
-            withdrawn=self.indexer.withdrawn,
         )
 
     def _made_search(

@@ -108,7 +108,15 @@ class TranscriptConversations:
         due = [path for path, one in places.items() if self._is_due(one, read.get(path), is_forced=is_forced)]
         self._places = places
         skipped = (*found.skipped, *(SkippedFile(path, SkipReason.BEYOND_MAX_BYTES) for path in beyond))
-        self.seen = _seen_transcripts(found.folders, places, len(withheld), skipped, self._max_bytes)
+        self.seen = SeenTranscripts(
+            folders=tuple(found.folders),
+            files=len(places),
+            bytes=sum(place.stat.size for place in places.values()),
+            max_bytes=self._max_bytes,
+            withheld=len(withheld),
+            skipped=skipped,
+            ids=dict(folder_ids(found.folders)),
+        )
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
@@ -179,24 +187,6 @@ def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]
         at_ns = known if when is None else int(when.timestamp() * 1e9)
         known = 0
         yield ConversationLine(line.number, line.utterance.line, at_ns)
-
-
-def _seen_transcripts(
-    folders: Sequence[SeenFolder],
-    places: Mapping[RelativePath, TranscriptFile],
-    withheld: int,
-    skipped: Sequence[SkippedFile],
-    max_bytes: int,
-) -> SeenTranscripts:
-    return SeenTranscripts(
-        folders=tuple(folders),
-        files=len(places),
-        bytes=sum(place.stat.size for place in places.values()),
-        max_bytes=max_bytes,
-        withheld=withheld,
-        skipped=tuple(skipped),
-        ids=dict(folder_ids(folders)),
-    )
 
 
 class TranscriptListing(Struct, frozen=True):
