@@ -11,20 +11,22 @@ from datetime import timedelta
 from msgspec import Struct
 
 from memoryd.agents.conversations.qa import AgentQa
-from memoryd.agents.conversations.showing import KeptConversations, ReadConversations, together
+from memoryd.agents.conversations.showing import KeptConversations, together
 from memoryd.agents.events import EventBus, Subscription
-from memoryd.agents.read import AgentFiles, NoteExcerpt
+from memoryd.agents.read import AgentFiles
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
 from memoryd.agents.status.figures import Measures, measured
 from memoryd.agents.status.status import AgentParts, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
-from memoryd.agents.sync import DEFAULT_WAIT, AgentSessions, AgentSync, OwedWork, SyncOutcome, reindex, sync
+from memoryd.agents.sync import DEFAULT_WAIT, AgentSessions, AgentSync, reindex, sync
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
+from memoryd.replies.conversations import SessionSyncReply
+from memoryd.replies.search import FileReply, ReindexReply, SyncReply
 from memoryd.wire import SyncGoal
 
 
@@ -70,7 +72,7 @@ class AgentMemories:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
         return await self._enabled(admitted).search.answer(text, options, admitted)
 
-    async def read(self, admitted: Admitted, path: str, asked: LineRange) -> NoteExcerpt:
+    async def read(self, admitted: Admitted, path: str, asked: LineRange) -> FileReply:
         """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
         memory = self._enabled(admitted)
         reach = MemoryReach(memory.agent.id, admitted.channel, is_owner=admitted.is_owner)
@@ -92,7 +94,7 @@ class AgentMemories:
         """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
         return self._enabled(admitted).turns
 
-    async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> ReadConversations:
+    async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> SessionSyncReply:
         """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""
         rooms = [memory.conversations for memory in self._chosen(agent)]
         within = DEFAULT_WAIT if limit is None else limit
@@ -104,7 +106,7 @@ class AgentMemories:
 
     async def sync(
         self, agent: str | None, goal: SyncGoal, limit: timedelta | None = None, *, is_asking: bool
-    ) -> SyncOutcome:
+    ) -> SyncReply:
         """Make the index of the named agent, or of all, follow the disk now; raises UnknownAgent.
 
         `is_asking` for vectors that are made only when somebody asks. An agent must not: it would spend what its
@@ -113,7 +115,7 @@ class AgentMemories:
         chosen = [memory.sync for memory in self._chosen(agent)]
         return await sync(chosen, goal, DEFAULT_WAIT if limit is None else limit, is_asking=is_asking)
 
-    async def reindex(self, agent: str | None, *, force: bool, embeddings: bool) -> OwedWork:
+    async def reindex(self, agent: str | None, *, force: bool, embeddings: bool) -> ReindexReply:
         """Read every file, or make every vector, of the named agent or of all again; raises UnknownAgent."""
         return await reindex([memory.sync for memory in self._chosen(agent)], force=force, embeddings=embeddings)
 
@@ -146,7 +148,7 @@ class AgentMemories:
     @property
     def is_ready(self) -> bool:
         """Whether the first scan of every workspace is done."""
-        return all(memory.sync.is_ready for memory in self._memories)
+        return all(memory.sync.index.is_ready for memory in self._memories)
 
     def _chosen(self, agent_id: str | None) -> list[AgentMemory]:
         return self._memories if agent_id is None else [self._found(agent_id)]

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import shlex
-from collections.abc import Awaitable, Callable, Container, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from msgspec import Struct
 
+from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import conversation_cited, is_conversation, parse
@@ -34,40 +34,25 @@ from memoryd.files.excerpts import (
     without,
 )
 from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
-from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.journal import Journal
 from memoryd.qmd.agent import AgentQmd
-from memoryd.store.index.database import Database
+from memoryd.replies.search import FileReply
 
 _TRIES = 3
 NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itself"
-
-
-class NoteExcerpt(Struct, frozen=True):
-    """Lines of a document, under the name that search tells."""
-
-    path: str
-    asked: LineRange
-    excerpt: Excerpt
 
 
 class AgentFiles(Struct, frozen=True, kw_only=True):
     """The documents of one agent; only what is indexed can be read, and nothing that is withdrawn."""
 
     agent: Agent
-    workspace: Path
-    """The folder that the index is of: the agent's path may lead elsewhere by now, where other rules hold."""
-    database: Database
-    withdrawn: Container[str]
-    roots: Callable[[], Sequence[ScanRoot]]
-    rules: Callable[[], ScanRules]
-    """Blocks: what `.memoryignore` hides at this moment."""
-    max_file_bytes: int
+    index: WorkspaceIndex
+    """The agent's path may lead elsewhere than its workspace by now, where other rules hold."""
     qmd: AgentQmd | None
     book: Callable[[], Awaitable[Book]]
 
-    async def read(self, path: str, asked: LineRange, reach: MemoryReach) -> NoteExcerpt:
+    async def read(self, path: str, asked: LineRange, reach: MemoryReach) -> FileReply:
         """Return lines of a document; raises InvalidRequest for a picture or sound, NotFound, NotNow.
 
         Lines that state memories beyond the reach of whoever asks are left empty, as are those that reflect wrote and
@@ -78,7 +63,22 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         name, location = await self._find(path)
         told = frozenset() if reach.is_owner or not is_of_memories(name) else await self._visible_memories(reach)
         excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, asked, reach, told)
-        return NoteExcerpt(name, asked, excerpt)
+        lines = excerpt.lines
+        return FileReply(
+            {
+                "path": name,
+                "text": lines.text,
+                "from": asked.first,
+                "lines": lines.count,
+                "column": asked.column,
+                "totalLines": lines.total,
+                "sha256": excerpt.sha256,
+                "truncated": lines.next_first is not None or lines.next_column is not None,
+                "nextFrom": lines.next_first,
+                "nextColumn": lines.next_column,
+                "flags": [one.value for one in excerpt.flags],
+            }
+        )
 
     async def _visible_memories(self, reach: MemoryReach) -> frozenset[ShortId]:
         """Return the memories that may be told, as pages name them; none where the index does not say."""
@@ -97,7 +97,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         reach: MemoryReach,
         told: frozenset[ShortId],
     ) -> Excerpt:
-        size, follows = self.max_file_bytes, self.agent.memory_search.follow_symlinks
+        size, follows = self.index.rules.max_file_bytes, self.agent.memory_search.follow_symlinks
         for _ in range(_TRIES):
             excerpt = read_lines(location, asked, max_bytes=size, follow_symlinks=follows)
             self._check_rules(name)
@@ -115,23 +115,23 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
 
     def _check_rules(self, name: RelativePath) -> None:
         """Hold a document against the rules, which may have been saved since it was indexed; qmd's were looked at."""
-        hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.rules(), name)
+        hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.index.rules.rules(), name)
         if hidden is not None and hidden.presence is Presence.OWED:
             raise NotNow(f"{name!r} cannot be read now: {hidden.reason}", hint="ask again in a moment")
         if hidden is not None:
             raise NotFound(f"no document {name!r} is indexed", hint="paths are relative to the workspace")
 
     async def _find(self, path: str) -> tuple[str, FileLocation]:
-        workspace = self.agent.workspace
-        name = indexed_name(path, workspace)
+        name, rules = indexed_name(path, self.agent.workspace), self.index.rules
         modality = modality_of(name)
         is_document = modality is not None or is_document_name(name.rpartition("/")[2])
-        if is_document and name not in self.withdrawn and await self.database.documents.is_indexed(name):
+        is_told = is_document and name not in self.index.indexer.withdrawn
+        if is_told and await self.index.database.documents.is_indexed(name):
             if modality is not None:
                 kind = LABELS[modality].lower()
                 raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
             # in a thread: the roots are globs, and a folder of them may hold very much or hang
-            return name, await asyncio.to_thread(lambda: location_of(name, self.workspace, self.roots()))
+            return name, await asyncio.to_thread(lambda: location_of(name, rules.workspace, rules.roots()))
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
             found = await asyncio.to_thread(self.qmd.files.named, path)
             return path, FileLocation(found.base, found.relative)
@@ -151,19 +151,13 @@ class Verified(Struct, frozen=True):
     superseded_by: tuple[str, ...] = ()
 
 
-class AgentVerifying:
-    """Verifies citations of one agent's notes; of memories of others it knows nothing.
+class AgentVerifying(Struct, frozen=True, kw_only=True):
+    """Verifies citations of one agent's notes; of memories of others it knows nothing."""
 
-    `follow` has the index follow the disk.
-    """
-
-    def __init__(
-        self, *, agent: Agent, book: MemoryBook, journal: Journal, follow: Callable[[], Awaitable[None]]
-    ) -> None:
-        self._agent = agent
-        self._book = book
-        self._journal = journal
-        self._follow = follow
+    agent: Agent
+    book: MemoryBook
+    journal: Journal
+    index: WorkspaceIndex
 
     async def verify(self, text: str, admitted: Admitted) -> Verified:
         """Return what became of a citation; raises InvalidRequest for what is none, StoreError."""
@@ -180,14 +174,14 @@ class AgentVerifying:
         # what was saved a moment ago counts: the citation is held against the disk
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FOLLOW_SECONDS):
-                await self._follow()
-        book = self._reaching(await self._book.now(), admitted)
+                await self.index.settled(self.index.demand())
+        book = self._reaching(await self.book.now(), admitted)
         check = verified(book, citation, await self._count_lines(citation.path))
         older = check.memory.id if check.memory is not None else None
         return Verified(check, tuple(newer for newer, olds in book.superseded.items() if older in olds))
 
     def _reaching(self, book: Book, admitted: Admitted) -> Book:
-        reach = MemoryReach(self._agent.id, admitted.channel, is_owner=admitted.is_owner)
+        reach = MemoryReach(self.agent.id, admitted.channel, is_owner=admitted.is_owner)
         sources = [
             source
             for memory in book.memories.values()
@@ -199,7 +193,7 @@ class AgentVerifying:
     async def _count_lines(self, path: str) -> int | None:
         """Count the lines of a note as it stands; None if nothing may be told of it."""
         try:
-            text = (await self._journal.read(RelativePath(path))).text
+            text = (await self.journal.read(RelativePath(path))).text
         except MemorydError:
             return None
         return None if text is None else len(text.removesuffix("\n").split("\n"))

@@ -59,19 +59,18 @@ class SearchOutcome(Struct, frozen=True):
     is_explained: bool
 
 
-class AgentSearch:
+class AgentSearch(Struct, frozen=True, kw_only=True):
     """The search of one agent."""
 
-    def __init__(self, *, agent: Agent, service: SearchService, slot: EmbedderSlot) -> None:
-        self._agent = agent
-        self._service = service
-        self._slot = slot
+    agent: Agent
+    service: SearchService
+    slot: EmbedderSlot
 
     async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchOutcome:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
-        is_direct, reach = admitted.is_direct, MemoryReach(self._agent.id, admitted.channel, admitted.is_owner)
-        has_citations = self._agent.memory.citation_mode.cites(is_direct=is_direct)
-        answer = await self._service.answer(
+        is_direct, reach = admitted.is_direct, MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+        has_citations = self.agent.memory.citation_mode.cites(is_direct=is_direct)
+        answer = await self.service.answer(
             replace(self._query(text, options), reach=reach),
             has_footer=has_citations,
             is_explained=options.is_explained,
@@ -81,12 +80,12 @@ class AgentSearch:
         return SearchOutcome(answer, provider, model, has_citations, options.is_explained)
 
     def _query(self, text: str, options: SearchOptions) -> Query:
-        settings, memory = self._agent.memory_search.query, self._agent.memory
+        settings, memory = self.agent.memory_search.query, self.agent.memory
         check_question(text)
         now = owners_time(memory).now()
         question = parse_question(text, _filters(options, now), now)
         if not question.filters.sources:
-            usual_filters = replace(question.filters, sources=self._agent.asked_sources)
+            usual_filters = replace(question.filters, sources=self.agent.asked_sources)
             question = replace(question, filters=usual_filters)
         usual = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
         return Query(
@@ -103,7 +102,7 @@ class AgentSearch:
         """Return who embeds questions for the engine that answered, and with which model."""
         if answer.engine.name != "builtin":
             return ("none" if answer.engine.model is None else answer.engine.name), answer.engine.model
-        embedder = self._slot.embedder
+        embedder = self.slot.embedder
         return ("none", None) if embedder is None else (embedder.identity.provider, embedder.identity.model)
 
 

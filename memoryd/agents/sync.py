@@ -13,17 +13,10 @@ from memoryd.config.memory_search import SyncSection
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.index.indexer import Indexer
 from memoryd.qmd.agent import AgentQmd
+from memoryd.replies.search import ReindexReply, SyncReply
 from memoryd.wire import SyncGoal
 
 DEFAULT_WAIT = timedelta(seconds=30)
-
-
-class OwedWork(Struct, frozen=True):
-    """What is left to do; `generation` counts the changes that were committed since the start."""
-
-    pending_files: int
-    pending_embeddings: int
-    generation: int
 
 
 class Reached(Struct, frozen=True):
@@ -31,13 +24,6 @@ class Reached(Struct, frozen=True):
 
     is_complete: bool
     reason: str = ""
-
-
-class SyncOutcome(Struct, frozen=True):
-    """How far the wait came, and what is left."""
-
-    reached: Reached
-    owed: OwedWork
 
 
 class AgentSync(Struct, frozen=True, kw_only=True):
@@ -49,11 +35,6 @@ class AgentSync(Struct, frozen=True, kw_only=True):
     qmd: AgentQmd | None
     conversations: AgentConversations
     """Its own, whoever shares the index."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether the first scan is done."""
-        return self.index.is_ready
 
     async def reach(self, goal: SyncGoal, *, is_asking: bool) -> Reached:
         """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
@@ -92,7 +73,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
         if by_qmd and self.slot.state.phase is EmbedderPhase.OFF:
             return followed
-        reason = await self.index.embedded(is_asking=is_asking)
+        reason = await self.index.lane.drained(is_asking=is_asking)
         return followed if reason is None else Reached(False, f"no vectors: {reason}")
 
     def _followed(self, is_followed: bool) -> Reached:
@@ -103,22 +84,23 @@ class AgentSync(Struct, frozen=True, kw_only=True):
 
 async def sync(
     agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta = DEFAULT_WAIT, *, is_asking: bool
-) -> SyncOutcome:
+) -> SyncReply:
     """Scan now, and wait until what was on disk before the call has reached the goal, at most as long as `limit`.
 
     Vectors that are made only when asked for are made if `is_asking`.
     """
     reached = await _wait_for(agents, goal, limit, is_asking=is_asking)
     # counted after the wait: what was saved meanwhile is owed though the goal was reached
-    return SyncOutcome(reached, await _pending_work(agents))
+    owed = await _pending_work(agents)
+    return SyncReply(complete=reached.is_complete, reason=reached.reason or None, **owed)
 
 
-async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> OwedWork:
+async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> ReindexReply:
     """Look at every file again, or make every vector again, in the background."""
     for agent in agents:
         if embeddings:
             # before the scan is asked for: what that commits wakes the lane, which is to know by then
-            agent.index.start_vectors_over()
+            agent.index.lane.start_over()
             agent.conversations.lane.start_over()
         agent.index.demand(force=force)
         if force:
@@ -148,29 +130,28 @@ def _join(agents: Sequence[AgentSync], each: Sequence[Reached]) -> Reached:
     return Reached(all(one.is_complete for one in each), "; ".join(reasons))
 
 
-async def _pending_work(agents: Sequence[AgentSync]) -> OwedWork:
+async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
     # each index once, however many agents share it
     indexes = list(dict.fromkeys(agent.index for agent in agents))
-    return OwedWork(
-        pending_files=sum(index.pending_files for index in indexes),
-        pending_embeddings=sum([await index.owed_vectors() for index in indexes])
+    return ReindexReply(
+        pendingFiles=sum(index.pending_files for index in indexes),
+        pendingEmbeddings=sum([await index.lane.owed() for index in indexes])
         + sum([await agent.conversations.lane.owed() for agent in agents]),
-        generation=sum(index.generation for index in indexes),
+        generation=sum(index.indexer.state.generation for index in indexes),
     )
 
 
-class AgentSessions:
+class AgentSessions(Struct, frozen=True):
     """The sessions of one agent."""
 
-    def __init__(self, settings: SyncSection, indexer: Indexer, read_conversations: Callable[[], object]) -> None:
-        self._settings = settings
-        self._indexer = indexer
-        self._read_conversations = read_conversations
+    settings: SyncSection
+    indexer: Indexer
+    read_conversations: Callable[[], object]
 
     def start(self) -> bool:
         """Begin a session; return whether the index looks at the disk now, in the background."""
-        if self._settings.on_session_start:
-            self._indexer.demand()
+        if self.settings.on_session_start:
+            self.indexer.demand()
             # the end of the session before is found in this one
-            self._read_conversations()
-        return self._settings.on_session_start
+            self.read_conversations()
+        return self.settings.on_session_start

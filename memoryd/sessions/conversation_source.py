@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
@@ -103,29 +103,28 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
     )
 
 
-class QaConversations:
+class QaConversations(Struct, eq=False):
     """The sessions of one agent in the store of its workspace; those in the archive stay."""
 
     prefix = TURNS
 
-    def __init__(self, sessions: WorkspaceSessions, agent: str) -> None:
-        self._sessions = sessions
-        self._agent = agent
-        self._lock = threading.Lock()
-        self._others: dict[RelativePath, str] = {}
-        """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
+    sessions: WorkspaceSessions
+    agent: str
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _others: dict[RelativePath, str] = field(default_factory=dict)
+    """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say which sessions there are, and which of them changed."""
-        if not self._sessions.is_open:
+        if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
-        if not self._sessions.workspace.is_dir():
+        if not self.sessions.workspace.is_dir():
             # not mounted, perhaps: that its sessions are gone is not believed; that it is missing is told of the notes
             return SourceLook(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway
-            self._sessions.look()
-        states = {turns_path(name): state for name, state in _states(self._sessions, self._agent).items()}
+            self.sessions.look()
+        states = {turns_path(name): state for name, state in _states(self.sessions, self.agent).items()}
         with self._lock:
             others = dict(self._others)
         due = [path for path, state in states.items() if state and state not in (read.get(path), others.get(path))]
@@ -137,7 +136,7 @@ class QaConversations:
         """Read what was said since, or all of it if what was read is no longer so."""
         name = session_of(path)
         # before the session is read: one that changes meanwhile is read again
-        state = _states(self._sessions, self._agent).get(name)
+        state = _states(self.sessions, self.agent).get(name)
         session = self._session(name)
         if session is None or state is None:
             with self._lock:
@@ -156,7 +155,7 @@ class QaConversations:
 
     def _session(self, name: SessionId) -> Session | None:
         try:
-            session = self._sessions.read(name, agent=self._agent)
+            session = self.sessions.read(name, agent=self.agent)
         except NotFound:
             return None
         return session if session.is_remembered else None

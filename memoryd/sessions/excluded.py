@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.access import one_spelling, read_key
@@ -83,6 +84,17 @@ class WithheldConversations:
         forgotten = (one for one in self._all().values() if one.is_forgotten and one.head_bytes and one.name != but)
         return next((one for one in forgotten if self.is_like(file, one)), None)
 
+    def withholds(self, path: RelativePath, file: Path | None) -> bool:
+        """Tell whether nothing of a transcript may be read, by its path or what its file says, or where nobody can say.
+
+        Blocks; raises StoreUnavailable.
+        """
+        try:
+            return self.names(path) or (file is not None and self.transcript_like(file) is not None)
+        except OSError:
+            # nobody can say now: the next look may
+            return True
+
     def is_like(self, file: Path, one: Withheld) -> bool:
         """Tell whether a file begins with what was forgotten. Blocks; raises OSError."""
         return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)
@@ -94,6 +106,11 @@ class WithheldConversations:
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
         return bool(self._marks_of(key))
+
+    async def withholds_key(self, key: str) -> bool:
+        """Tell the same once the ledger was read; raises StoreUnavailable."""
+        await self.load()
+        return self.has_key(key)
 
     def keys(self) -> int:
         """Return how many session keys are marked."""
@@ -223,20 +240,23 @@ class WithheldConversations:
         return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
 
 
-class RememberedSource:
+class RememberedSource(Struct, frozen=True):
     """What `inner` has, less what is withheld; raises StoreUnavailable until that is known."""
 
-    def __init__(self, inner: ConversationSource, withheld: WithheldConversations) -> None:
-        self.prefix = inner.prefix
-        self._inner = inner
-        self._withheld = withheld
+    inner: ConversationSource
+    withheld: WithheldConversations
+
+    @property
+    def prefix(self) -> str:
+        """Of the paths of its conversations."""
+        return self.inner.prefix
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say what there is; what was read and is withheld by now is not, so that its rows go."""
-        found = self._inner.look(read, is_forced=is_forced)
-        hidden = {path for path in found.present if self._withheld.names(path)}
+        found = self.inner.look(read, is_forced=is_forced)
+        hidden = {path for path in found.present if self.withheld.names(path)}
         return replace(found, present=found.present - hidden, due=[path for path in found.due if path not in hidden])
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read on what may be read; nothing of what is withheld since the look."""
-        return None if self._withheld.names(path) else self._inner.read_on(path, tail)
+        return None if self.withheld.names(path) else self.inner.read_on(path, tail)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import SessionStub, counted
+from memoryd.domain.sessions.documents import Entry, SessionStub, counted
 from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
     NOTHING_NEAR,
@@ -28,8 +28,6 @@ from memoryd.domain.sessions.turns import Session, Turn, without_text
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 
-Entry = Session | SessionStub
-
 
 class KnownSession(Struct, frozen=True):
     """A session, or its stub, as its file was when it had this `stat`; `problem` says why it is no longer read."""
@@ -37,11 +35,6 @@ class KnownSession(Struct, frozen=True):
     entry: Entry | None
     stat: FileStat
     problem: str = ""
-
-
-def head_of(entry: Entry) -> Session:
-    """Return a session without regard to its turns, which a stub has elsewhere."""
-    return entry.session if isinstance(entry, SessionStub) else entry
 
 
 class KnownSessions:
@@ -61,8 +54,8 @@ class KnownSessions:
     def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
         """Know a session as it is now."""
         with self._lock:
-            is_told = head_of(entry).is_remembered
-            self._unindex(name, but=head_of(entry).agent if is_told else None)
+            is_told = entry.head.is_remembered
+            self._unindex(name, but=entry.head.agent if is_told else None)
             self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
             if not is_told:
@@ -153,13 +146,13 @@ class KnownSessions:
         at that time is not of. Of those in the archive,
         and with any key, none is told that is not to be remembered.
         """
-        archived = (entry for entry in _sessions_of(agent, self.archived().values()) if head_of(entry).is_remembered)
+        archived = (entry for entry in _sessions_of(agent, self.archived().values()) if entry.head.is_remembered)
         own = (
             entry
             for entry in (*self.of(agent), *archived)
-            if (head_of(entry).is_remembered if key is None else head_of(entry).key == key)
-            and not (is_open and head_of(entry).end.is_over)
-            and (at is None or belongs(_begun(entry), entry.last_activity, at, _rest(entry)))
+            if (entry.head.is_remembered if key is None else entry.head.key == key)
+            and not (is_open and entry.head.end.is_over)
+            and (at is None or belongs(entry.begun, entry.last_activity, at, _rest(entry)))
         )
         return max(own, key=lambda entry: entry.last_activity, default=None)
 
@@ -173,7 +166,7 @@ class KnownSessions:
         return {
             name: None if one.problem else one.stat
             for name, one in known
-            if one.entry and head_of(one.entry).agent == agent and head_of(one.entry).is_remembered
+            if one.entry and one.entry.head.agent == agent and one.entry.head.is_remembered
         }
 
     def chosen(
@@ -204,29 +197,25 @@ class KnownSessions:
 
     def _told(self, name: SessionId) -> KnownSession | None:
         known = self._known.get(name) or self._archived.get(name)
-        return known if known and known.entry and head_of(known.entry).is_remembered else None
+        return known if known and known.entry and known.entry.head.is_remembered else None
 
     def _indexed_of(self, entry: Entry) -> IndexedTurns:
-        return self._indexed.setdefault(head_of(entry).agent, IndexedTurns(self._commonness))
+        return self._indexed.setdefault(entry.head.agent, IndexedTurns(self._commonness))
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:
         known = self._known.get(name) or self._archived.get(name)
-        agent = None if known is None or known.entry is None else head_of(known.entry).agent
+        agent = None if known is None or known.entry is None else known.entry.head.agent
         if agent is not None and agent != but and agent in self._indexed:
             self._indexed[agent].drop(name)
 
 
-def _begun(entry: Entry) -> datetime:
-    return entry.session.created if isinstance(entry, SessionStub) else entry.begun
-
-
 def _rest(entry: Entry) -> timedelta:
     # one that is not to be remembered does not grow, and another would be remembered
-    return rest_behind(counted(entry)[0] if head_of(entry).is_remembered else 0)
+    return rest_behind(counted(entry)[0] if entry.head.is_remembered else 0)
 
 
 def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
-    return [one.entry for one in known if one.entry and not one.problem and head_of(one.entry).agent == agent]
+    return [one.entry for one in known if one.entry and not one.problem and one.entry.head.agent == agent]
 
 
 def _with_turns(entry: Entry) -> Session:
@@ -241,18 +230,17 @@ def _with_turns(entry: Entry) -> Session:
     return Session(entry.session.id, entry.session.created, turns, agent=entry.session.agent)
 
 
-class ArchivedSessions:
+class ArchivedSessions(Struct, frozen=True):
     """Keeps what is known of an archive equal to its files, whenever it is asked to; from any thread."""
 
-    def __init__(self, files: SessionFiles, known: KnownSessions) -> None:
-        self._files = files
-        self._known = known
+    files: SessionFiles
+    known: KnownSessions
 
     def look(self) -> list[SessionStub]:
         """Read what has changed; return all that can be read, the longest left first; raises OSError."""
         for name in self.due():
             self.see(name)
-        stubs = [one.entry for one in self._known.archived().values() if isinstance(one.entry, SessionStub)]
+        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
         return sorted(stubs, key=lambda stub: stub.last_activity)
 
     def due(self) -> list[SessionId]:
@@ -260,36 +248,36 @@ class ArchivedSessions:
 
         Raises OSError.
         """
-        stats, known = self._files.stats(), self._known.archived()
-        live = self._known.all().keys()
+        stats, known = self.files.stats(), self.known.archived()
+        live = self.known.all().keys()
         changed = [name for name, stat in stats.items() if name not in live and _stat_of(known, name) != stat]
         changed.sort(key=lambda name: stats[name].mtime_ns, reverse=True)
         return [*changed, *(known.keys() - stats.keys())]
 
     def see(self, name: SessionId) -> None:
         """Read a session if its file has changed; forget one that is gone."""
-        stat = self._files.stat(name)
+        stat = self.files.stat(name)
         if stat is None:
-            self._known.drop_archived(name)
+            self.known.drop_archived(name)
             return
-        if _stat_of(self._known.archived(), name) == stat:
+        if _stat_of(self.known.archived(), name) == stat:
             return
         try:
-            stored = self._files.read(name)
+            stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
             # told when somebody asks for it
-            self._known.refuse_archived(name, stat, str(exc))
+            self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:
-            stub = _stub_of(stored.session, self._files.folder)
-            self._known.take_archived(stub, stored.session, stored.stat)
-            if self._files.stat(name) != stored.stat:
+            stub = _stub_of(stored.session, self.files.folder)
+            self.known.take_archived(stub, stored.session, stored.stat)
+            if self.files.stat(name) != stored.stat:
                 # forgotten while it was read, perhaps: nothing of it may stay; else it is due again
-                self._known.drop_archived(name)
+                self.known.drop_archived(name)
 
     def size(self) -> int:
         """Return the bytes of all of them; raises OSError."""
-        return sum(stat.size for stat in self._files.stats().values())
+        return sum(stat.size for stat in self.files.stats().values())
 
 
 def _stat_of(known: Mapping[SessionId, KnownSession], name: SessionId) -> FileStat | None:

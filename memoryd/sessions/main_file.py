@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.documents import (
+    Entry,
     QaDocument,
     entry_of,
     parse_document,
@@ -26,7 +27,6 @@ from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDoc
 from memoryd.domain.sessions.turns import Session
 from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_settled
 from memoryd.files.writing import FileChangedError, remove_drafts, remove_file, replace_file
-from memoryd.sessions.known_sessions import Entry, head_of
 
 MAIN: Final = "memory/qa-index.json"
 TOPICS: Final = "memory/topics.txt"
@@ -84,7 +84,7 @@ class MainFile:
 
         Raises OSError where the disk stands in the way.
         """
-        ordered = sorted(entries, key=lambda entry: (head_of(entry).created, head_of(entry).id))
+        ordered = sorted(entries, key=lambda entry: (entry.head.created, entry.head.id))
         problems = []
         try:
             digest = self._swap(ordered)

@@ -28,10 +28,9 @@ from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.sessions.known_sessions import head_of
-from memoryd.sessions.retention import QaRoom, SessionArchive
+from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.session_files import UNREADABLE, unavailable
-from memoryd.sessions.session_turns import Answering, SessionTurns, TranscriptSessions
+from memoryd.sessions.session_turns import SessionTurns
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 log = structlog.get_logger(__name__)
@@ -58,15 +57,11 @@ class QaStore:
         self.sessions = WorkspaceSessions(
             workspace, commonness=commonness, is_read_only=is_read_only, on_change=on_change
         )
-        room = QaRoom(keeping or Keeping(), max_bytes, self.sessions.archived)
-        self.turns = SessionTurns(self.sessions, room, commonness)
-        self.answering = Answering(self.sessions, room, commonness)
+        self.archive = SessionArchive(self.sessions, keeping or Keeping(), max_bytes)
+        self.turns = SessionTurns(self.sessions, self.archive, commonness)
         self.ends = SessionEnds(self.sessions)
-        self.transcripts = TranscriptSessions(self.sessions, room, commonness)
         self.sequences = SessionSequences(self.sessions, commonness)
-        self.archive = SessionArchive(self.sessions, room)
-        self.forgetting = ForgettingSessions(self.sessions)
-        self.cutting = CuttingSessions(self.sessions, commonness)
+        self.forgetting = ForgettingSessions(self.sessions, commonness)
 
 
 class SaidTurns(Struct, frozen=True):
@@ -77,30 +72,92 @@ class SaidTurns(Struct, frozen=True):
     addresses: tuple[str, ...]
 
 
-class CuttingSessions:
-    """Finds words in the sessions of one workspace, whatever agent they are of, and takes them out. Blocks."""
+class ForgottenFiles(Struct, frozen=True):
+    """What went with a session: its files and copies of it, and what they held."""
 
-    def __init__(self, sessions: WorkspaceSessions, commonness: Commonness) -> None:
-        self._sessions = sessions
-        self._commonness = commonness
+    files: int = 0
+    turns: int = 0
+    answers: int = 0
+
+
+class ForgettingSessions(Struct, frozen=True):
+    """Forgets sessions of one workspace, and takes words out of them. Blocks."""
+
+    sessions: WorkspaceSessions
+    commonness: Commonness
+
+    def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
+        """Remove a session from every file of ours, a damaged one as it is; raises NotFound, Denied, StoreError.
+
+        A kill in between leaves what `finish` ends.
+        """
+        self.sessions.check_writable()
+        return self._forgotten(self._stored(session, agent, datetime.now(UTC)))
+
+    def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
+        """End what a kill ended; a session of the same name that began after it was asked for stays."""
+        self.sessions.check_writable()
+        with contextlib.suppress(NotFound):
+            stored = self._stored(session, agent, asked_at)
+            if stored.created <= asked_at:
+                self._forgotten(stored)
+        self._forget_remains(Session(session, asked_at))
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed left: each draft holds a whole session or all of them."""
+        self.sessions.check_writable()
+        with unavailable():
+            self.sessions.changes.sweep()
+            self.sessions.main.sweep()
+
+    def _stored(self, session: SessionId, agent: str, now: datetime) -> Session:
+        """Return a session; of a damaged one what was known of it before, be it nothing."""
+        try:
+            return self.sessions.read(session, agent=agent)
+        except (NotFound, StoreUnavailable):
+            raise
+        except StoreError:
+            known = self.sessions.known.get(session)
+            entry = None if known is None else known.entry
+            if entry is not None and entry.head.agent != agent:
+                raise NotFound(f"there is no session {session}") from None
+            return entry.head if entry is not None else Session(session, now)
+
+    def _forgotten(self, session: Session) -> ForgottenFiles:
+        self.sessions.flush()
+        with self.sessions.alone(), unavailable():
+            gone = self.sessions.main.forget(session) + self.sessions.changes.forget(session.id)
+            self.sessions.known.drop(session.id)
+        return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
+
+    def _forget_remains(self, session: Session) -> int:
+        """Remove what is left of a session that has no file any more; return how many files went."""
+        self.sweep()
+        self.sessions.flush()
+        with self.sessions.alone(), unavailable():
+            # the writing may just have set aside a main file that was damaged meanwhile
+            gone = self.sessions.main.forget(session)
+        # nobody who looks sees a difference, but there is more room
+        self.sessions.note_change()
+        return gone
 
     def find(self, said: SaidWords) -> list[SaidTurns]:
-        """Return where the words stand; reads every session. Raises StoreUnavailable."""
+        """Return where words stand, whatever agent a session is of; reads every one. Raises StoreUnavailable."""
         return _each_once(self._holding(said), said)
 
     def cut(self, said: SaidWords) -> list[SaidTurns]:
         """Take the words out, and return where they stood; raises Denied, StoreError. Once more is nothing."""
-        self._sessions.check_writable()
+        self.sessions.check_writable()
         found = list(self._holding(said))
         for session in found:
             self._cut(session.id, said)
         if found:
             # the main file has the same turns; a damaged one is set aside by that, and may have them too
-            self._sessions.flush()
-        with self._sessions.alone(), unavailable():
-            self._sessions.changes.sweep()
+            self.sessions.flush()
+        with self.sessions.alone(), unavailable():
+            self.sessions.changes.sweep()
             for session in found:
-                self._sessions.main.forget(session)
+                self.sessions.main.forget(session)
         return _each_once(found, said)
 
     def _holding(self, said: SaidWords) -> Iterator[Session]:
@@ -108,19 +165,19 @@ class CuttingSessions:
 
     def _cut(self, name: SessionId, said: SaidWords) -> None:
         def without(session: Session) -> Session | None:
-            return without_words(session, said, self._commonness)
+            return without_words(session, said, self.commonness)
 
-        if self._sessions.files.has(name):
-            self._sessions.change(name, without)
+        if self.sessions.files.has(name):
+            self.sessions.change(name, without)
         # a kill may have left it in both places
-        with self._sessions.writing:
-            if self._sessions.changes.change_archived(name, without):
-                self._sessions.archived.see(name)
+        with self.sessions.writing:
+            if self.sessions.changes.change_archived(name, without):
+                self.sessions.archived.see(name)
                 # it is smaller
-                self._sessions.note_change()
+                self.sessions.note_change()
 
     def _all(self) -> Iterator[Session]:
-        for files in (self._sessions.files, self._sessions.archive):
+        for files in (self.sessions.files, self.sessions.archive):
             with unavailable():
                 names = sorted(files.stats())
             for name in names:
@@ -138,129 +195,50 @@ def _each_once(sessions: Iterable[Session], said: SaidWords) -> list[SaidTurns]:
     return list(found.values())
 
 
-class ForgottenFiles(Struct, frozen=True):
-    """What went with a session: its files and copies of it, and what they held."""
-
-    files: int
-    turns: int
-    answers: int
-
-
-class ForgettingSessions:
-    """Forgets sessions of one workspace."""
-
-    def __init__(self, sessions: WorkspaceSessions) -> None:
-        self._sessions = sessions
-
-    def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
-        """Remove a session from every file of ours, a damaged one as it is; raises NotFound, Denied, StoreError.
-
-        A kill in between leaves what `finish` ends.
-        """
-        self._sessions.check_writable()
-        return self._forgotten(self._stored(session, agent, datetime.now(UTC)))
-
-    def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
-        """End what a kill ended; a session of the same name that began after it was asked for stays."""
-        self._sessions.check_writable()
-        with contextlib.suppress(NotFound):
-            stored = self._stored(session, agent, asked_at)
-            if stored.created <= asked_at:
-                self._forgotten(stored)
-        self._forget_remains(Session(session, asked_at))
-
-    def sweep(self) -> None:
-        """Remove what writers that were killed left: each draft holds a whole session or all of them."""
-        self._sessions.check_writable()
-        with unavailable():
-            self._sessions.changes.sweep()
-            self._sessions.main.sweep()
-
-    def _stored(self, session: SessionId, agent: str, now: datetime) -> Session:
-        """Return a session; of a damaged one what was known of it before, be it nothing."""
-        try:
-            return self._sessions.read(session, agent=agent)
-        except (NotFound, StoreUnavailable):
-            raise
-        except StoreError:
-            known = self._sessions.known.get(session)
-            entry = None if known is None else known.entry
-            if entry is not None and head_of(entry).agent != agent:
-                raise NotFound(f"there is no session {session}") from None
-            return head_of(entry) if entry is not None else Session(session, now)
-
-    def _forgotten(self, session: Session) -> ForgottenFiles:
-        self._sessions.flush()
-        with self._sessions.alone(), unavailable():
-            gone = self._sessions.main.forget(session) + self._sessions.changes.forget(session.id)
-            self._sessions.known.drop(session.id)
-        return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
-
-    def _forget_remains(self, session: Session) -> int:
-        """Remove what is left of a session that has no file any more; return how many files went."""
-        self.sweep()
-        self._sessions.flush()
-        with self._sessions.alone(), unavailable():
-            # the writing may just have set aside a main file that was damaged meanwhile
-            gone = self._sessions.main.forget(session)
-        # nobody who looks sees a difference, but there is more room
-        self._sessions.note_change()
-        return gone
-
-
-class SessionEnds:
+class SessionEnds(Struct, frozen=True):
     """The ends of the sessions of one workspace."""
 
-    def __init__(self, sessions: WorkspaceSessions) -> None:
-        self._sessions = sessions
+    sessions: WorkspaceSessions
 
     def current(self, key: str, agent: str) -> Session | None:
         """Return the session of a key in which something was said last, with its turns; None if there is none to tell.
 
         One that has ended is none, nor is one that is not to be remembered, or a transcript's.
         """
-        self._sessions.look()
-        newest = self._sessions.known.newest(agent, key, is_open=True)
-        head = None if newest is None else head_of(newest)
+        self.sessions.look()
+        newest = self.sessions.known.newest(agent, key, is_open=True)
+        head = None if newest is None else newest.head
         if head is None or not head.is_remembered or place_of(head) is not None:
             return None
-        return self._sessions.read(head.id, agent=agent)
+        return self.sessions.read(head.id, agent=agent)
 
     def end(self, session: SessionId) -> None:
         """Note that a session is over, unless that was noted; raises Denied, NotFound, StoreError."""
-
-        def ended(stored: Session) -> Session | None:
-            return None if stored.end.is_over else replace(stored, end=SessionEnd.OWED)
-
-        self._sessions.change(session, ended)
+        self._note(session, lambda one: one if one.end.is_over else replace(one, end=SessionEnd.OWED))
 
     def due(self, agent: str, now: datetime) -> Iterator[Session]:
         """Yield the sessions of an agent that are over and of which no memory was made, with their turns.
 
         One that went away or is damaged meanwhile is passed over.
         """
-        for entry in self._sessions.of(agent):
-            head = head_of(entry)
+        for entry in self.sessions.of(agent):
+            head = entry.head
             has_ended = head.end is SessionEnd.OPEN and is_over(entry.last_activity, now)
             if has_ended or head.end is SessionEnd.OWED:
                 with contextlib.suppress(NotFound, StoreError):
-                    yield self._sessions.read(head.id, agent=agent)
+                    yield self.sessions.read(head.id, agent=agent)
 
     def note_told(self, session: SessionId) -> None:
         """Note that a memory was made of a session, or that there is nothing to tell of it; raises as `end` does."""
-
-        def told(stored: Session) -> Session | None:
-            return None if stored.end is SessionEnd.TOLD else replace(stored, end=SessionEnd.TOLD)
-
-        self._sessions.change(session, told)
+        self._note(session, lambda one: replace(one, end=SessionEnd.TOLD))
 
     def note_summed_up(self, session: SessionId, seq: int) -> None:
         """Note that a summary tells a session up to a turn; raises as `end` does."""
+        self._note(session, lambda one: replace(one, summed_up=max(one.summed_up, seq)))
 
-        def summed_up(stored: Session) -> Session | None:
-            return None if stored.summed_up >= seq else replace(stored, summed_up=seq)
-
-        self._sessions.change(session, summed_up)
+    def _note(self, session: SessionId, change: Callable[[Session], Session]) -> None:
+        # what stands there already is not written again
+        self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
 
 
 class FoundSequence(Struct, frozen=True):
@@ -270,12 +248,11 @@ class FoundSequence(Struct, frozen=True):
     turns: tuple[Turn, ...] = ()
 
 
-class SessionSequences:
+class SessionSequences(Struct, frozen=True):
     """The sequences that the sessions of one workspace have for a message."""
 
-    def __init__(self, sessions: WorkspaceSessions, commonness: Commonness) -> None:
-        self._sessions = sessions
-        self._commonness = commonness
+    sessions: WorkspaceSessions
+    commonness: Commonness
 
     def find(
         self,
@@ -292,20 +269,20 @@ class SessionSequences:
 
         Of those that are marked "do not remember", or `hidden`, nothing is told.
         """
-        here = self._sessions.named(current) if current else None
+        here = self.sessions.named(current) if current else None
         if here is not None:
             # another process may have added to it
-            self._sessions.refresh(here)
-        keys = None if message is None else message_keys(message, self._commonness)
-        choice = self._sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
-        known = self._sessions.known.told(choice.session) if choice.session else None
+            self.sessions.refresh(here)
+        keys = None if message is None else message_keys(message, self.commonness)
+        choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
+        known = self.sessions.known.told(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
         if isinstance(known.entry, Session):
             whole = known.entry
         else:
             try:
-                whole = self._sessions.read(known.entry.session.id, agent=agent)
+                whole = self.sessions.read(known.entry.session.id, agent=agent)
             except (NotFound, StoreError):
                 # gone or damaged since it was seen; `session_problems` tells
                 return FoundSequence(choice)
@@ -314,11 +291,11 @@ class SessionSequences:
 
     def learn(self) -> None:
         """Read what is looked up and stands not in the main file, so that words find it: the archive, long sessions."""
-        self._sessions.learn()
-        for name in self._sessions.known.unlearned():
+        self.sessions.learn()
+        for name in self.sessions.known.unlearned():
             # gone or damaged since it was seen; `session_problems` tells
             with contextlib.suppress(NotFound, StoreError):
-                self._sessions.known.learn(self._sessions.changes.read(name).session)
+                self.sessions.known.learn(self.sessions.changes.read(name).session)
 
 
 class QaUpkeep:

@@ -15,8 +15,7 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import MAX_BYTES, Keeping, SessionStub
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import StoreUnavailable
-from memoryd.sessions.known_sessions import ArchivedSessions, head_of
-from memoryd.sessions.session_files import SessionChanges, unavailable
+from memoryd.sessions.session_files import unavailable
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 CLOSED_AT: Final = 4
@@ -43,23 +42,19 @@ class QaUsage(Struct, frozen=True):
         return self.bytes > CLOSED_AT * self.max_bytes
 
 
-class QaRoom:
-    """The room of one store; one thread at a time."""
+class SessionArchive:
+    """The archive of one workspace, and the room that all its sessions may take."""
 
-    def __init__(self, keeping: Keeping, max_bytes: int, archived: ArchivedSessions) -> None:
-        self.archived = archived
+    def __init__(self, sessions: WorkspaceSessions, keeping: Keeping, max_bytes: int) -> None:
         self.usage = QaUsage(0, max_bytes)
-        self._keeping = keeping
+        """How large the files are, as of the last measuring."""
+        self._sessions = sessions
+        self._usual = keeping
 
     @property
     def keeping(self) -> Keeping:
         """What is kept of a turn as things are."""
-        return _questions_alone(self._keeping) if self.usage.is_full else self._keeping
-
-    @property
-    def usual(self) -> Keeping:
-        """What is kept while there is room."""
-        return self._keeping
+        return _questions_alone(self._usual) if self.usage.is_full else self._usual
 
     def check_open(self) -> None:
         """Raise StoreUnavailable where no turn may be added: as with a full disk it may be, once there is room."""
@@ -76,50 +71,10 @@ class QaRoom:
         added = 2 * (len(turn.question.encode()) + len((turn.answer or "").encode()))
         self.usage = replace(self.usage, bytes=self.usage.bytes + added)
 
-    def measure(self, others: int) -> None:
-        """See how large the files are; `others` are the bytes of those that are not in the archive."""
-        self.usage = replace(self.usage, bytes=others + self.archived.size())
-
-    def make(self, changes: SessionChanges, others: int) -> bool:
-        """Prune one session of the archive if that must be, and return whether one was; raises StoreError."""
-        self.measure(others)
-        nothing = _questions_alone(self._keeping)
-        for keeping, drops_marked in ((self._keeping, False), (nothing, False), (nothing, True)):
-            for stub in self.archived.look() if self.usage.is_full else ():
-                if stub.answers and (lost := _prune(changes, stub.session.id, keeping, drops_marked)):
-                    self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
-                    self.measure(others)
-                    return True
-        return False
-
-
-def _questions_alone(keeping: Keeping) -> Keeping:
-    return replace(keeping, threshold=_NOTHING, interests=frozenset())
-
-
-def _prune(changes: SessionChanges, name: SessionId, keeping: Keeping, drops_marked: bool) -> int:
-    lost = 0
-
-    def pruned(session: Session) -> Session | None:
-        nonlocal lost
-        after = keeping.pruned(session, drops_marked=drops_marked)
-        lost = session.answers - after.answers
-        return after if lost else None
-
-    return lost if changes.change_archived(name, pruned) else 0
-
-
-class SessionArchive:
-    """The archive of one workspace."""
-
-    def __init__(self, sessions: WorkspaceSessions, room: QaRoom) -> None:
-        self._sessions = sessions
-        self._room = room
-
     def stubs(self, agent: str) -> list[SessionStub]:
         """Return the sessions of an agent in the archive, the newest first, without their turns."""
         with unavailable():
-            found = self._room.archived.look()
+            found = self._sessions.archived.look()
         return [stub for stub in reversed(found) if stub.session.agent == agent]
 
     def put_away(self, now: datetime) -> list[SessionId]:
@@ -127,16 +82,20 @@ class SessionArchive:
         self._sessions.check_writable()
         known = self._sessions.known.all().values()
         entries = (one.entry for one in known if one.entry is not None and not one.problem)
-        old = [head_of(entry).id for entry in entries if self._room.usual.is_old(entry.last_activity, now)]
+        old = [entry.head.id for entry in entries if self._usual.is_old(entry.last_activity, now)]
         moved = [name for name in old if self._moved(name, now)]
         if moved:
             self._sessions.note_change()
         return moved
 
-    @property
-    def usage(self) -> QaUsage:
-        """How large the files are, as of the last measuring."""
-        return self._room.usage
+    def _moved(self, name: SessionId, now: datetime) -> bool:
+        with self._sessions.writing:
+            is_moved = self._sessions.changes.put_away(name, lambda one: self._usual.is_old(one.last_activity, now))
+            if is_moved:
+                self._sessions.known.drop(name)
+                # found from there at once
+                self._sessions.archived.see(name)
+        return is_moved
 
     def make_room(self) -> None:
         """Measure the files, and prune the archive as far as they are too large; raises StoreError."""
@@ -145,20 +104,36 @@ class SessionArchive:
             pass
 
     def _made_room(self) -> bool:
+        """Prune one session of the archive if that must be, and return whether one was."""
         with unavailable():
             others = self._sessions.main.size() + sum(stat.size for stat in self._sessions.files.stats().values())
         with self._sessions.writing, unavailable():
-            if self._sessions.is_read_only:
-                self._room.measure(others)
-                return False
-            return self._room.make(self._sessions.changes, others)
+            self._measure(others)
+            nothing = _questions_alone(self._usual)
+            for keeping, drops_marked in ((self._usual, False), (nothing, False), (nothing, True)):
+                is_wanted = self.usage.is_full and not self._sessions.is_read_only
+                for stub in self._sessions.archived.look() if is_wanted else ():
+                    if stub.answers and (lost := self._prune(stub.session.id, keeping, drops_marked)):
+                        self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
+                        self._measure(others)
+                        return True
+        return False
 
-    def _moved(self, name: SessionId, now: datetime) -> bool:
-        with self._sessions.writing:
-            usual = self._room.usual
-            is_moved = self._sessions.changes.put_away(name, lambda one: usual.is_old(one.last_activity, now))
-            if is_moved:
-                self._sessions.known.drop(name)
-                # found from there at once
-                self._sessions.archived.see(name)
-        return is_moved
+    def _measure(self, others: int) -> None:
+        """See how large the files are; `others` are the bytes of those that are not in the archive."""
+        self.usage = replace(self.usage, bytes=others + self._sessions.archived.size())
+
+    def _prune(self, name: SessionId, keeping: Keeping, drops_marked: bool) -> int:
+        lost = 0
+
+        def pruned(session: Session) -> Session | None:
+            nonlocal lost
+            after = keeping.pruned(session, drops_marked=drops_marked)
+            lost = session.answers - after.answers
+            return after if lost else None
+
+        return lost if self._sessions.changes.change_archived(name, pruned) else 0
+
+
+def _questions_alone(keeping: Keeping) -> Keeping:
+    return replace(keeping, threshold=_NOTHING, interests=frozenset())

@@ -187,17 +187,16 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
     return entry.name.endswith(SUFFIX) and name == safe_id(name) and entry.is_file(follow_symlinks=False)
 
 
-class SessionChanges:
+class SessionChanges(Struct, frozen=True):
     """The sessions of a workspace and its archive. One thread at a time; other processes may write as they like."""
 
-    def __init__(self, files: SessionFiles, archive: SessionFiles) -> None:
-        self._files = files
-        self._archive = archive
+    files: SessionFiles
+    archive: SessionFiles
 
     def read(self, name: SessionId) -> StoredSession:
         """Return a session, from the archive too; raises NotFound, StoreError or StoreUnavailable."""
         with unavailable():
-            stored = _read(self._files, name) or _read(self._archive, name)
+            stored = _read(self.files, name) or _read(self.archive, name)
         if stored is None:
             raise NotFound(f"there is no session {name}")
         return stored
@@ -210,11 +209,11 @@ class SessionChanges:
         """
         with unavailable():
             # one rule for both: else it would depend on the session whether anything is kept
-            self._archive.refuse_links()
+            self.archive.refuse_links()
             for _ in range(_TRIES):
-                stored = _read(self._files, name)
+                stored = _read(self.files, name)
                 try:
-                    if stored is None and self._archive.has(name):
+                    if stored is None and self.archive.has(name):
                         return self._brought_back(name, change)
                     before = stored.session if stored else fresh
                     if before is None:
@@ -222,39 +221,39 @@ class SessionChanges:
                     after = change(before)
                     if after is None:
                         return None
-                    written = self._files.write(after, stored.stat if stored else "absent")
+                    written = self.files.write(after, stored.stat if stored else "absent")
                 except FileChangedError:
                     # another writer was faster: its turn comes before ours
                     continue
-                return written or _read(self._files, name)
+                return written or _read(self.files, name)
         raise StoreUnavailable(f"others write to session {name} all the time")
 
     def _brought_back(self, name: SessionId, change: Change) -> StoredSession | None:
         """Change a session that lies in the archive, which it leaves; raises FileChangedError where it does not."""
         with self._moving():
-            archived = _read(self._archive, name)
-            if archived is None or self._files.has(name):
+            archived = _read(self.archive, name)
+            if archived is None or self.files.has(name):
                 raise FileChangedError(f"session {name} is elsewhere since it was looked for")
             after = change(archived.session)
             if after is None:
                 return None
-            written = self._files.write(after, "absent")
-            _remove(self._archive, name)
-            return written or _read(self._files, name)
+            written = self.files.write(after, "absent")
+            _remove(self.archive, name)
+            return written or _read(self.files, name)
 
     def put_away(self, name: SessionId, is_old: Callable[[Session], bool]) -> bool:
         """Move a session to the archive if it is old; return False if it is not, or somebody added to it meanwhile."""
         with unavailable(), self._moving():
-            stored = _read(self._files, name)
+            stored = _read(self.files, name)
             if stored is None or not is_old(stored.session):
                 return False
-            before = _read(self._archive, name)
+            before = _read(self.archive, name)
             try:
                 if before is None or before.session != stored.session:
-                    self._archive.write(stored.session, before.stat if before else "absent")
+                    self.archive.write(stored.session, before.stat if before else "absent")
                 # the archive first: a loss of power must not find it in neither
-                self._archive.settle()
-                self._files.remove(name, stored.stat)
+                self.archive.settle()
+                self.files.remove(name, stored.stat)
             except FileChangedError:
                 return False
         return True
@@ -265,36 +264,36 @@ class SessionChanges:
         Nothing is where it is gone from there, or in the hands of another.
         """
         with unavailable(), self._moving():
-            stored = _read(self._archive, name)
+            stored = _read(self.archive, name)
             after = change(stored.session) if stored else None
             if stored is None or after is None:
                 return False
             try:
-                self._archive.write(after, stored.stat)
+                self.archive.write(after, stored.stat)
             except FileChangedError:
                 return False
         return True
 
     def forget(self, name: SessionId) -> int:
         """Remove a session here and from the archive, and what a kill left of either; return how many files went."""
-        if not self._files.path.parent.is_dir():
+        if not self.files.path.parent.is_dir():
             return 0
         with unavailable(), self._moving():
-            gone = _remove(self._files, name) + _remove(self._archive, name)
+            gone = _remove(self.files, name) + _remove(self.archive, name)
             gone += self.sweep()
             # a loss of power must not bring the names back
-            self._files.settle()
-            self._archive.settle()
+            self.files.settle()
+            self.archive.settle()
         return gone
 
     def sweep(self) -> int:
         """Remove drafts that a kill left, and return how many."""
-        return remove_drafts(self._files.path) + remove_drafts(self._archive.path)
+        return remove_drafts(self.files.path) + remove_drafts(self.archive.path)
 
     @contextlib.contextmanager
     def _moving(self) -> Iterator[None]:
         """Keep others of ours from moving a session between folders: in between they hold what may be forgotten."""
-        with locked_folder(self._files.path.parent):
+        with locked_folder(self.files.path.parent):
             yield
 
 

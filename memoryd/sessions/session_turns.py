@@ -30,8 +30,7 @@ from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
-from memoryd.sessions.known_sessions import head_of
-from memoryd.sessions.retention import QaRoom
+from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 _TRIES: Final = 20
@@ -50,11 +49,11 @@ class _TakenError(Denied):
 
 
 class AddedTurn(Struct, frozen=True):
-    """A turn that was stored; `dropped_answer` is what was not kept of it."""
+    """A turn that was stored, or answered; `dropped_answer` is what was not kept of it."""
 
     session: SessionId
     turn: Turn
-    dropped_answer: str | None
+    dropped_answer: str | None = None
     is_repeated: bool = False
     """It stood there already, and nothing was stored."""
 
@@ -71,13 +70,16 @@ def check_told(session: Session) -> None:
         raise NotFound(f'session {session.id} is marked "do not remember"', hint=again)
 
 
-class SessionTurns:
+class PlaceMovedError(Exception):
+    """Somebody else has taken turns of the transcript meanwhile; read on from where that is now."""
+
+
+class SessionTurns(Struct, frozen=True):
     """The turns of all sessions of one workspace."""
 
-    def __init__(self, sessions: WorkspaceSessions, room: QaRoom, commonness: Commonness) -> None:
-        self._sessions = sessions
-        self._room = room
-        self._commonness = commonness
+    sessions: WorkspaceSessions
+    archive: SessionArchive
+    commonness: Commonness
 
     def append(
         self,
@@ -97,7 +99,7 @@ class SessionTurns:
         agent or key, StoreError for a file that cannot be read, StoreUnavailable where the disk stands in the way or
         the files are as large as they may be.
         """
-        identity = self._sessions.named(name)
+        identity = self.sessions.named(name)
         made: list[MadeTurn] = []
         same: list[Turn] = []
 
@@ -114,20 +116,20 @@ class SessionTurns:
             if (before := repeated(session)) is not None:
                 same.append(before)
                 return None
-            self._room.check_open()
-            made.append(made_turn(raw, session, keeping=self._room.keeping, commonness=self._commonness))
+            self.archive.check_open()
+            made.append(made_turn(raw, session, keeping=self.archive.keeping, commonness=self.commonness))
             # one that was opened without a key is found by that of whoever goes on with it
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
             return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key, end=end)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
         # it was added also where somebody forgets the session at once
-        self._sessions.change(identity, added, fresh=fresh)
+        self.sessions.change(identity, added, fresh=fresh)
         if same:
-            return AddedTurn(identity, same[0], None, is_repeated=True)
+            return AddedTurn(identity, same[0], is_repeated=True)
         if not made:
             return None
-        self._room.note(made[0].turn)
+        self.archive.note(made[0].turn)
         return AddedTurn(identity, made[0].turn, made[0].dropped_answer)
 
     def append_by_key(
@@ -155,12 +157,12 @@ class SessionTurns:
         self, name: SessionId, key: str, agent: str, repeated: Callable[[Session], Turn | None]
     ) -> AddedTurn | None:
         """Return the last turn of the session before one that is to begin, where what begins it was sent once more."""
-        newest = None if self._sessions.has(name) else self._sessions.known.newest(agent, key, is_open=True)
-        if newest is None or not head_of(newest).is_remembered:
+        newest = None if self.sessions.has(name) else self.sessions.known.newest(agent, key, is_open=True)
+        if newest is None or not newest.head.is_remembered:
             return None
         with suppress(NotFound):
-            same = repeated(self._sessions.read(head_of(newest).id, agent=agent))
-            return None if same is None else AddedTurn(head_of(newest).id, same, None, is_repeated=True)
+            same = repeated(self.sessions.read(newest.head.id, agent=agent))
+            return None if same is None else AddedTurn(newest.head.id, same, is_repeated=True)
         return None
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
@@ -168,18 +170,20 @@ class SessionTurns:
         newest = self._going_on(key, agent, at)
         if newest is None:
             # another process may have begun it
-            self._sessions.look()
+            self.sessions.look()
             newest = self._going_on(key, agent, at)
-        return newest or session_id(key, at.date(), self._is_free)
+        return newest or session_id(
+            key, at.date(), lambda name: not (self.sessions.has(name) or is_transcript_session(name))
+        )
 
     def newest_session(self, key: str | None, agent: str) -> SessionId | None:
         """Return the newest session of an agent with a session key or with any, None if there is none."""
-        newest = self._sessions.known.newest(agent, key)
-        return head_of(newest).id if newest else None
+        newest = self.sessions.known.newest(agent, key)
+        return newest.head.id if newest else None
 
     def current_session(self, key: str, agent: str, at: datetime) -> SessionId | None:
         """Return the session of an agent with a session key that goes on at a time, None if there is none."""
-        self._sessions.look()
+        self.sessions.look()
         return self._going_on(key, agent, at)
 
     def session_before(self, key: str, agent: str, at: datetime | None) -> SessionId | None:
@@ -188,13 +192,13 @@ class SessionTurns:
 
     def is_withheld(self, key: str, agent: str, at: datetime) -> bool:
         """Tell whether the session of a key that goes on at a time was marked as not to be remembered."""
-        self._sessions.look()
-        newest = self._sessions.known.newest(agent, key, is_open=True, at=at)
-        return newest is not None and not head_of(newest).is_remembered
+        self.sessions.look()
+        newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
+        return newest is not None and not newest.head.is_remembered
 
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
         """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
-        self._check_writable(self._sessions.read(session, agent=agent), key, is_owners)
+        self._check_writable(self.sessions.read(session, agent=agent), key, is_owners)
 
     def mark(
         self, session: SessionId, seq: int, answer: str | None, *, agent: str, key: str = "", is_owners: bool = True
@@ -213,7 +217,7 @@ class SessionTurns:
             )
             return replace(stored, turns=tuple(turns))
 
-        self._sessions.change(session, marked)
+        self.sessions.change(session, marked)
 
     def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
         """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
@@ -224,63 +228,42 @@ class SessionTurns:
                 raise NotFound(f"there is no session {session}")
             return replace(stored, is_remembered=is_remembered)
 
-        self._sessions.change(session, marked)
+        self.sessions.change(session, marked)
 
     def _check_writable(self, session: Session, key: str, is_owners: bool) -> None:
         if not session.may_be_written(key, is_owners=is_owners):
             raise Denied(f"session {session.id} is of another session key", hint="ask on the owner's socket")
 
-    def _is_free(self, name: SessionId) -> bool:
-        return not self._sessions.has(name) and not is_transcript_session(name)
-
     def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
-        newest = self._sessions.known.newest(agent, key, is_open=True, at=at)
-        return None if newest is None else head_of(newest).id
-
-
-class AnsweredTurn(Struct, frozen=True):
-    """The turn that was answered. `dropped_answer` is what is not kept of it; `is_repeated`: it was so already."""
-
-    session: SessionId
-    turn: Turn
-    dropped_answer: str | None = None
-    is_repeated: bool = False
-
-
-class Answering:
-    """The answers in all sessions of one workspace."""
-
-    def __init__(self, sessions: WorkspaceSessions, room: QaRoom, commonness: Commonness) -> None:
-        self._sessions = sessions
-        self._room = room
-        self._commonness = commonness
+        newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
+        return None if newest is None else newest.head.id
 
     def waiting(self, key: str, agent: str, at: datetime) -> tuple[SessionId, Turn] | None:
         """Return the last turn that was said under a session key, if what is said at a time can be its answer.
 
         One that was answered goes on being so until its session is over.
         """
-        self._sessions.look()
-        known = self._sessions.known
+        self.sessions.look()
+        known = self.sessions.known
         # one that was over before its answer came is nearer than one that was asked at another time
         of_then = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, at=at)
         newest = of_then or known.newest(agent, key, is_open=True) or known.newest(agent, key)
-        if newest is None or not head_of(newest).is_remembered or place_of(head_of(newest)) is not None:
+        if newest is None or not newest.head.is_remembered or place_of(newest.head) is not None:
             return None
-        whole = self._sessions.read(head_of(newest).id, agent=agent)
+        whole = self.sessions.read(newest.head.id, agent=agent)
         last = whole.turns[-1] if whole.turns else None
         has_ended = whole.end.is_over or is_over(whole.last_activity, at)
         if last is None or is_earlier(at, whole.begun) or (last.is_answered and has_ended):
             return None
         return whole.id, last
 
-    def answer(self, session: SessionId, seq: int, text: str, *, agent: str, held: str = "") -> AnsweredTurn | None:
+    def answer(self, session: SessionId, seq: int, text: str, *, agent: str, held: str = "") -> AddedTurn | None:
         """Add an answer to a turn, behind what was answered before; None if the turn is gone, or a newer one is there.
 
         `held` is the answer that it had and that was not kept. Raises Denied, NotFound, StoreError, StoreUnavailable.
         """
         clean = harmless_text(text)
-        made: list[AnsweredTurn] = []
+        made: list[AddedTurn] = []
 
         def answered(stored: Session) -> Session | None:
             made.clear()
@@ -289,43 +272,30 @@ class Answering:
                 return None
             whole = joined_answer(last.answer or held, clean)
             if whole is None:
-                made.append(AnsweredTurn(session, last, is_repeated=True))
+                made.append(AddedTurn(session, last, is_repeated=True))
                 return None
             before = replace(stored, turns=stored.turns[:-1])
             made.append(self._made(before, last, whole))
             return replace(stored, turns=(*before.turns, made[0].turn))
 
-        self._sessions.change(session, answered)
+        self.sessions.change(session, answered)
         return made[0] if made else None
 
-    def _made(self, before: Session, turn: Turn, answer: str) -> AnsweredTurn:
+    def _made(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
         raw = RawTurn(turn.question, answer, turn.timestamp)
-        made = made_turn(raw, before, keeping=self._room.keeping, commonness=self._commonness)
+        made = made_turn(raw, before, keeping=self.archive.keeping, commonness=self.commonness)
         kept = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
         told = replace(made.turn, seq=turn.seq, answer=kept, is_marked=turn.is_marked, extra=turn.extra)
-        return AnsweredTurn(before.id, told, made.dropped_answer if kept is None else None)
+        return AddedTurn(before.id, told, made.dropped_answer if kept is None else None)
 
-
-class PlaceMovedError(Exception):
-    """Somebody else has taken turns of the transcript meanwhile; read on from where that is now."""
-
-
-class TranscriptSessions:
-    """The sessions of one workspace that are of transcripts; nobody else adds to them."""
-
-    def __init__(self, sessions: WorkspaceSessions, room: QaRoom, commonness: Commonness) -> None:
-        self._sessions = sessions
-        self._room = room
-        self._commonness = commonness
-
-    def place(self, file: str, *, agent: str) -> TranscriptPlace | None:
+    def transcript_place(self, file: str, *, agent: str) -> TranscriptPlace | None:
         """Return how far the turns of a transcript were taken, None if none were; raises StoreError."""
         try:
-            return place_of(self._sessions.read(transcript_session(agent, file), agent=agent))
+            return place_of(self.sessions.read(transcript_session(agent, file), agent=agent))
         except NotFound:
             return None
 
-    def take(
+    def take_transcript(
         self,
         found: Sequence[FoundTurn],
         place: TranscriptPlace,
@@ -335,15 +305,15 @@ class TranscriptSessions:
         open_seq: int = 0,
         goes_on: bool = False,
     ) -> TakenTurns | None:
-        """Add turns of a transcript and note how far it is taken, in one write; `before` is what `place` told.
+        """Add turns of a transcript and note how far it is taken, in one write; `before` is the place before.
 
         The first replaces the turn `open_seq`; with `goes_on` more of the last answer may follow. None if the session
-        is not to be remembered. Raises PlaceMovedError, and what `SessionTurns.append` does.
+        is not to be remembered. Raises PlaceMovedError, and what `append` does.
         """
         name, key = transcript_session(agent, place.file), transcript_key(place.file)
         taken: list[TakenTurns] = []
 
-        def added(session: Session) -> Session | None:
+        def taken_in(session: Session) -> Session | None:
             taken.clear()
             if (session.agent, session.key) != (agent, key):
                 raise Denied(f"session {name} is of no transcript {place.file!r} of this agent")
@@ -351,12 +321,12 @@ class TranscriptSessions:
                 return None
             if place_of(session) != before:
                 raise PlaceMovedError(name)
-            self._room.check_open()
-            rules = self._room.keeping, self._commonness
+            self.archive.check_open()
+            rules = self.archive.keeping, self.commonness
             taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 
-        self._sessions.change(name, added, fresh=Session(name, found[0].at, agent=agent, key=key))
+        self.sessions.change(name, taken_in, fresh=Session(name, found[0].at, agent=agent, key=key))
         for made in taken[0].made if taken else ():
-            self._room.note(made.turn)
+            self.archive.note(made.turn)
         return taken[0] if taken else None

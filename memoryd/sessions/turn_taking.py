@@ -78,33 +78,22 @@ class StoreAccess(Protocol):
         ...
 
 
-class TurnTaking:
+class TurnTaking(Struct, eq=False, kw_only=True):
     """Follows the transcripts of one agent; `trouble` says why not, `problems` which of them cannot be read."""
 
-    def __init__(
-        self,
-        *,
-        agent: str,
-        look: Callable[[], AgentTranscripts],
-        store: StoreAccess,
-        hold: HoldAnswer,
-        look_seconds: float = LOOK_SECONDS,
-        idle_seconds: float = IDLE_SECONDS,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self.trouble = ""
-        self.problems: dict[str, str] = {}
-        self._agent = agent
-        self._look = look
-        self._store = store
-        self._hold = hold
-        self._look_seconds = look_seconds
-        self._idle_seconds = idle_seconds
-        self._now = now
-        self._hearings: dict[str, Hearing] = {}
-        self._settled: dict[str, FileStat] = {}
-        self._marks = 0
-        self._is_withheld: Callable[[str], bool] = lambda _name: False
+    agent: str
+    look: Callable[[], AgentTranscripts]
+    store: StoreAccess
+    hold: HoldAnswer
+    look_seconds: float = LOOK_SECONDS
+    idle_seconds: float = IDLE_SECONDS
+    now: Callable[[], float] = time.time
+    trouble: str = ""
+    problems: dict[str, str] = field(default_factory=dict)
+    _hearings: dict[str, Hearing] = field(default_factory=dict)
+    _settled: dict[str, FileStat] = field(default_factory=dict)
+    _marks: int = 0
+    _is_withheld: Callable[[str], bool] = field(default_factory=lambda: lambda _name: False)
 
     @property
     def sentences(self) -> list[str]:
@@ -125,9 +114,9 @@ class TurnTaking:
                 pass
             except (MemorydError, OSError) as exc:
                 if str(exc) != self.trouble:
-                    log.warning("turns of transcripts are not taken", agent=self._agent, reason=str(exc))
+                    log.warning("turns of transcripts are not taken", agent=self.agent, reason=str(exc))
                 self.trouble = str(exc)
-            await asyncio.sleep(self._look_seconds)
+            await asyncio.sleep(self.look_seconds)
 
     async def round(self) -> bool:
         """Look at all transcripts, and take what has ended since; raises MemorydError, OSError.
@@ -135,7 +124,7 @@ class TurnTaking:
         Small ones come first, and large ones by turns. Return False if another look is due before all was taken.
         """
         began = time.monotonic()
-        found = await asyncio.to_thread(self._look)
+        found = await asyncio.to_thread(self.look)
         self._is_withheld, self.trouble = found.is_withheld, found.problem
         if found.marks != self._marks:
             # what was forgotten may be wanted again: where it was left off tells the store, or nobody
@@ -155,7 +144,7 @@ class TurnTaking:
             if not found.is_withheld(one.name) and not await self._tried(one):
                 begun.append(one)
             # small ones that are never done must not keep the large ones from a step
-            if not is_new and time.monotonic() - began > self._look_seconds:
+            if not is_new and time.monotonic() - began > self.look_seconds:
                 return not due and not begun
         return True
 
@@ -185,7 +174,10 @@ class TurnTaking:
             read_on, transcript.path, hearing.tail, whose=transcript.whose, max_bytes=STEP_BYTES
         )
         if step.state not in _READ:
-            self._note_problem(transcript, step)
+            if step.problem:
+                self.problems[transcript.name] = step.problem
+            if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
+                self._settled[transcript.name] = transcript.stat
             return True
         if not await self._hear(transcript, hearing, step):
             # not to be remembered: nothing of it before it changes
@@ -207,7 +199,7 @@ class TurnTaking:
             del self._hearings[next(iter(self._hearings))]
 
     async def _from_store(self, transcript: TranscriptFile) -> Hearing:
-        place = await self._store.read(lambda store: store.transcripts.place(transcript.name, agent=self._agent))
+        place = await self.store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self.agent))
         if place is None:
             return Hearing(None)
         seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
@@ -246,7 +238,7 @@ class TurnTaking:
         if turn is None or turn == hearing.taken_open:
             return True
         # a file from the future is not idle before its time comes
-        if self._now() - transcript.stat.mtime_ns / 1e9 < self._idle_seconds:
+        if self.now() - transcript.stat.mtime_ns / 1e9 < self.idle_seconds:
             return False
         place = self._place(transcript, hearing, hearing.line)
         if await self._take(hearing, [turn], place, goes_on=True):
@@ -265,21 +257,15 @@ class TurnTaking:
             # where it is written, for what is forgotten after the look must not come back
             if self._is_withheld(place.file):
                 return None
-            return store.transcripts.take(
-                found, place, before=before, agent=self._agent, open_seq=open_seq, goes_on=goes_on
+            return store.turns.take_transcript(
+                found, place, before=before, agent=self.agent, open_seq=open_seq, goes_on=goes_on
             )
 
-        taken = await self._store.write(take)
+        taken = await self.store.write(take)
         if taken is None:
             return False
         for made in taken.made:
             if made.dropped_answer is not None:
-                await self._hold(taken.session.id, made.turn.seq, made.dropped_answer)
+                await self.hold(taken.session.id, made.turn.seq, made.dropped_answer)
         hearing.stored, hearing.line, hearing.open_seq = taken.place, place.line, taken.place.open_seq
         return True
-
-    def _note_problem(self, transcript: TranscriptFile, step: ReadOn) -> None:
-        if step.problem:
-            self.problems[transcript.name] = step.problem
-        if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
-            self._settled[transcript.name] = transcript.stat

@@ -14,12 +14,13 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, SessionId
+from memoryd.domain.sessions.documents import Entry
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import TornReadError
-from memoryd.sessions.known_sessions import ArchivedSessions, Entry, KnownSessions, head_of
+from memoryd.sessions.known_sessions import ArchivedSessions, KnownSessions
 from memoryd.sessions.main_file import MAIN, STAMPS, TOPICS, MainFile, stamp_of
 from memoryd.sessions.session_files import UNREADABLE, Change, SessionChanges, SessionFiles, unavailable
 
@@ -70,7 +71,7 @@ class WorkspaceSessions:
     def session_problems(self) -> list[tuple[str, str, str]]:
         """Return path and reason of such files of single sessions, and whose they are: empty if nobody knows."""
         return [
-            (f"{SESSIONS}/{name}.json", one.problem, head_of(one.entry).agent if one.entry else "")
+            (f"{SESSIONS}/{name}.json", one.problem, one.entry.head.agent if one.entry else "")
             for name, one in sorted(self.known.all().items())
             if one.problem
         ]
@@ -84,7 +85,7 @@ class WorkspaceSessions:
         with self.writing, unavailable():
             state, stats = self.main.load(), self.files.stats()
             for entry in state.document.entries:
-                name = head_of(entry).id
+                name = entry.head.id
                 if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
                     self.known.take(name, entry, stats[name])
             if self.looking.look(contextlib.nullcontext) or len(stats) != len(state.document.entries):
@@ -156,7 +157,7 @@ class WorkspaceSessions:
         """
         known = self.known.get(session)
         if known is not None and known.entry is not None:
-            return head_of(known.entry).agent == agent
+            return known.entry.head.agent == agent
         try:
             self.read(session, agent=agent)
         except NotFound:
@@ -172,7 +173,7 @@ class WorkspaceSessions:
         """Return what is known of a session of an agent that may be gone or damaged by now."""
         known = self.known.get(session) or self.known.archived().get(session)
         entry = None if known is None else known.entry
-        return entry if entry is not None and head_of(entry).agent == agent else None
+        return entry if entry is not None and entry.head.agent == agent else None
 
     def change(self, name: SessionId, change: Change, *, fresh: Session | None = None) -> bool:
         """Change a session, or `fresh` where there is none, and return whether anything was written.
@@ -216,20 +217,19 @@ def footprint(workspace: Path) -> QaFootprint:
     return QaFootprint(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
 
 
-class LookingAtSessions:
+class LookingAtSessions(Struct, frozen=True):
     """Keeps what is known of the sessions of a folder equal to its files, whenever it is asked to look."""
 
-    def __init__(self, files: SessionFiles, known: KnownSessions) -> None:
-        self._files = files
-        self._known = known
+    files: SessionFiles
+    known: KnownSessions
 
     def look(self, behind: Callable[[], AbstractContextManager[object]]) -> bool:
         """Read the sessions whose files have changed, drop those that are gone; return whether there were any.
 
         `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
         """
-        before = self._known.all()
-        stats = self._files.stats()
+        before = self.known.all()
+        stats = self.files.stats()
         gone = [name for name in before.keys() - stats.keys() if self._dropped(name, behind)]
         changed = [name for name, stat in stats.items() if name not in before or before[name].stat != stat]
         seen = [name for name in changed if self._seen(name, behind)]
@@ -237,15 +237,15 @@ class LookingAtSessions:
 
     def refresh(self, name: SessionId) -> bool:
         """Read one session if its file has changed; return whether it had."""
-        stat = self._files.stat(name)
+        stat = self.files.stat(name)
         return stat is not None and self._read(name, stat)
 
     def _dropped(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
         with behind():
-            if self._files.stat(name) is not None:
+            if self.files.stat(name) is not None:
                 # it came back since its folder was listed
                 return False
-            self._known.drop(name)
+            self.known.drop(name)
         return True
 
     def _seen(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
@@ -254,14 +254,14 @@ class LookingAtSessions:
             return self.refresh(name)
 
     def _read(self, name: SessionId, stat: FileStat) -> bool:
-        known = self._known.get(name)
+        known = self.known.get(name)
         if known is not None and known.stat == stat:
             return False
         try:
-            stored = self._files.read(name)
+            stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
-            self._known.refuse(name, stat, str(exc))
+            self.known.refuse(name, stat, str(exc))
             return True
         if stored is not None:
-            self._known.take(name, stored.session, stored.stat)
+            self.known.take(name, stored.session, stored.stat)
         return True

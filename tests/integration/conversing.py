@@ -124,7 +124,7 @@ async def talking(
             for task in tasks:
                 task.cancel()
     finally:
-        await conversations.close()
+        await conversations.database.close()
         await notes_file.close()
         executor.shutdown()
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
-from msgspec.structs import replace
+import pytest
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import Gate
@@ -17,17 +17,20 @@ from tests.integration.composed import composed
 from tests.integration.serving import services
 
 
-async def test_folders_are_looked_for_beside_the_loop(tmp_path: Path, workspace: Path) -> None:
+async def test_folders_are_looked_for_beside_the_loop(
+    tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     threads: list[threading.Thread] = []
     async with composed(tmp_path, workspace, {"command": "/nonexistent"}) as running:
+        look = running.memory.files.index.rules.roots
 
         def roots() -> Sequence[ScanRoot]:
             threads.append(threading.current_thread())
-            return running.memory.files.roots()
+            return look()
 
-        memory = replace(running.memory, files=replace(running.memory.files, roots=roots))
+        monkeypatch.setattr(running.memory.files.index.rules, "roots", roots)
         gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
-        app = application(services(gate=gate, memories=[memory]))
+        app = application(services(gate=gate, memories=[running.memory]))
 
         async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
             await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket=OWNER)}}, receive, send)

@@ -47,14 +47,14 @@ async def test_turns_stand_on_two_lines_each(tmp_path: Path) -> None:
         talk.store.turns.mark(SessionId(NAME), 1, "In a hole of a dead tree.", agent="main")
         assert await talk.sync() == ""
         lines = await talk.conversations.lines(PATH, 1, 4)
-        assert lines.texts == {
+        assert lines == {
             1: "User: Where does the quetzal nest?",
             2: "Assistant: In a hole of a dead tree.",
             3: "User: And the toucan?",
         }
         talk.store.turns.mark(SessionId(NAME), 1, None, agent="main")
         await talk.sync()
-        assert (await talk.conversations.lines(PATH, 1, 4)).texts.keys() == {1, 3}
+        assert (await talk.conversations.lines(PATH, 1, 4)).keys() == {1, 3}
 
 
 async def test_a_restart_reads_only_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,40 +3,41 @@
 import asyncio
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import cast
+from typing import Any
 
-from memoryd.agents.conversations.showing import ConversationRooms, KeptConversations, ReadConversations
+from memoryd.agents.conversations.showing import KeptConversations
+from memoryd.replies.conversations import SessionSyncReply
 
 
-def synced(failures: dict[str, str], *, wait: bool = True) -> ReadConversations:
+def synced(failures: dict[str, str], *, wait: bool = True) -> SessionSyncReply:
     """Ask for a sync where some conversations fail whenever they are read."""
 
     async def settled(tickets: object) -> str:
         return ""
 
     async def listed() -> list[object]:
-        return [
-            SimpleNamespace(is_remembered=True, reason=failures.get(path, "")) for path in ("a", "b", "c", "d", "e")
-        ]
+        return [{"remembered": True, "indexed": path not in failures} for path in ("a", "b", "c", "d", "e")]
 
-    index = SimpleNamespace(demand=list, settled=settled, failures=failures)
-    listing = SimpleNamespace(all=listed)
-    rooms = SimpleNamespace(index=index, listing=listing, forgetting=None, showing=None, qa=None)
-    kept = KeptConversations("main", cast(ConversationRooms, rooms))
+    index: Any = SimpleNamespace(demand=list, settled=settled, failures=failures)
+    listing: Any = SimpleNamespace(all=listed)
+    unused: Any = None
+    kept = KeptConversations(agent="main", index=index, qa=unused, listing=listing, showing=unused, forgetting=unused)
     return asyncio.run(kept.sync(wait=wait, limit=timedelta(seconds=20)))
 
 
 def test_sync_is_complete_if_all_could_be_read() -> None:
-    assert synced({}) == ReadConversations(5, 5, True, "")
+    assert synced({}) == SessionSyncReply(conversations=5, indexed=5, complete=True, reason=None)
 
 
 def test_sync_names_what_could_not_be_read() -> None:
     told = synced(dict.fromkeys("dabc", "input/output error"))
-    assert (told.conversations, told.indexed, told.is_complete) == (5, 1, False)
-    assert told.reason == (
+    assert (told["conversations"], told["indexed"], told["complete"]) == (5, 1, False)
+    assert told["reason"] == (
         "a: input/output error; b: input/output error; c: input/output error; 1 more cannot be indexed"
     )
 
 
 def test_who_does_not_wait_is_not_told() -> None:
-    assert synced({"a": "input/output error"}, wait=False) == ReadConversations(5, 4, True, "")
+    assert synced({"a": "input/output error"}, wait=False) == SessionSyncReply(
+        conversations=5, indexed=4, complete=True, reason=None
+    )

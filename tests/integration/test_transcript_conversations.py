@@ -54,7 +54,7 @@ async def test_lines_are_those_of_the_file(tmp_path: Path, folder: Path) -> None
         assert await talk.sync() == ""
         assert await talk.found("quetzal") == [f"{LOG} 2-4"]
         told = await talk.conversations.lines(LOG, 1, 9)
-        assert told.texts == {2: "User: Where does the quetzal nest?", 4: "Assistant: In trees."}
+        assert told == {2: "User: Where does the quetzal nest?", 4: "Assistant: In trees."}
 
 
 async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Path) -> None:
@@ -145,7 +145,7 @@ async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(
         await eventually_async(is_read, step=0.001)
         assert len(tails) > 2
         stepwise = await talk.dump()
-        assert (await talk.conversations.lines(LOG, 1, 10**6)).texts.keys() == {2 * number + 2 for number in range(150)}
+        assert (await talk.conversations.lines(LOG, 1, 10**6)).keys() == {2 * number + 2 for number in range(150)}
     for index in tmp_path.glob("conversations-main.sqlite*"):
         index.unlink()
     async with talking(tmp_path, transcripts=NEVER) as talk:
@@ -265,10 +265,10 @@ async def test_lines_that_are_too_large_are_counted_and_told(tmp_path: Path, fol
     async with talking(tmp_path, transcripts={**NEVER, "deltaBytes": 1}) as talk:
         await talk.sync()
         assert await talk.found("toucan") == [f"{LOG} 2-5"]
-        (told,) = talk.conversations.feeds.partly_read
+        (told,) = talk.conversations.partly_read
         assert (told.path, told.reason[:2]) == (LOG, "2 ")
         # written anew without them
         write(file, [spoken("Where does the heron nest?")])
         await talk.sync()
         assert await talk.found("heron") == [f"{LOG} 2-2"]
-        assert talk.conversations.feeds.partly_read == []
+        assert talk.conversations.partly_read == []

@@ -21,7 +21,7 @@ def test_words_leave_every_file_and_the_turn_stays(tmp_path: Path) -> None:
     say(store, "s2", "the boiler leaks")
     store.sessions.flush()
 
-    found = store.cutting.cut(SAID)
+    found = store.forgetting.cut(SAID)
 
     assert [(one.session, one.addresses) for one in found] == [("s1", ("session:s1#Q1", "session:s1#Q2"))]
     assert holding(tmp_path) == []
@@ -36,7 +36,7 @@ def test_words_leave_the_archive_where_the_session_stays(tmp_path: Path) -> None
     say(store, "old", f"the combination of the safe is {CANARY}")
     assert store.archive.put_away(LATER) == ["old"]
 
-    store.cutting.cut(SAID)
+    store.forgetting.cut(SAID)
 
     assert holding(tmp_path) == []
     assert [stub.session.id for stub in store.archive.stubs("main")] == ["old"]
@@ -46,7 +46,7 @@ def test_words_leave_damaged_copies_and_drafts(tmp_path: Path) -> None:
     store = write_everywhere(tmp_path)
 
     for words in (SAID, SaidWords(f"yes, {CANARY}")):
-        store.cutting.cut(words)
+        store.forgetting.cut(words)
 
     assert holding(tmp_path) == []
     assert store.sessions.read(SECRET, agent="main").turns[0].answer == FORGOTTEN
@@ -55,10 +55,10 @@ def test_words_leave_damaged_copies_and_drafts(tmp_path: Path) -> None:
 def test_once_more_is_nothing(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "s1", f"the combination of the safe is {CANARY}")
-    store.cutting.cut(SAID)
+    store.forgetting.cut(SAID)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
 
-    assert store.cutting.cut(SAID) == []
+    assert store.forgetting.cut(SAID) == []
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
 
 
@@ -67,5 +67,5 @@ def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
     store = opened(tmp_path, is_read_only=True)
 
     with pytest.raises(Denied):
-        store.cutting.cut(SAID)
-    assert [one.session for one in store.cutting.find(SAID)] == ["s1"]
+        store.forgetting.cut(SAID)
+    assert [one.session for one in store.forgetting.find(SAID)] == ["s1"]

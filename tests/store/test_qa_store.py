@@ -22,7 +22,6 @@ from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.ranking import commonness
-from memoryd.sessions.known_sessions import head_of
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 from memoryd.sessions.session_files import SessionFiles, StoredSession
@@ -157,7 +156,7 @@ def test_turn_of_another_day_begins_another_session_and_is_answered_there(seven:
     added = seven.turns.append_by_key(KEY, RawTurn("what did the dentist say?", None, at), agent="main")
     assert added is not None
     assert added.session == "discord-常规-20260128"
-    waiting = seven.answering.waiting(KEY, "main", at + timedelta(minutes=1))
+    waiting = seven.turns.waiting(KEY, "main", at + timedelta(minutes=1))
     assert waiting is not None
     assert (waiting[0], waiting[1].question) == (added.session, "what did the dentist say?")
     assert seven.turns.session_for(KEY, "main", SEVEN[-1].timestamp) == NAME
@@ -454,7 +453,7 @@ def test_keys_that_have_one_name_have_two_sessions(tmp_path: Path) -> None:
                     zip(stores, keys, raws, strict=True),
                 )
             )
-    found = {head_of(entry).key: entry for entry in opened(tmp_path).sessions.of("main")}
+    found = {entry.head.key: entry for entry in opened(tmp_path).sessions.of("main")}
     assert found.keys() == set(keys)
     for key, entry in found.items():
         assert isinstance(entry, Session)

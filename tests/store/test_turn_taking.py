@@ -17,7 +17,7 @@ from memoryd.domain.sessions.taking_turns import FoundTurn, heard, place_of, tra
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking
 from memoryd.sessions.qa_store import QaStore
-from memoryd.sessions.session_turns import PlaceMovedError, TranscriptSessions
+from memoryd.sessions.session_turns import PlaceMovedError, SessionTurns
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile, find_transcripts
 from memoryd.sessions.turn_taking import TurnTaking
 from tests.sweeps import whole_or
@@ -173,13 +173,13 @@ def test_each_turn_is_taken_once_however_it_comes_and_whoever_is_killed(
 def test_kill_between_the_write_and_its_memory_repeats_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taking = Taking(tmp_path)
     taking.path.write_bytes(asked("One?") + answered("Yes.") + asked("Two?", DAY + timedelta(minutes=1)))
-    real = TranscriptSessions.take
+    real = SessionTurns.take_transcript
 
     def killed(*arguments: object, **named: object) -> None:
         real(*arguments, **named)  # type: ignore[arg-type]  # passed on as they come
         raise OSError("killed")
 
-    monkeypatch.setattr(TranscriptSessions, "take", killed)
+    monkeypatch.setattr(SessionTurns, "take_transcript", killed)
     with pytest.raises(OSError, match="killed"):
         taking.round()
     monkeypatch.undo()
@@ -205,7 +205,7 @@ def test_two_daemons_take_each_turn_once(tmp_path: Path) -> None:
     place = place_of(first.store.sessions.read(SESSION, agent="main"))
     assert place is not None
     with pytest.raises(PlaceMovedError):
-        first.store.transcripts.take([FoundTurn(1, "One?", DAY, True)], place, before=None, agent="main")
+        first.store.turns.take_transcript([FoundTurn(1, "One?", DAY, True)], place, before=None, agent="main")
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
@@ -267,7 +267,7 @@ def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
     small = taking.store.sessions.read(transcript_session("main", "small.jsonl"), agent="main")
     assert [turn.question for turn in small.turns] == ["Small?"]
     taking.start()
-    monkeypatch.setattr(taking.taking, "_look_seconds", 0.0)
+    monkeypatch.setattr(taking.taking, "look_seconds", 0.0)
     is_done = [asyncio.run(taking.taking.round()) for _ in range(60)]
     assert is_done.index(True) > 5
     assert taking.questions() == [f"Question {number}?" for number in range(59)]

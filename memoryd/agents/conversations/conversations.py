@@ -7,13 +7,13 @@ conversations and never notes.
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
 from memoryd.agents.events import NamedLoop
-from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.index import Surroundings, index_file
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import (
     feed_settings,
@@ -26,7 +26,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.embedding import Embedding
-from memoryd.errors import NotFound, StoreError
+from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import LaneLinks, Spaces
@@ -36,14 +36,19 @@ from memoryd.sessions.conversation_source import QaConversations
 from memoryd.sessions.excluded import RememberedSource, WithheldConversations
 from memoryd.sessions.near_turns import NearTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
-from memoryd.store.index.database import Database
-from memoryd.store.index.schema import discard
+from memoryd.store.index.schema import delete_set_aside, discard
 
 NOTES_FIRST: Final = "the passages of notes come first"
 GATE_SECONDS: Final = 0.5
 """How often it is seen whether notes still want the embedder."""
+PURGE_SECONDS: Final = 20.0
+"""How long it is waited for an index that is being opened before something is taken out."""
+_OPENING_SECONDS: Final = 0.05
 OPEN_SECONDS: Final = 10.0
 """So long the files of sessions may take to be looked at before anybody is told."""
+
+
+MadeFeeder = Callable[..., ConversationFeeder]
 
 
 class NotesAhead(Struct, frozen=True):
@@ -51,13 +56,6 @@ class NotesAhead(Struct, frozen=True):
 
     lane: EmbeddingLane
     pending_files: Callable[[], int]
-
-
-class ConversationLines(Struct, frozen=True):
-    """Lines of a conversation as they are indexed, by number; those that say nothing are left out."""
-
-    path: RelativePath
-    texts: Mapping[int, str]
 
 
 class AgentConversations:
@@ -69,7 +67,7 @@ class AgentConversations:
         self._notes = notes
         self._was_held = False
         self._opened = asyncio.Event()
-        self.database = _made_database(agent, around)
+        self.database = index_file(agent, agent.conversations_path, around.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
@@ -80,7 +78,7 @@ class AgentConversations:
         self.writer = ConversationWriter(
             database=self.database,
             chunks=index_settings(settings).chunks,
-            news=ConversationNews(on_commit=self._on_commit, on_purge=self._on_purge),
+            news=ConversationNews(on_commit=lambda: self.lane.wake(), on_purge=self._on_purge),
             trouble=lambda: self.keeper.trouble,
         )
         self.lane = EmbeddingLane(
@@ -109,13 +107,38 @@ class AgentConversations:
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
         self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
-        indexing = ConversationIndexing(self.writer, self.withheld, around, lambda: bool(notes.pending_files()))
-        self.feeds = ConversationFeeds(agent, indexing, watched_as=str(self.database.path))
+        made = partial(
+            ConversationFeeder,
+            writer=self.writer,
+            executor=around.executor,
+            is_busy=lambda: bool(notes.pending_files()),
+        )
+        shared = around.qas.get(agent.id)
+        self._watcher = around.watcher
+        self._qa = None if shared is None else QaFeed(agent.id, shared, self.withheld, made)
+        wants_transcripts = bool(indexed_folders(agent))
+        self._transcripts = TranscriptFeed(agent, self.withheld, made, self._watch) if wants_transcripts else None
 
     @property
-    def feeders(self) -> Sequence[ConversationFeeder]:
+    def feeders(self) -> list[ConversationFeeder]:
         """What reads conversations into the index."""
-        return self.feeds.feeders
+        return [feed.feeder for feed in (self._qa, self._transcripts) if feed is not None]
+
+    @property
+    def seen(self) -> SeenTranscripts | None:
+        """What the last look at the transcripts found; None where they are not wanted."""
+        return None if self._transcripts is None else self._transcripts.transcripts.seen
+
+    @property
+    def partly_read(self) -> Sequence[SkippedFile]:
+        """The transcripts of which lines were left out for their size."""
+        return () if self._transcripts is None else self._transcripts.transcripts.partly_read()
+
+    def _watch(self) -> None:
+        """Follow the events of the folders of transcripts that are there now."""
+        feed = self._transcripts
+        if self._watcher is not None and feed is not None:
+            self._watcher.watch(str(self.database.path), feed.transcripts.seen.ids, lambda _events: feed.feeder.hint())
 
     @property
     def is_wanted(self) -> bool:
@@ -133,13 +156,15 @@ class AgentConversations:
         withheld: NamedLoop = (f"{name} withheld", self.withheld.run)
         if not self.is_wanted:
             return [withheld, (f"{name} leftovers", self._discard)]
-        lanes: list[NamedLoop] = [(f"{name} embedding", self.lane.run), (f"{name} gate", self._run_gate)]
-        keeping: list[NamedLoop] = [(f"{name} keeper", self.keeper.run), (f"{name} leftovers", self._drop_leftovers)]
-        return [withheld, *keeping, *self.feeds.loops(name), *lanes]
-
-    async def close(self) -> None:
-        """Close the file of the index."""
-        await self.database.close()
+        named = (("qa", self._qa), ("transcripts", self._transcripts))
+        return [
+            withheld,
+            (f"{name} keeper", self.keeper.run),
+            (f"{name} leftovers", self._drop_leftovers),
+            *((f"{name} {what}", feed.run) for what, feed in named if feed is not None),
+            (f"{name} embedding", self.lane.run),
+            (f"{name} gate", self._run_gate),
+        ]
 
     def demand(self) -> list[int]:
         """Ask for a look at all sources now; return the tickets that `settled` takes."""
@@ -174,16 +199,43 @@ class AgentConversations:
         """
         return await self.writer.forget(path)
 
+    async def purge(self, path: RelativePath) -> int:
+        """Take a conversation out of the index, with what a kill may have left of it; return how many parts it had.
+
+        As `forget`, but once the file is open. Raises StoreError, OSError.
+        """
+        if not self.is_wanted:
+            # of a time when conversations were indexed: nobody asks it any more
+            await self._discard()
+            return 0
+        await self._until_open()
+        removed = await self.forget(path)
+        # also where there was nothing: a kill may have come between the rows and what they leave
+        await self.database.documents.drop_remains()
+        await self.database.checkpoint()
+        await asyncio.to_thread(delete_set_aside, self.database.path)
+        return removed
+
+    async def _until_open(self) -> None:
+        try:
+            async with asyncio.timeout(PURGE_SECONDS):
+                while not self.writer.is_open:
+                    if reason := self.writer.why_closed():
+                        raise StoreUnavailable(reason)
+                    await asyncio.sleep(_OPENING_SECONDS)
+        except TimeoutError as exc:
+            raise StoreUnavailable("the index of conversations is still being opened") from exc
+
     async def parts(self, path: RelativePath) -> int:
         """Count the parts that the index has of a conversation; raises StoreError."""
-        return await self.database.conversations.parts(path)
+        return await self.database.conversations.parts(path) if self.is_wanted else 0
 
-    async def lines(self, path: RelativePath, first: int, last: int) -> ConversationLines:
-        """Return lines of a conversation as they are indexed, clean and redacted; raises NotFound, StoreError."""
-        known = (await self.writer.known()).get(path)
-        if known is None or path in self.writer.forgotten:
+    async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
+        """Return lines of a conversation as they are indexed, clean and redacted, by number; those that say nothing
+        are left out. Raises NotFound, StoreError."""
+        if path not in await self.writer.known() or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
-        return ConversationLines(path, await self.database.conversations.lines(path, first, last))
+        return await self.database.conversations.lines(path, first, last)
 
     async def _drop_leftovers(self) -> None:
         """Remove what a source brought that is switched off since, and end."""
@@ -215,47 +267,21 @@ class AgentConversations:
             feeder.demand()
         self.lane.wake()
 
-    def _on_commit(self) -> None:
-        self.lane.wake()
-
     def _on_purge(self) -> None:
         # vectors in memory first: a question that is asked now must not find what was purged
         self.search.forget_vectors()
         self.lane.break_off()
 
 
-def _made_database(agent: Agent, around: Surroundings) -> Database:
-    vector = agent.memory_search.store.vector
-    return Database(
-        path=agent.conversations_path,
-        executor=around.executor,
-        vector_extension=Path(vector.extension_path) if vector.extension_path else None,
-        loads_vectors=vector.enabled,
-    )
-
-
-class ConversationIndexing(Struct, frozen=True):
-    """What feeds have in common: where what was said goes, what of it is withheld, and when others come first."""
-
-    writer: ConversationWriter
-    withheld: WithheldConversations
-    around: Surroundings
-    is_busy: Callable[[], bool]
-
-
 class QaFeed:
     """Feeds the questions and answers of one agent."""
 
-    def __init__(self, agent: str, shared: WorkspaceQa, indexing: ConversationIndexing) -> None:
+    def __init__(self, agent: str, shared: WorkspaceQa, withheld: WithheldConversations, made: MadeFeeder) -> None:
         self._shared = shared
-        self._withheld = indexing.withheld
+        self._withheld = withheld
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.feeder = ConversationFeeder(
-            source=RememberedSource(QaConversations(shared.store.sessions, agent), indexing.withheld),
-            writer=indexing.writer,
-            executor=indexing.around.executor,
-            settings=FeedSettings(),
-            is_busy=indexing.is_busy,
+        self.feeder = made(
+            source=RememberedSource(QaConversations(shared.store.sessions, agent), withheld), settings=FeedSettings()
         )
         shared.store.sessions.subscribe(self._note_turns)
 
@@ -272,77 +298,35 @@ class QaFeed:
         """Take the news, from any thread, that the question-and-answer store changed."""
         # before the loop runs nothing need be told: it begins with a look at everything
         if self._loop is not None:
-            try:
+            with contextlib.suppress(RuntimeError):
+                # the loop is closed: the next start sees what changed
                 self._loop.call_soon_threadsafe(self.feeder.hint)
-            except RuntimeError:
-                # the loop is closed; the next start sees what changed
-                return
 
 
 class TranscriptFeed:
     """Feeds the transcripts of one agent, and follows the events of their folders."""
 
-    def __init__(self, agent: Agent, indexing: ConversationIndexing, *, watched_as: str) -> None:
+    def __init__(
+        self, agent: Agent, withheld: WithheldConversations, made: MadeFeeder, watch: Callable[[], None]
+    ) -> None:
         settings = agent.memory_search
         self.transcripts = TranscriptConversations(
             agent.id,
             indexed_folders(agent),
             rule=settings.sync.sessions.rule(),
-            withholding=indexing.withheld,
+            withheld=withheld,
             grace=settings.sync.root_grace_seconds,
             max_bytes=agent.memory.sessions.max_bytes,
         )
-        self._withheld = indexing.withheld
-        self._watcher = indexing.around.watcher
-        self._watched_as = watched_as
-        self.feeder = ConversationFeeder(
-            source=RememberedSource(self.transcripts, indexing.withheld),
-            writer=indexing.writer,
-            executor=indexing.around.executor,
-            settings=feed_settings(settings),
-            is_busy=indexing.is_busy,
-            on_look=self._watch,
+        self._withheld = withheld
+        self.feeder = made(
+            source=RememberedSource(self.transcripts, withheld), settings=feed_settings(settings), on_look=watch
         )
 
     async def run(self) -> None:
         """Feed until cancelled."""
         await _know_withheld(self._withheld)
         await self.feeder.run()
-
-    def _watch(self) -> None:
-        """Follow the events of the folders that are there now."""
-        if self._watcher is not None:
-            self._watcher.watch(self._watched_as, self.transcripts.seen.ids, lambda _events: self.feeder.hint())
-
-
-class ConversationFeeds:
-    """The feeds of one agent; None what it does not want."""
-
-    def __init__(self, agent: Agent, indexing: ConversationIndexing, *, watched_as: str) -> None:
-        shared = indexing.around.qas.get(agent.id)
-        self.qa = None if shared is None else QaFeed(agent.id, shared, indexing)
-        wants_transcripts = bool(indexed_folders(agent))
-        self.transcripts = TranscriptFeed(agent, indexing, watched_as=watched_as) if wants_transcripts else None
-
-    @property
-    def feeders(self) -> list[ConversationFeeder]:
-        """What reads conversations into the index."""
-        return [feed.feeder for feed in (self.qa, self.transcripts) if feed is not None]
-
-    @property
-    def seen(self) -> SeenTranscripts | None:
-        """What the last look at the transcripts found; None where they are not wanted."""
-        return None if self.transcripts is None else self.transcripts.transcripts.seen
-
-    @property
-    def partly_read(self) -> Sequence[SkippedFile]:
-        """The transcripts of which lines were left out for their size."""
-        return () if self.transcripts is None else self.transcripts.transcripts.partly_read()
-
-    def loops(self, name: str) -> list[NamedLoop]:
-        """Name the loops, each after `name`."""
-        named = (("qa", self.qa), ("transcripts", self.transcripts))
-        return [(f"{name} {what}", feed.run) for what, feed in named if feed is not None]
 
 
 async def _know_withheld(withheld: WithheldConversations) -> None:

@@ -10,28 +10,32 @@ goes what was made of it and of its copies, and the sessions that took their tur
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
-from memoryd.agents.conversations.forgotten_places import ForgettingPlaces, Receipt, Removed, together
+from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.conversations.listing import ConversationList
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.session_memories import made_of
+from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.citations import holds_turns, session_of, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.sessions.taking_turns import place_of, transcript_session
-from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.moving.replacing import kept_folder
-from memoryd.sessions.excluded import WithheldConversations
+from memoryd.qmd.agent import AgentQmd
+from memoryd.replies.conversations import SessionForgetReply
+from memoryd.sessions.qa_store import ForgottenFiles
 from memoryd.store.ledger.ledger import Ledger
 
 log = structlog.get_logger(__name__)
@@ -39,25 +43,6 @@ log = structlog.get_logger(__name__)
 RETRY_SECONDS: Final = 10.0
 FOLLOW_SECONDS: Final = 10.0
 _LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
-
-
-class AlikeTranscripts(Struct, frozen=True):
-    """Transcripts that begin as another one: its copies, and `forks`, which go on otherwise."""
-
-    copies: tuple[RelativePath, ...] = ()
-    forks: tuple[RelativePath, ...] = ()
-
-
-class TranscriptsOnDisk(Protocol):
-    """The transcripts of one agent, as they lie on disk now."""
-
-    def file_of(self, path: RelativePath) -> Awaitable[Path | None]:
-        """Return where one lies, None if it does not."""
-        ...
-
-    def alike(self, path: RelativePath, file: Path | None) -> Awaitable[AlikeTranscripts]:
-        """Return those that begin as one that lies at `file`, or did; raises StoreUnavailable."""
-        ...
 
 
 class ForgettingPlan(Struct, frozen=True, kw_only=True):
@@ -76,260 +61,6 @@ class ForgettingPlan(Struct, frozen=True, kw_only=True):
     def conversations(self) -> tuple[RelativePath, ...]:
         """All that goes."""
         return (*self.transcripts, *self.sessions)
-
-
-class PlanningForgetting:
-    """Says for one agent what goes."""
-
-    def __init__(self, agent: str, qa: QaSessions, transcripts: TranscriptsOnDisk) -> None:
-        self._agent = agent
-        self._qa = qa
-        self._transcripts = transcripts
-
-    async def plan(self, path: RelativePath) -> ForgettingPlan:
-        """Return what goes with a conversation; raises StoreError."""
-        path = await self._whole(path)
-        if holds_turns(path):
-            return ForgettingPlan(path=path, sessions=(path,))
-        file = await self._transcripts.file_of(path)
-        alike = await self._transcripts.alike(path, file)
-        transcripts = (path, *alike.copies)
-        taken = [self.taken(one) for one in transcripts]
-        sessions = tuple([one for one in taken if await self._qa.knows(session_of(one))])
-        return ForgettingPlan(path=path, file=file, transcripts=transcripts, sessions=sessions, forks=alike.forks)
-
-    def taken(self, path: RelativePath) -> RelativePath:
-        """Return the session that turns of a transcript are taken into, be there one or not."""
-        return turns_path(transcript_session(self._agent, path.rpartition("/")[2]))
-
-    async def _whole(self, path: RelativePath) -> RelativePath:
-        """Return the transcript whose turns a session holds, from which they would come back; else the path itself."""
-        session = await self._readable(session_of(path)) if holds_turns(path) else None
-        place = None if session is None else place_of(session)
-        if session is None or place is None or transcript_session(self._agent, place.file) != session.id:
-            return path
-        return transcript_path(self._agent, place.file)
-
-    async def _readable(self, session: SessionId) -> Session | None:
-        try:
-            return await self._qa.find(session)
-        except StoreUnavailable:
-            raise
-        except StoreError:
-            # damaged: it goes all the same
-            return None
-
-
-class ForgettingReach:
-    """What the forgetting of conversations of one agent reaches; nothing is changed here."""
-
-    def __init__(self, agent: str, places: ForgettingPlaces, planning: PlanningForgetting, *, ledger: Ledger) -> None:
-        self._agent = agent
-        self._places = places
-        self._ledger = ledger
-        self.plan = planning.plan
-        self.taken = planning.taken
-
-    async def would_forget(self, path: RelativePath) -> Receipt:
-        """Say what forgetting would remove; raises StoreError."""
-        plan = await self.plan(path)
-        receipt = Receipt(plan.path, conversations=plan.conversations, stays=await self.stays(plan))
-        for one in plan.conversations:
-            receipt = receipt.with_more(await self._count(one), await self.remarks(one))
-        return receipt
-
-    async def _count(self, path: RelativePath) -> Removed:
-        rows = await self._places.index.holds(path)
-        if not holds_turns(path):
-            return Removed(rows=rows, exports=await self._places.exports.holds(path))
-        known = await self._places.qa.known(session_of(path))
-        held = await self._ledger.held_of_session(self._agent, session_of(path))
-        return Removed(known.files, known.turns, known.answers, rows, held)
-
-    async def remarks(self, path: RelativePath) -> tuple[str, ...]:
-        """Say of a conversation that cannot be read that it goes all the same."""
-        problem = (await self._places.qa.known(session_of(path))).problem if holds_turns(path) else ""
-        return (f"{path} cannot be read, and goes as it is: {problem}",) if problem else ()
-
-    async def has_rows(self, path: RelativePath) -> bool:
-        """Tell whether the index has anything of a conversation."""
-        return await self._places.index.holds(path) > 0
-
-    async def stays(self, plan: ForgettingPlan) -> tuple[str, ...]:
-        """Say in sentences what is out of reach."""
-        return await asyncio.to_thread(self._out_of_reach, plan)
-
-    def _out_of_reach(self, plan: ForgettingPlan) -> tuple[str, ...]:
-        told: list[str] = []
-        if plan.file is not None and plan.file.exists():
-            told.append(f"the transcript itself, which is another program's: {plan.file}; it is not read again")
-        elif plan.sessions and _is_in_git(self._places.workspace):
-            told.append(f"the history of git, if {self._places.workspace} was committed with it")
-        told += [f"{path}, which begins as it does and goes on otherwise: another conversation" for path in plan.forks]
-        told += [
-            f"a damaged ledger that was set aside: {path}; look at it, then delete it"
-            for path in self._ledger.set_aside
-        ]
-        if (folder := kept_folder(state_dir())) is not None:
-            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
-        return (*told, "backups and snapshots of the disk")
-
-
-def _is_in_git(workspace: Path) -> bool:
-    return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
-
-
-class Forgetting:
-    """Forgets conversations of one agent, one at a time."""
-
-    def __init__(
-        self,
-        agent: str,
-        places: ForgettingPlaces,
-        *,
-        ledger: Ledger,
-        withheld: WithheldConversations,
-        reach: ForgettingReach,
-    ) -> None:
-        self._agent = agent
-        self._places = places
-        self._ledger = ledger
-        self._withheld = withheld
-        self._reach = reach
-        self._one_at_a_time = asyncio.Lock()
-        self.trouble = ""
-        """Why what a kill ended is not finished yet; empty if it is."""
-
-    async def forget(self, path: RelativePath) -> Receipt:
-        """Forget a conversation; raises Disabled, Denied, StoreError.
-
-        What cannot go now is told in the receipt, and goes as soon as it can.
-        """
-        if holds_turns(path):
-            self._places.qa.check_writable()
-        async with self._one_at_a_time:
-            plan = await self._reach.plan(path)
-            receipt = Receipt(plan.path, conversations=plan.conversations)
-            await self._note(plan)
-            if plan.transcripts and (late := await self._late(plan)).conversations:
-                # indexed between the plan and the note
-                await self._note(late)
-                receipt = receipt.naming(late.conversations)
-            for one in receipt.conversations:
-                receipt = await self._forgotten(receipt, one)
-            drop_remembered_texts()
-        log.info("a conversation was forgotten", agent=self._agent, finished=not receipt.unfinished)
-        return receipt.with_stays(await self._reach.stays(plan))
-
-    async def _note(self, plan: ForgettingPlan) -> None:
-        for path in plan.transcripts:
-            # a copy by its name alone: one that goes on from less of it may be another conversation
-            file = plan.file if path == plan.path else None
-            await self._withheld.withhold_transcript(path, file, is_forgotten=True)
-        for path in plan.conversations:
-            await self._withheld.begin_forgetting(path)
-
-    async def _late(self, plan: ForgettingPlan) -> ForgettingPlan:
-        """Return what has come since the plan was made."""
-        now = await self._reach.plan(plan.path)
-        known = set(plan.conversations)
-        return ForgettingPlan(
-            path=plan.path,
-            transcripts=tuple(one for one in now.transcripts if one not in known),
-            sessions=tuple(one for one in now.sessions if one not in known),
-        )
-
-    async def _forgotten(self, receipt: Receipt, path: RelativePath) -> Receipt:
-        """Forget what is noted, and return the receipt with what went."""
-        if not holds_turns(path):
-            return receipt.with_more(await self._forget_remains(path))
-        remarks = await self._reach.remarks(path)
-        try:
-            gone = await self._places.qa.forget(session_of(path))
-        except NotFound:
-            return receipt.with_more(await self._forget_remains(path))
-        except (Denied, StoreUnavailable) as exc:
-            made = await self._forget_made(path)
-            return receipt.with_unfinished(made, f"{path}: its file goes as soon as it can: {exc}")
-        files = Removed(files=gone.files, turns=gone.turns, answers=gone.answers)
-        return receipt.with_more(together(files, await self._forget_remains(path)), remarks)
-
-    async def forget_made(self, path: RelativePath) -> int:
-        """Remove what was made of what is not to be remembered; return how many parts the index had of it."""
-        async with self._one_at_a_time:
-            return await self._forget_indexed(path)
-
-    async def release(self, path: RelativePath) -> None:
-        """Have a transcript be read again, and what was taken from it be told; raises StoreError, Denied."""
-        taken = self._reach.taken(path)
-        if await self._places.qa.knows(session_of(taken)):
-            await self._places.qa.set_remembered(session_of(taken), True)
-        await self._places.exports.release(path)
-        # last: whoever follows the transcripts looks at all of them again now
-        await self._withheld.release_transcript(path)
-
-    async def mark(self, path: RelativePath) -> int:
-        """Have a transcript not be remembered; return how many parts left the index. Raises StoreError, Denied."""
-        taken = self._reach.taken(path)
-        is_taken = await self._places.qa.knows(session_of(taken))
-        if is_taken:
-            self._places.qa.check_writable()
-        await self._withheld.withhold_transcript(path, None, is_forgotten=False)
-        rows = await self.forget_made(path)
-        if is_taken:
-            await self._places.qa.set_remembered(session_of(taken), False)
-            rows += await self.forget_made(taken)
-        return rows
-
-    async def finish(self) -> None:
-        """End what a kill ended, or could not be ended; raises StoreError, Denied, OSError for the last that fails."""
-        failure: MemorydError | OSError | None = None
-        async with self._one_at_a_time:
-            for one in self._withheld.unfinished():
-                try:
-                    await self._finish(RelativePath(one.name), datetime.fromtimestamp(one.since, UTC))
-                except (MemorydError, OSError) as exc:
-                    failure = exc
-        if failure is not None:
-            raise failure
-
-    async def _finish(self, path: RelativePath, asked_at: datetime) -> None:
-        try:
-            if holds_turns(path):
-                await self._places.qa.finish_forgetting(session_of(path), asked_at)
-        except (MemorydError, OSError):
-            if await self._places.index.holds(path):
-                await self._forget_made(path)
-            raise
-        await self._forget_remains(path)
-
-    async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
-        """End what a kill ended, as soon as that can be done."""
-        while True:
-            try:
-                await self._withheld.load()
-                await self.finish()
-            except (MemorydError, OSError) as exc:
-                is_pending = self._withheld.is_known and self._withheld.unfinished()
-                self.trouble = f"the forgetting of a conversation is not finished: {exc}" if is_pending else ""
-            else:
-                self.trouble = ""
-            await asyncio.sleep(retry_seconds)
-
-    async def _forget_remains(self, path: RelativePath) -> Removed:
-        made = await self._forget_made(path)
-        await self._withheld.end_forgetting(path)
-        return made
-
-    async def _forget_made(self, path: RelativePath) -> Removed:
-        rows = await self._forget_indexed(path)
-        if not holds_turns(path):
-            return Removed(rows=rows, exports=await self._places.exports.forget(path))
-        # after the files: who adds an answer to a session that is gone takes it back
-        return Removed(rows=rows, held_answers=await self._ledger.forget_session(self._agent, session_of(path)))
-
-    async def _forget_indexed(self, path: RelativePath) -> int:
-        return await self._places.index.forget(path)
 
 
 class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
@@ -363,3 +94,254 @@ class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
 def _render_memories(count: int, verb: str) -> tuple[str, ...]:
     made = "1 memory that was made of it" if count == 1 else f"{count} memories that were made of it"
     return (f"{made} {verb} with it",) if count else ()
+
+
+class Forgetting(Struct, kw_only=True, eq=False):
+    """Forgets conversations of one agent, one at a time. `qmd` may have exports of its transcripts."""
+
+    agent: Agent
+    qa: QaSessions
+    index: AgentConversations
+    listing: ConversationList
+    ledger: Ledger
+    memories: MemoriesOfSessions
+    qmd: AgentQmd | None = None
+    trouble: str = ""
+    """Why what a kill ended is not finished yet; empty if it is."""
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def would_forget(self, path: RelativePath) -> SessionForgetReply:
+        """Say what forgetting would remove; raises StoreError."""
+        plan = await self._plan(path)
+        receipt = _receipt(plan)
+        for one in plan.conversations:
+            receipt["rows"] += await self.index.parts(one)
+            if holds_turns(one):
+                known, problem = await self.qa.known(session_of(one))
+                _count(receipt, known, _remarks(one, problem))
+                receipt["heldAnswers"] += await self.ledger.held_of_session(self.agent.id, session_of(one))
+            else:
+                receipt["exports"] += self._exports(one)
+        if holds_turns(path):
+            receipt["remarks"] += await self.memories.would_forget(session_of(path))
+        receipt["stays"] = await asyncio.to_thread(self._out_of_reach, plan)
+        return receipt
+
+    async def forget(self, path: RelativePath) -> SessionForgetReply:
+        """Forget a conversation; raises Disabled, Denied, StoreError.
+
+        What cannot go now is told in the receipt, and goes as soon as it can.
+        """
+        # before the conversation: after it nobody would know what a kill left
+        made = await self.memories.forget(session_of(path)) if holds_turns(path) else ()
+        if holds_turns(path):
+            self.qa.check_writable()
+        async with self._one_at_a_time:
+            plan = await self._plan(path)
+            receipt = _receipt(plan)
+            await self._note(plan)
+            # indexed between the plan and the note
+            late = await self._late(plan) if plan.transcripts else ForgettingPlan(path=plan.path)
+            await self._note(late)
+            receipt["conversations"] += late.conversations
+            for one in (*plan.conversations, *late.conversations):
+                await self._forget_noted(receipt, one)
+            drop_remembered_texts()
+        receipt["forgotten"] = not receipt["unfinished"]
+        log.info("a conversation was forgotten", agent=self.agent.id, finished=receipt["forgotten"])
+        receipt["remarks"] += made
+        receipt["stays"] = await asyncio.to_thread(self._out_of_reach, plan)
+        return receipt
+
+    async def forget_made(self, path: RelativePath) -> int:
+        """Remove what was made of what is not to be remembered; return how many parts the index had of it."""
+        async with self._one_at_a_time:
+            return await self.index.purge(path)
+
+    async def release(self, path: RelativePath) -> None:
+        """Have a transcript be read again, and what was taken from it be told; raises StoreError, Denied."""
+        taken = session_of(self._taken(path))
+        if await self.qa.knows(taken):
+            await self.qa.set_remembered(taken, True)
+        if self.qmd is not None:
+            self.qmd.remember_transcript(_file_name(path))
+        # last: whoever follows the transcripts looks at all of them again now
+        await self.index.withheld.release_transcript(path)
+
+    async def mark(self, path: RelativePath) -> int:
+        """Have a transcript not be remembered; return how many parts left the index. Raises StoreError, Denied."""
+        taken = self._taken(path)
+        is_taken = await self.qa.knows(session_of(taken))
+        if is_taken:
+            self.qa.check_writable()
+        await self.index.withheld.withhold_transcript(path, None, is_forgotten=False)
+        rows = await self.forget_made(path)
+        if is_taken:
+            await self.qa.set_remembered(session_of(taken), False)
+            rows += await self.forget_made(taken)
+        return rows
+
+    async def finish(self) -> None:
+        """End what a kill ended, or could not be ended; raises StoreError, Denied, OSError for the last that fails."""
+        failure: MemorydError | OSError | None = None
+        async with self._one_at_a_time:
+            for one in self.index.withheld.unfinished():
+                try:
+                    await self._finish(RelativePath(one.name), datetime.fromtimestamp(one.since, UTC))
+                except (MemorydError, OSError) as exc:
+                    failure = exc
+        if failure is not None:
+            raise failure
+
+    async def _finish(self, path: RelativePath, asked_at: datetime) -> None:
+        receipt = _receipt(ForgettingPlan(path=path))
+        try:
+            if holds_turns(path):
+                await self.qa.finish_forgetting(session_of(path), asked_at)
+        except (MemorydError, OSError):
+            if await self.index.parts(path):
+                await self._forget_made(receipt, path)
+            raise
+        await self._forget_made(receipt, path)
+        await self.index.withheld.end_forgetting(path)
+
+    async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
+        """End what a kill ended, as soon as that can be done."""
+        withheld = self.index.withheld
+        while True:
+            try:
+                await withheld.load()
+                await self.finish()
+            except (MemorydError, OSError) as exc:
+                is_pending = withheld.is_known and withheld.unfinished()
+                self.trouble = f"the forgetting of a conversation is not finished: {exc}" if is_pending else ""
+            else:
+                self.trouble = ""
+            await asyncio.sleep(retry_seconds)
+
+    async def _plan(self, path: RelativePath) -> ForgettingPlan:
+        """Return what goes with a conversation; raises StoreError."""
+        path = await self._whole(path)
+        if holds_turns(path):
+            return ForgettingPlan(path=path, sessions=(path,))
+        file = await self.listing.file_of(path)
+        copies, forks = await self.listing.alike(path, file)
+        transcripts = (path, *copies)
+        taken = [self._taken(one) for one in transcripts]
+        sessions = tuple([one for one in taken if await self.qa.knows(session_of(one))])
+        return ForgettingPlan(path=path, file=file, transcripts=transcripts, sessions=sessions, forks=tuple(forks))
+
+    def _taken(self, path: RelativePath) -> RelativePath:
+        """Return the session that turns of a transcript are taken into, be there one or not."""
+        return turns_path(transcript_session(self.agent.id, _file_name(path)))
+
+    async def _whole(self, path: RelativePath) -> RelativePath:
+        """Return the transcript whose turns a session holds, from which they would come back; else the path itself."""
+        if not holds_turns(path):
+            return path
+        try:
+            session = await self.qa.find(session_of(path))
+        except StoreUnavailable:
+            raise
+        except StoreError:
+            # damaged: it goes all the same
+            return path
+        place = None if session is None else place_of(session)
+        if session is None or place is None or transcript_session(self.agent.id, place.file) != session.id:
+            return path
+        return transcript_path(self.agent.id, place.file)
+
+    async def _note(self, plan: ForgettingPlan) -> None:
+        for path in plan.transcripts:
+            # a copy by its name alone: one that goes on from less of it may be another conversation
+            file = plan.file if path == plan.path else None
+            await self.index.withheld.withhold_transcript(path, file, is_forgotten=True)
+        for path in plan.conversations:
+            await self.index.withheld.begin_forgetting(path)
+
+    async def _late(self, plan: ForgettingPlan) -> ForgettingPlan:
+        """Return what has come since the plan was made."""
+        now = await self._plan(plan.path)
+        known = set(plan.conversations)
+        return ForgettingPlan(
+            path=plan.path,
+            transcripts=tuple(one for one in now.transcripts if one not in known),
+            sessions=tuple(one for one in now.sessions if one not in known),
+        )
+
+    async def _forget_noted(self, receipt: SessionForgetReply, path: RelativePath) -> None:
+        """Forget what is noted, and count what went."""
+        if holds_turns(path):
+            _, problem = await self.qa.known(session_of(path))
+            try:
+                with contextlib.suppress(NotFound):
+                    _count(receipt, await self.qa.forget(session_of(path)), _remarks(path, problem))
+            except (Denied, StoreUnavailable) as exc:
+                await self._forget_made(receipt, path)
+                receipt["unfinished"].append(f"{path}: its file goes as soon as it can: {exc}")
+                return
+        await self._forget_made(receipt, path)
+        await self.index.withheld.end_forgetting(path)
+
+    async def _forget_made(self, receipt: SessionForgetReply, path: RelativePath) -> None:
+        receipt["rows"] += await self.index.purge(path)
+        if holds_turns(path):
+            # after the files: who adds an answer to a session that is gone takes it back
+            receipt["heldAnswers"] += await self.ledger.forget_session(self.agent.id, session_of(path))
+        elif self.qmd is not None:
+            receipt["exports"] += self._exports(path)
+            # one that qmd forgets later is told by nobody
+            await self.qmd.forget_transcript(_file_name(path))
+
+    def _exports(self, path: RelativePath) -> int:
+        return int(self.qmd is not None and self.qmd.has_export(_file_name(path)))
+
+    def _out_of_reach(self, plan: ForgettingPlan) -> list[str]:
+        """Say in sentences what stays."""
+        workspace, told = self.agent.workspace, list[str]()
+        if plan.file is not None and plan.file.exists():
+            told.append(f"the transcript itself, which is another program's: {plan.file}; it is not read again")
+        elif plan.sessions and any((folder / ".git").exists() for folder in (workspace, *workspace.parents)):
+            told.append(f"the history of git, if {workspace} was committed with it")
+        told += [f"{path}, which begins as it does and goes on otherwise: another conversation" for path in plan.forks]
+        told += [
+            f"a damaged ledger that was set aside: {path}; look at it, then delete it" for path in self.ledger.set_aside
+        ]
+        if (folder := kept_folder(state_dir())) is not None:
+            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
+        return [*told, "backups and snapshots of the disk"]
+
+
+def _file_name(path: RelativePath) -> str:
+    return path.rpartition("/")[2]
+
+
+def _receipt(plan: ForgettingPlan) -> SessionForgetReply:
+    """Return the receipt of what goes with a plan, before anything has gone."""
+    return SessionForgetReply(
+        id=plan.path,
+        kind="qa" if holds_turns(plan.path) else "transcript",
+        conversations=[*plan.conversations],
+        forgotten=False,
+        files=0,
+        turns=0,
+        answers=0,
+        rows=0,
+        heldAnswers=0,
+        exports=0,
+        remarks=[],
+        unfinished=[],
+        stays=[],
+    )
+
+
+def _count(receipt: SessionForgetReply, files: ForgottenFiles, remarks: Sequence[str]) -> None:
+    receipt["files"] += files.files
+    receipt["turns"] += files.turns
+    receipt["answers"] += files.answers
+    receipt["remarks"] += remarks
+
+
+def _remarks(path: RelativePath, problem: str) -> Sequence[str]:
+    """Say of a session that cannot be read that it goes all the same."""
+    return [f"{path} cannot be read, and goes as it is: {problem}"] if problem else []

@@ -15,17 +15,26 @@ from memoryd.agents.status.figures import QaCensus
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath, SessionId
-from memoryd.domain.sessions.documents import topic_places
+from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
-from memoryd.domain.sessions.prompt_text import SessionExcerpt, excerpt, recalled
+from memoryd.domain.sessions.prompt_text import excerpt, recalled
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, NearTurns
 from memoryd.domain.sessions.turns import Session, Turn, said_at
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
+from memoryd.replies.conversations import (
+    QaAddReply,
+    QaSessionReply,
+    QaSessionsReply,
+    QaSessionTurnsReply,
+    QaTopicReply,
+    QaTopicsReply,
+    QaTurnReply,
+)
 from memoryd.search.ranking import commonness
 from memoryd.sessions.excluded import WithheldConversations
-from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.sessions.near_turns import NearTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_told
@@ -34,6 +43,8 @@ from memoryd.wire import TURNS_MAX
 
 REPLY_CHARS: Final = 400_000
 """Of questions and answers in one reply."""
+CITATIONS_SHOWN: Final = 20
+"""Of a topic."""
 START_SECONDS: Final = 1.0
 """How long the beginning of a session waits for files that are still being read."""
 
@@ -54,13 +65,6 @@ class NewTurn(Struct, frozen=True, kw_only=True):
     topics: Sequence[str] | None = None
 
 
-class TakenTurn(Struct, frozen=True):
-    """Where a turn went; without `turn` its session is not to be remembered, and nothing was stored."""
-
-    session: SessionId | None
-    turn: Turn | None
-
-
 class SequenceOptions(Struct, frozen=True, kw_only=True):
     """What a sequence is wanted for; a session by its name, else the one of a session key.
 
@@ -75,37 +79,23 @@ class SequenceOptions(Struct, frozen=True, kw_only=True):
     budget: int = BUDGET
 
 
-class RecalledStart(Struct, frozen=True):
-    """What a session that begins is given of the one before: prompt text, and the turns in it."""
-
-    text: str = ""
-    session: SessionId | None = None
-    turns: tuple[Turn, ...] = ()
-
-
-class AgentQa:
+class AgentQa(Struct, frozen=True):
     """The questions and answers of one agent; without `shared` they are off."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        shared: WorkspaceQa | None,
-        ledger: Ledger,
-        withheld: WithheldConversations,
-        meaning: NearTurnSearch | None = None,
-    ) -> None:
-        self.held_answers = HoldingAnswers(agent.id, shared, ledger)
-        self.census = QaCensus(agent.id, shared)
-        self._id = agent.id
-        self._withheld = withheld
-        self._turns = agent.memory.qa.context_turns
-        self._seconds = agent.memory_search.query.deadline_ms / 1000
-        self._meaning = meaning
-        self._shared = shared
+    agent: Agent
+    shared: WorkspaceQa | None
+    ledger: Ledger
+    withheld: WithheldConversations
+    meaning: NearTurnSearch | None = None
 
-    async def add(self, new: NewTurn) -> TakenTurn:
+    @property
+    def census(self) -> QaCensus:
+        """What counts them."""
+        return QaCensus(self.agent.id, self.shared)
+
+    async def add(self, new: NewTurn) -> QaAddReply:
         """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""
-        shared = enabled(self._shared)
+        shared = enabled(self.shared)
         shared.check_writable()
         if not (new.session or new.key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
@@ -115,113 +105,162 @@ class AgentQa:
         except ValueError as exc:
             raise InvalidRequest(f"timestamp: {exc}") from exc
         if new.key and await self.is_withheld(new.key):
-            return TakenTurn(None, None)
+            return _not_added(None)
         raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
         added = await shared.write(lambda store: self._added(store, new, raw))
-        if added is not None:
-            if added.dropped_answer is not None:
-                await self.held_answers.hold(added.session, added.turn.seq, added.dropped_answer)
-            return TakenTurn(added.session, added.turn)
-        store = shared.store
-        named = store.sessions.named(new.session) if new.session else store.turns.newest_session(new.key, self._id)
-        return TakenTurn(named, None)
+        if added is None:
+            store = shared.store
+            named = store.sessions.named(new.session) if new.session else None
+            return _not_added(named or store.turns.newest_session(new.key, self.agent.id))
+        if added.dropped_answer is not None:
+            await self.hold(added.session, added.turn.seq, added.dropped_answer)
+        told = turn_reply(added.session, added.turn)
+        return QaAddReply(
+            session=added.session,
+            seq=added.turn.seq,
+            significance=added.turn.significance,
+            kept=added.turn.answer is not None,
+            remembered=True,
+            topics=told["topics"],
+            citation=told["citation"],
+        )
 
-    async def sessions(self) -> list[Entry]:
+    async def sessions(self, limit: int) -> QaSessionsReply:
         """Return the sessions that are not in the archive, the newest first."""
-        return await enabled(self._shared).read(self._looked)
+        found = await self._listed()
+        return QaSessionsReply(sessions=[_head(one) for one in found[:limit]], total=len(found))
 
-    async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> SessionExcerpt:
+    async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> QaSessionTurnsReply:
         """Return turns of a session, one in the archive too; raises NotFound."""
-        found = await enabled(self._shared).read(lambda store: self._session(store, name))
-        return excerpt(found, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+        whole = await enabled(self.shared).read(lambda store: self._session(store, name))
+        found = excerpt(whole, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+        return QaSessionTurnsReply(
+            **_head(whole),
+            matched=found.matched,
+            sequence=[turn_reply(whole.id, turn) for turn in found.turns],
+            nextSeq=found.next_seq,
+        )
 
     async def context(self, options: SequenceOptions) -> FoundSequence:
         """Return the turns to put before the agent, in order, and why these."""
-        shared = enabled(self._shared)
+        shared = enabled(self.shared)
         near = await self._near(shared, options)
         return await shared.read(lambda store: self._sequence(store, options, near))
 
-    async def start(self, key: str) -> RecalledStart:
-        """Return the last turns of the newest session with a key; nothing where there are none to be had."""
+    async def start(self, key: str) -> tuple[str, list[QaTurnReply]]:
+        """Return the last turns of the newest session with a key, as text for a prompt and as they are.
+
+        Nothing where there are none to be had.
+        """
         try:
-            shared = enabled(self._shared)
+            shared = enabled(self.shared)
             found, current = await shared.read(
                 lambda store: (
                     self._sequence(store, SequenceOptions(key=key)),
-                    store.turns.current_session(key, self._id, shared.now()) if key else None,
+                    store.turns.current_session(key, self.agent.id, shared.now()) if key else None,
                 ),
                 seconds=START_SECONDS,
             )
         except MemorydError:
             # a session begins whatever state these files are in; status tells of that
-            return RecalledStart()
+            return "", []
         session = found.choice.session
         if session is None or not found.turns:
-            return RecalledStart()
+            return "", []
         text = recalled(session, found.turns, budget=BUDGET, is_current=session == current)
-        return RecalledStart(text, session, found.turns)
+        return text, [turn_reply(session, turn) for turn in found.turns]
 
     async def mark(
         self, name: str, seq: int, *, keep: bool, answer: str | None = None, key: str = "", is_owners: bool = True
-    ) -> tuple[SessionId, Turn]:
-        """Keep the answer of a turn, another one if it is given, or drop it; return session and turn.
+    ) -> QaTurnReply:
+        """Keep the answer of a turn, another one if it is given, or drop it; return the turn.
 
         One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
         Denied is raised for a session of another key than `key`, which the owner may leave empty.
         """
-        shared = enabled(self._shared)
+        shared = enabled(self.shared)
         shared.check_writable()
         session = await shared.read(lambda store: store.sessions.named(name))
         before = await self._turn(shared, session, seq)
         await shared.read(
-            lambda store: store.turns.check_may_mark(session, agent=self._id, key=key, is_owners=is_owners)
+            lambda store: store.turns.check_may_mark(session, agent=self.agent.id, key=key, is_owners=is_owners)
         )
         if keep and answer is None and before.is_marked:
-            return session, before
+            return turn_reply(session, before)
         if answer is not None:
             _check_says_something(answer)
-        wanted = None if not keep else answer or before.answer or await self.held_answers.find(session, seq)
+        wanted = None if not keep else answer or before.answer or await self.held(session, seq)
         await shared.write(
-            lambda store: store.turns.mark(session, seq, wanted, agent=self._id, key=key, is_owners=is_owners)
+            lambda store: store.turns.mark(session, seq, wanted, agent=self.agent.id, key=key, is_owners=is_owners)
         )
         if not keep and before.answer is not None:
-            await self.held_answers.hold(session, seq, before.answer)
-        return session, await self._turn(shared, session, seq)
+            await self.hold(session, seq, before.answer)
+        return turn_reply(session, await self._turn(shared, session, seq))
 
-    async def topics(self) -> list[tuple[str, list[str]]]:
+    async def topics(self, limit: int) -> QaTopicsReply:
         """Return the topics with the addresses of their turns, those with the most turns first."""
-        places = topic_places(one for one in await self.sessions() if head_of(one).is_remembered)
-        return sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
+        places = topic_places(one for one in await self._listed() if one.head.is_remembered)
+        found = sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
+        rows = [
+            QaTopicReply(topic=topic, turns=len(those), citations=those[-CITATIONS_SHOWN:])
+            for topic, those in found[:limit]
+        ]
+        return QaTopicsReply(topics=rows, total=len(found))
 
     async def is_withheld(self, key: str) -> bool:
         """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
 
         While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.
         """
-        await self._withheld.load()
-        return self._withheld.has_key(key)
+        return await self.withheld.withholds_key(key)
 
     async def goes_on_withheld(self, key: str) -> bool:
         """Tell whether the session that goes on under a key was marked by its name; raises StoreError, NotNow."""
-        shared = self._shared
+        shared = self.shared
         return shared is not None and await shared.read(
-            lambda store: store.turns.is_withheld(key, self._id, shared.now())
+            lambda store: store.turns.is_withheld(key, self.agent.id, shared.now())
         )
+
+    async def hold(self, session: SessionId, seq: int, answer: str) -> None:
+        """Have an answer that is not kept come back within a week, if somebody asks for it."""
+        # what keeps the ledger from being used is told in status, and costs no turn
+        try:
+            await self.ledger.hold(self.agent.id, session, seq, answer)
+            # forgotten in between: its answers were deleted before this one came
+            if not await enabled(self.shared).read(lambda store: store.sessions.has(session)):
+                await self.ledger.drop(self.agent.id, session, seq)
+        except (StoreError, OSError):
+            self.ledger.note_refused()
+
+    async def held(self, session: SessionId, seq: int) -> str:
+        """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
+        address = turn_address(session, seq)
+        anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
+        try:
+            answer = await self.ledger.held(self.agent.id, session, seq)
+        except (StoreError, OSError) as exc:
+            raise StoreUnavailable(f"the ledger, which may hold the answer, cannot be used: {exc}", hint=anew) from exc
+        if answer is None:
+            raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
+        return answer
 
     def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
         if new.session:
-            return store.turns.append(new.session, raw, agent=self._id, key=new.key, is_owners=new.is_owners)
-        return store.turns.append_by_key(new.key, raw, agent=self._id)
+            return store.turns.append(new.session, raw, agent=self.agent.id, key=new.key, is_owners=new.is_owners)
+        return store.turns.append_by_key(new.key, raw, agent=self.agent.id)
+
+    async def _listed(self) -> list[Entry]:
+        return await enabled(self.shared).read(self._looked)
 
     def _looked(self, store: QaStore) -> list[Entry]:
         # what other programs wrote a moment ago belongs to a list, too
         store.sessions.look()
         hidden = self._hidden()
-        return [one for one in store.sessions.of(self._id) if head_of(one).id not in hidden]
+        return [one for one in store.sessions.of(self.agent.id) if one.head.id not in hidden]
 
     def _session(self, store: QaStore, name: str) -> Session:
         try:
-            found = store.sessions.read(SessionId(name), agent=self._id)
+            found = store.sessions.read(SessionId(name), agent=self.agent.id)
         except NotFound as exc:
             raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
         if found.id in self._hidden():
@@ -231,7 +270,7 @@ class AgentQa:
 
     def _hidden(self) -> frozenset[SessionId]:
         """Return the sessions whose forgetting began and could not be ended yet, as far as anybody knows."""
-        owed = self._withheld.unfinished() if self._withheld.is_known else []
+        owed = self.withheld.unfinished() if self.withheld.is_known else []
         return frozenset(session_of(RelativePath(one.name)) for one in owed)
 
     async def _turn(self, shared: WorkspaceQa, session: SessionId, seq: int) -> Turn:
@@ -244,21 +283,27 @@ class AgentQa:
 
     async def _near(self, shared: WorkspaceQa, options: SequenceOptions) -> NearTurns:
         """Return what is near a message in meaning; nothing is asked for one that says nothing of its own."""
-        if self._meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
+        if self.meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
             return NOTHING_NEAR
-        return await self._meaning.near(options.message, shared.now(), self._seconds)
+        return await self.meaning.near(options.message, shared.now(), self.agent.memory_search.query.deadline_ms / 1000)
 
     def _sequence(self, store: QaStore, options: SequenceOptions, near: NearTurns = NOTHING_NEAR) -> FoundSequence:
         message = (options.message or "").strip() or None
         current = options.session
         if options.key and not current:
-            current = store.turns.session_before(options.key, self._id, options.at)
+            current = store.turns.session_before(options.key, self.agent.id, options.at)
         if message is None and not (options.session or options.key):
             # nothing is said of what is wanted: what was said last
-            current = store.turns.newest_session(None, self._id)
-        turns, hidden = self._turns if options.turns is None else options.turns, self._hidden()
+            current = store.turns.newest_session(None, self.agent.id)
+        turns = self.agent.memory.qa.context_turns if options.turns is None else options.turns
         return store.sequences.find(
-            message, agent=self._id, current=current, turns=turns, budget=options.budget, hidden=hidden, near=near
+            message,
+            agent=self.agent.id,
+            current=current,
+            turns=turns,
+            budget=options.budget,
+            hidden=self._hidden(),
+            near=near,
         )
 
 
@@ -267,33 +312,35 @@ def _check_says_something(text: str) -> None:
         raise InvalidRequest("nothing is said: no sign of it can be seen")
 
 
-class HoldingAnswers:
-    """The held answers of one agent."""
+def _not_added(session: SessionId | None) -> QaAddReply:
+    """Return the reply where a session is not to be remembered, and nothing was stored."""
+    return QaAddReply(
+        session=session, seq=None, significance=None, kept=False, remembered=False, topics=[], citation=None
+    )
 
-    def __init__(self, agent: str, shared: WorkspaceQa | None, ledger: Ledger) -> None:
-        self._agent = agent
-        self._shared = shared
-        self._ledger = ledger
 
-    async def hold(self, session: SessionId, seq: int, answer: str) -> None:
-        """Have an answer that is not kept come back within a week, if somebody asks for it."""
-        # what keeps the ledger from being used is told in status, and costs no turn
-        try:
-            await self._ledger.hold(self._agent, session, seq, answer)
-            # forgotten in between: its answers were deleted before this one came
-            if not await enabled(self._shared).read(lambda store: store.sessions.has(session)):
-                await self._ledger.drop(self._agent, session, seq)
-        except (StoreError, OSError):
-            self._ledger.note_refused()
+def _head(entry: Entry) -> QaSessionReply:
+    session, (turns, answers) = entry.head, counted(entry)
+    return QaSessionReply(
+        session=session.id,
+        key=session.key or None,
+        created=rfc3339(session.created),
+        lastActivity=rfc3339(entry.last_activity),
+        turns=turns,
+        answers=answers,
+        remembered=session.is_remembered,
+    )
 
-    async def find(self, session: SessionId, seq: int) -> str:
-        """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
-        address = turn_address(session, seq)
-        anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
-        try:
-            held = await self._ledger.held(self._agent, session, seq)
-        except (StoreError, OSError) as exc:
-            raise StoreUnavailable(f"the ledger, which may hold the answer, cannot be used: {exc}", hint=anew) from exc
-        if held is None:
-            raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
-        return held
+
+def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
+    """Return how a turn is told."""
+    return QaTurnReply(
+        session=name,
+        seq=turn.seq,
+        q=turn.question,
+        a=turn.answer,
+        significance=turn.significance,
+        timestamp=rfc3339(turn.timestamp),
+        topics=list(turn.topics),
+        citation=turn_address(name, turn.seq),
+    )

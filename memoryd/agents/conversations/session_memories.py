@@ -35,7 +35,7 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
-from memoryd.memory.retaining import Retaining, Retention, StatedLines
+from memoryd.memory.retaining import Retaining, StatedLines
 
 log = structlog.get_logger(__name__)
 
@@ -143,14 +143,6 @@ def made_of(book: Book, session: SessionId) -> list[MemoryId]:
     ]
 
 
-class CompactedSession(Struct, frozen=True):
-    """The summary of a session, where it stands and what it says; without `retention` there is none, by `remark`."""
-
-    retention: Retention | None = None
-    text: str = ""
-    remark: str = ""
-
-
 class SessionMemories(Struct, frozen=True, kw_only=True):
     """The memories of the sessions of one agent; without `shared` there are no sessions. `scope` is of its channels."""
 
@@ -181,26 +173,28 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         self._has_news.set()
         return current.id
 
-    async def compact(self, key: str) -> CompactedSession:
-        """Write a summary of what was said under a key since the last one, and return where it stands.
+    async def compact(self, key: str) -> tuple[str, tuple[MemoryId, ...]]:
+        """Write a summary of what was said under a key since the last one; return what to tell of it, and its memory.
 
         Raises Denied where nothing may be written, StoreError, NotNow.
         """
         self.journal.check_writable()
         if self.shared is None or not key or await self.is_withheld(key):
-            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+            return NOTHING_TO_SUM_UP, ()
         current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
         if current is None:
-            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+            return NOTHING_TO_SUM_UP, ()
         if 0 < current.last_seq == current.summed_up:
-            return CompactedSession(remark=SUMMED_UP_ALREADY)
+            return SUMMED_UP_ALREADY, ()
         summary = await self.summing.text(current)
         if not summary.text:
-            return CompactedSession(remark=NOTHING_TO_SUM_UP)
+            return NOTHING_TO_SUM_UP, ()
         line = self._line(Kind.SUMMARY, current, summary.text, *summary.tags)
         retention = await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE)
         await self.shared.write(lambda store: store.ends.note_summed_up(current.id, current.last_seq))
-        return CompactedSession(retention, line.text, summary.remark)
+        placed, told = retention.placed[0], "Summed up" if any(retention.added) else "Summed up already"
+        where = f"{told}: {retention.path}#L{placed.start_line}"
+        return "\n".join(filter(None, [where, line.text, summary.remark])), (placed.line.id,)
 
     async def run(self, seconds: float = LOOK_SECONDS) -> None:
         """Make the memories of sessions that are over, until cancelled."""

@@ -7,23 +7,32 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.forgetting import Forgetting, ForgettingReach, MemoriesOfSessions
-from memoryd.agents.conversations.forgotten_places import Receipt, Removed
-from memoryd.agents.conversations.listing import ConversationList, ListedConversation
+from memoryd.agents.conversations.forgetting import Forgetting
+from memoryd.agents.conversations.listing import ConversationList
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.domain.citations import Citation, holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.errors import InvalidRequest, NotFound
+from memoryd.qmd.conversations import ExportedSearch
+from memoryd.replies.conversations import (
+    SessionEntryReply,
+    SessionForgetReply,
+    SessionLineReply,
+    SessionLinesReply,
+    SessionRememberReply,
+    SessionSyncReply,
+)
 from memoryd.sessions.conversation_source import spoken_lines
 from memoryd.sessions.session_turns import check_told
+from memoryd.sessions.transcripts.reading import lines_now
 
 SHOWN_CHARS: Final = 200_000
 """Of all lines in one reply."""
@@ -32,42 +41,15 @@ _BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
 _FAILURES_TOLD: Final = 3
 
 
-class IndexedTranscripts(Protocol):
-    """The transcripts of one agent: what the index has of their lines, and what they say now."""
+class Showing(Struct, frozen=True):
+    """Shows lines of one agent's conversations; those of transcripts are in the index, or else exported for qmd."""
 
-    async def indexed_lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return what is indexed of these lines, by number; raises NotFound, StoreError."""
-        ...
+    qa: QaSessions
+    index: AgentConversations
+    listing: ConversationList
+    exports: ExportedSearch | None
 
-    async def lines_now(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return what these lines say in the file; raises NotFound."""
-        ...
-
-
-class ShownLine(Struct, frozen=True):
-    """A line of a conversation; `is_cited` is False for a neighbour."""
-
-    number: int
-    text: str
-    is_cited: bool
-
-
-class ShownLines(Struct, frozen=True):
-    """The lines that a citation means, with neighbours; `next_line` is where to go on if not all had room."""
-
-    citation: Citation
-    lines: tuple[ShownLine, ...]
-    next_line: int | None = None
-
-
-class Showing:
-    """Shows lines of one agent's conversations."""
-
-    def __init__(self, qa: QaSessions, transcripts: IndexedTranscripts) -> None:
-        self._qa = qa
-        self._transcripts = transcripts
-
-    async def show(self, text: str, *, around: int) -> ShownLines:
+    async def show(self, text: str, *, around: int) -> SessionLinesReply:
         """Return lines by their citation, or a whole conversation; raises InvalidRequest, NotFound, StoreError."""
         citation = cited_lines(text)
         if _BAD_RANGE.search(text.strip()) and citation.start_line is None and is_conversation(citation.path):
@@ -87,7 +69,7 @@ class Showing:
         return _shown(citation, texts, range(first, last + 1))
 
     async def _turns(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
-        session = await self._qa.find(session_of(path))
+        session = await self.qa.find(session_of(path))
         if session is not None:
             check_told(session)
         texts = {} if session is None else {one.number: one.text for one in spoken_lines(session)}
@@ -96,86 +78,81 @@ class Showing:
         return {number: text for number, text in texts.items() if number in wanted}
 
     async def _transcript(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
-        indexed = await self._transcripts.indexed_lines(path, wanted[0], wanted[-1])
+        indexed = await self._indexed_lines(path, wanted[0], wanted[-1])
         if not any(number in cited for number in indexed):
             raise NotFound(f"nothing is said there in {path}", hint="memoryctl sessions list")
-        now = await self._transcripts.lines_now(path, wanted[0], wanted[-1])
+        now = await self._lines_now(path, wanted[0], wanted[-1])
         if any(now.get(number) != text for number, text in indexed.items() if number in cited):
             raise NotFound(f"{path} no longer says that there", hint="it was written anew: search again")
         return {number: text for number, text in indexed.items() if now.get(number) == text}
 
+    async def _indexed_lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
+        """Return what can be found of these lines, by number; raises NotFound, StoreError."""
+        try:
+            return await self.index.lines(path, first, last)
+        except NotFound:
+            if self.exports is None or path in self.index.writer.forgotten:
+                raise
+            exported = await asyncio.to_thread(self.exports.lines, path, first, last)
+            if exported is None:
+                raise
+            return exported
 
-def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> ShownLines:
-    lines, left = list[ShownLine](), SHOWN_CHARS
+    async def _lines_now(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
+        """Return what these lines say in the file; raises NotFound."""
+        found = (await self.listing.transcripts()).get(path)
+        if found is None:
+            return {}
+        try:
+            return await asyncio.to_thread(lines_now, found.path, first, last, whose=found.whose)
+        except OSError as exc:
+            raise NotFound(f"{path} cannot be read: {exc.strerror or exc}") from exc
+
+
+def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:
+    lines, left = list[SessionLineReply](), SHOWN_CHARS
+    reply = SessionLinesReply(id=citation.path, citation=str(citation), lines=lines, nextLine=None)
     for number, text in sorted(texts.items()):
         left -= len(text)
         if left < 0 and lines:
-            return ShownLines(citation, tuple(lines), number)
-        lines.append(ShownLine(number, text, number in cited))
-    is_cut = bool(lines) and lines[-1].number >= cited[0] + SHOWN_LINES and cited[-1] > lines[-1].number
-    return ShownLines(citation, tuple(lines), lines[-1].number + 1 if is_cut else None)
+            return {**reply, "nextLine": number}
+        lines.append(SessionLineReply(line=number, text=text, cited=number in cited))
+    last = lines[-1]["line"] if lines else 0
+    if last >= cited[0] + SHOWN_LINES and cited[-1] > last:
+        reply["nextLine"] = last + 1
+    return reply
 
 
-class ReadConversations(Struct, frozen=True):
-    """How many conversations there are that may be read, how many can be searched as they are, and whether all do.
-
-    `reason` says why they will not.
-    """
-
-    conversations: int
-    indexed: int
-    is_complete: bool
-    reason: str = ""
-
-
-def together(read: Sequence[ReadConversations]) -> ReadConversations:
+def together(read: Sequence[SessionSyncReply]) -> SessionSyncReply:
     """Return what holds of several agents."""
-    return ReadConversations(
-        sum(one.conversations for one in read),
-        sum(one.indexed for one in read),
-        all(one.is_complete for one in read),
-        "; ".join(dict.fromkeys(one.reason for one in read if one.reason)),
+    return SessionSyncReply(
+        conversations=sum(one["conversations"] for one in read),
+        indexed=sum(one["indexed"] for one in read),
+        complete=all(one["complete"] for one in read),
+        reason="; ".join(dict.fromkeys(one["reason"] for one in read if one["reason"])) or None,
     )
 
 
-class Remembered(Struct, frozen=True):
-    """What holds of a conversation, or of a session key without one, from now on; `rows` left the index."""
+class KeptConversations(Struct, frozen=True, kw_only=True):
+    """The conversations of one agent."""
 
-    path: RelativePath | None
-    is_remembered: bool
-    rows: int = 0
-
-
-class ConversationRooms(Struct, frozen=True, kw_only=True):
-    """Who answers for what."""
-
+    agent: str
+    index: AgentConversations
+    qa: QaSessions
     listing: ConversationList
     showing: Showing
     forgetting: Forgetting
-    reach: ForgettingReach
-    qa: QaSessions
-    index: AgentConversations
-    memories: MemoriesOfSessions
 
-
-class KeptConversations:
-    """The conversations of one agent."""
-
-    def __init__(self, agent: str, rooms: ConversationRooms) -> None:
-        self.forgetting = rooms.forgetting
-        self._agent = agent
-        self._rooms = rooms
-
-    async def all(self) -> list[ListedConversation]:
+    async def all(self) -> list[SessionEntryReply]:
         """Return all, that in which something was said last first."""
-        return await self._rooms.listing.all()
+        return await self.listing.all()
 
     async def withheld_keys(self) -> int:
         """Count the session keys that are marked; raises StoreUnavailable."""
-        await self._rooms.index.withheld.load()
-        return self._rooms.index.withheld.keys()
+        await self.index.withheld.load()
+        return self.index.withheld.keys()
 
-    async def show(self, citation: str, *, around: int) -> ShownLines:
+    async def show(self, citation: str, *, around: int) -> SessionLinesReply:
         """Return the lines of a citation, or of a bare name all; raises InvalidRequest, NotFound, StoreError."""
         cited = cited_lines(citation)
         if not is_conversation(cited.path):
@@ -184,94 +161,87 @@ class KeptConversations:
                 citation = str(replace(cited, path=path))
         if self._is_owed(RelativePath(cited_lines(citation).path)):
             raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
-        return await self._rooms.showing.show(citation, around=around)
+        return await self.showing.show(citation, around=around)
 
-    async def sync(self, *, wait: bool, limit: timedelta) -> ReadConversations:
+    async def sync(self, *, wait: bool, limit: timedelta) -> SessionSyncReply:
         """Read now what changed, and wait for it on demand."""
-        index = self._rooms.index
-        tickets, reason, is_complete = index.demand(), "", not wait
+        tickets, reason, is_complete = self.index.demand(), "", not wait
         if wait:
-            try:
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(limit.total_seconds()):
-                    reason = await index.settled(tickets) or _told_failures(index.failures)
+                    reason = await self.index.settled(tickets) or _told_failures(self.index.failures)
                     is_complete = not reason
-            except TimeoutError:
-                is_complete = False
-        listed = [one for one in await self.all() if one.is_remembered]
-        return ReadConversations(len(listed), sum(not one.reason for one in listed), is_complete, reason)
+        listed = [one for one in await self.all() if one["remembered"]]
+        return SessionSyncReply(
+            conversations=len(listed),
+            indexed=sum(one["indexed"] for one in listed),
+            complete=is_complete,
+            reason=reason or None,
+        )
 
-    async def would_forget(self, name: str) -> Receipt:
+    async def would_forget(self, name: str) -> SessionForgetReply:
         """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
-        path = await self._found(name)
-        receipt = await self._rooms.reach.would_forget(path)
-        made = await self._rooms.memories.would_forget(session_of(path)) if holds_turns(path) else ()
-        return receipt.with_more(Removed(), made)
+        return await self.forgetting.would_forget(await self._found(name))
 
-    async def forget(self, name: str) -> Receipt:
+    async def forget(self, name: str) -> SessionForgetReply:
         """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
-        path = await self._found(name)
-        # before the conversation: after it nobody would know what a kill left
-        made = await self._rooms.memories.forget(session_of(path)) if holds_turns(path) else ()
-        return (await self._rooms.forgetting.forget(path)).with_more(Removed(), made)
+        return await self.forgetting.forget(await self._found(name))
 
-    async def remember(self, name: str, *, is_remembered: bool) -> Remembered:
+    async def remember(self, name: str, *, is_remembered: bool) -> SessionRememberReply:
         """Mark a conversation, or take that back, and that a transcript was forgotten; raises NotFound, Denied."""
         path = await self._found(name)
         if holds_turns(path):
             return await self._set_remembered(path, is_remembered)
-        if is_remembered:
-            await self._check_no_copy(path)
-            await self._rooms.forgetting.release(path)
-            self._rooms.index.demand()
-            return Remembered(path, True)
-        return Remembered(path, False, await self._rooms.forgetting.mark(path))
-
-    async def _check_no_copy(self, path: RelativePath) -> None:
-        """Raise InvalidRequest for a transcript that stays withheld, whatever is done with its own name."""
-        if (other := await self._rooms.listing.copied(path)) is not None:
+        if not is_remembered:
+            return _remembered(path, False, await self.forgetting.mark(path))
+        if (other := await self.listing.copied(path)) is not None:
+            # it stays withheld, whatever is done with its own name
             raise InvalidRequest(
                 f"{path} has all that was forgotten of {other}",
                 hint=f"have that be remembered first: memoryctl sessions remember {other} --yes",
             )
+        await self.forgetting.release(path)
+        self.index.demand()
+        return _remembered(path, True)
 
     async def marked_by_agent(self) -> list[datetime]:
         """Return when the agent itself marked session keys, the newest first; raises StoreUnavailable."""
-        await self._rooms.index.withheld.load()
-        return [datetime.fromtimestamp(one.since, UTC) for one in self._rooms.index.withheld.marked_by_agent()]
+        await self.index.withheld.load()
+        return [datetime.fromtimestamp(one.since, UTC) for one in self.index.withheld.marked_by_agent()]
 
-    async def release_marks_of_agent(self) -> int:
+    async def release_marks_of_agent(self) -> SessionRememberReply:
         """Take back all marks of session keys that the agent made itself, and say how many; raises Denied."""
-        return await self._rooms.index.withheld.release_marks_of_agent()
+        return _remembered(None, True, marks=await self.index.withheld.release_marks_of_agent())
 
-    async def remember_key(self, key: str, *, is_remembered: bool, is_owners: bool = True) -> Remembered:
+    async def remember_key(self, key: str, *, is_remembered: bool, is_owners: bool = True) -> SessionRememberReply:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
-        withheld = self._rooms.index.withheld
+        withheld = self.index.withheld
         # the key first: in between a turn is rather lost than stored
         await (withheld.release_key(key) if is_remembered else withheld.withhold_key(key, is_owners=is_owners))
-        current = await self._rooms.qa.current(key)
-        if current is None or not self._rooms.qa.is_writable:
-            return Remembered(None, is_remembered)
+        current = await self.qa.current(key)
+        if current is None or not self.qa.is_writable:
+            return _remembered(None, is_remembered)
         return await self._set_remembered(turns_path(current), is_remembered)
 
-    async def _set_remembered(self, path: RelativePath, is_remembered: bool) -> Remembered:
-        await self._rooms.qa.set_remembered(session_of(path), is_remembered)
+    async def _set_remembered(self, path: RelativePath, is_remembered: bool) -> SessionRememberReply:
+        await self.qa.set_remembered(session_of(path), is_remembered)
         if is_remembered:
             # its turns may be those of a transcript
-            self._rooms.index.withheld.note_change()
-            self._rooms.index.demand()
-            return Remembered(path, True)
+            self.index.withheld.note_change()
+            self.index.demand()
+            return _remembered(path, True)
         # at once, whatever else is being read
-        return Remembered(path, False, await self._rooms.forgetting.forget_made(path))
+        return _remembered(path, False, await self.forgetting.forget_made(path))
 
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Tell whether a conversation is a session that was opened with this key; raises NotFound, InvalidRequest."""
         path = await self._found(name)
-        session = await self._rooms.qa.find(session_of(path)) if holds_turns(path) else None
+        session = await self.qa.find(session_of(path)) if holds_turns(path) else None
         return session is not None and bool(key) and session.key == key
 
     async def _found(self, name: str) -> RelativePath:
         """Return the one conversation that a name means."""
-        found = [path for path in meant_paths(name, self._agent) if await self._is_there(path)]
+        found = [path for path in meant_paths(name, self.agent) if await self._is_there(path)]
         if len(found) > 1:
             raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(found)}")
         if not found:
@@ -280,18 +250,22 @@ class KeptConversations:
 
     async def _is_there(self, path: RelativePath) -> bool:
         """Tell whether there is a conversation of this agent, or anything is left of it."""
-        if not is_of(path, self._agent):
+        if not is_of(path, self.agent):
             return False
         if holds_turns(path):
-            is_known = await self._rooms.qa.knows(session_of(path)) or self._is_owed(path)
+            is_known = await self.qa.knows(session_of(path)) or self._is_owed(path)
         else:
-            await self._rooms.index.withheld.load()
-            is_known = self._rooms.index.withheld.transcript(path) is not None
-            is_known = is_known or await self._rooms.listing.file_of(path) is not None
-        return is_known or await self._rooms.reach.has_rows(path)
+            await self.index.withheld.load()
+            is_known = self.index.withheld.transcript(path) is not None
+            is_known = is_known or await self.listing.file_of(path) is not None
+        return is_known or await self.index.parts(path) > 0
 
     def _is_owed(self, path: RelativePath) -> bool:
-        return self._rooms.index.withheld.is_known and self._rooms.index.withheld.names(path)
+        return self.index.withheld.is_known and self.index.withheld.names(path)
+
+
+def _remembered(path: str | None, is_remembered: bool, rows: int = 0, marks: int = 0) -> SessionRememberReply:
+    return SessionRememberReply(id=path, remembered=is_remembered, rows=rows, marks=marks)
 
 
 def _told_failures(failures: Mapping[RelativePath, str]) -> str:

@@ -171,13 +171,13 @@ class ConversationCensus:
     def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
         yield from (SkippedFile(path, why) for path, why in failures.items())
         yield from self._unknown
-        seen = self._conversations.feeds.seen
+        seen = self._conversations.seen
         if seen is not None:
             yield from seen.skipped
-        yield from self._conversations.feeds.partly_read
+        yield from self._conversations.partly_read
 
     def _transcripts(self) -> TranscriptsReply | None:
-        seen = self._conversations.feeds.seen
+        seen = self._conversations.seen
         if seen is None:
             return None
         folders = [

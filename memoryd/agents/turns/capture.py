@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
@@ -22,11 +22,10 @@ from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
-from memoryd.domain.access import Admitted
 from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
-from memoryd.domain.sessions.turns import MessageEventType, Turn
+from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
 from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
@@ -36,28 +35,6 @@ from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
 from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRows, MessagePlace
 from memoryd.store.ledger.ledger import Ledger
-
-
-class AgentCapture(Struct, frozen=True, kw_only=True):
-    """Capture for one agent; `capturing` and `delivered` are of its workspace."""
-
-    agent: str
-    scope: str = ""
-    """Whom a memory of its owner's words is for; empty where it is alone on its workspace."""
-    capturing: Capturing
-    delivered: DeliveredSpans
-
-    async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureOutcome:
-        """Capture a message of the owner, or say only what would be kept; raises as `Capturing.capture` does."""
-        task = CaptureTask(agent=self.agent, text=text, answer_before=answer_before, scope=self.scope)
-        if is_dry:
-            return CaptureOutcome(await self.capturing.dry_run(task))
-        return await self.capturing.capture(task)
-
-    def note_delivered(self, session_key: str, texts: Iterable[str]) -> None:
-        """Note what of the memory a session was told; it is not learned from its echo."""
-        self.delivered.note(self.agent, session_key, texts)
-
 
 log = structlog.get_logger(__name__)
 
@@ -73,19 +50,18 @@ class _UnreadError(Exception):
     """The session in which a message stands cannot be read now."""
 
 
-class LeftBehind:
+class LeftBehind(Struct, eq=False):
     """What is awaited of one workspace and not in line."""
 
-    def __init__(self, capturing: Capturing, qa: WorkspaceQa, ledger: Ledger) -> None:
-        self._capturing = capturing
-        self._qa = qa
-        self._ledger = ledger
-        self._unread: set[tuple[str, str]] = set()
-        """Sessions, each with its agent, that could not be read when they were last looked at."""
+    capturing: Capturing
+    qa: WorkspaceQa
+    ledger: Ledger
+    _unread: set[tuple[str, str]] = field(default_factory=set)
+    """Sessions, each with its agent, that could not be read when they were last looked at."""
 
     async def run(self, seconds: float = LOOK_SECONDS) -> None:
         """Put in line what a stop left, and now and then what failed, until cancelled."""
-        await self._qa.until_open()
+        await self.qa.until_open()
         while True:
             has_more = False
             try:
@@ -99,10 +75,10 @@ class LeftBehind:
 
         What is said in a session that cannot be read is left for later, and keeps none of the others waiting.
         """
-        if not self._capturing.is_idle:
+        if not self.capturing.is_idle:
             return True
         unread, done = set[tuple[str, str]](), 0
-        for one in await self._capturing.awaited.owed():
+        for one in await self.capturing.awaited.owed():
             if done == ROUND_MAX:
                 return True
             name = (one.place.agent, one.place.session)
@@ -129,12 +105,12 @@ class LeftBehind:
 
     async def _put_in_line(self, one: AwaitedMessage, task: CaptureTask | None) -> None:
         if task is None:
-            await self._capturing.awaited.drop(one.place)
+            await self.capturing.awaited.drop(one.place)
             return
-        await self._capturing.awaited.take_up(one.place)
+        await self.capturing.awaited.take_up(one.place)
         # it may have been sent again meanwhile
-        if not self._capturing.awaited.is_in_line(one.place):
-            self._capturing.submit(task)
+        if not self.capturing.awaited.is_in_line(one.place):
+            self.capturing.submit(task)
 
     async def _task(self, one: AwaitedMessage) -> CaptureTask | None:
         """Return a message as it was put in line; None where nothing of it is to be captured any more.
@@ -143,9 +119,7 @@ class LeftBehind:
         """
         try:
             place = one.place
-            session = await self._qa.read(
-                lambda store: store.sessions.read(SessionId(place.session), agent=place.agent)
-            )
+            session = await self.qa.read(lambda store: store.sessions.read(SessionId(place.session), agent=place.agent))
         except NotFound:
             return None
         except (StoreError, OSError) as exc:
@@ -171,7 +145,7 @@ class LeftBehind:
         if turn.answer is not None:
             return turn.answer
         try:
-            return await self._ledger.held(place.agent, place.session, turn.seq) or ""
+            return await self.ledger.held(place.agent, place.session, turn.seq) or ""
         except StoreError:
             return ""
 
@@ -218,7 +192,7 @@ def workspace_capture(
         tombstones=shared.tombstones,
         delivered=delivered,
         book=partial(caught_up_book, shared.index, shared.book),
-        is_withheld=partial(_is_withheld, conversations),
+        is_withheld=lambda agent, key: conversations[agent].withheld.withholds_key(key),
         stated=shared.stated,
         awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
         day=lambda at: time.day(at.timestamp()),
@@ -234,64 +208,59 @@ def workspace_capture(
     )
 
 
-async def _is_withheld(conversations: Mapping[str, AgentConversations], agent: str, session_key: str) -> bool:
-    """Tell whether a session is not to be remembered; raises StoreUnavailable while nobody knows."""
-    marks = conversations[agent].withheld
-    await marks.load()
-    return marks.has_key(session_key)
+class AgentCapture(Struct, frozen=True, kw_only=True):
+    """Capture for one agent; `capturing` and `delivered` are of its workspace, which it may have for itself alone."""
 
+    agent: str
+    is_alone: bool
+    is_read_only: bool
+    capturing: Capturing
+    delivered: DeliveredSpans
+    _answers: LastAnswers = field(default_factory=LastAnswers)
 
-class TurnCapture:
-    """Capture of the turns of one agent. `is_alone`: no other agent shares its workspace."""
-
-    def __init__(self, agent: str, capture: AgentCapture, *, is_alone: bool, is_read_only: bool) -> None:
-        self._agent = agent
-        self._capture = capture
-        self._is_alone = is_alone
-        self._is_read_only = is_read_only
-        self._answers = LastAnswers()
-
-    def scope(self, own_channel: str) -> str:
+    def scope(self, own_channel: str = "") -> str:
         """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
-        return unnamed_scope(self._agent, own_channel, is_alone=self._is_alone)
+        return unnamed_scope(self.agent, own_channel, is_alone=self.is_alone)
+
+    async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureOutcome:
+        """Capture a message of the owner, or say only what would be kept; raises as `Capturing.capture` does."""
+        task = CaptureTask(agent=self.agent, text=text, answer_before=answer_before, scope=self.scope())
+        if is_dry:
+            return CaptureOutcome(await self.capturing.dry_run(task))
+        return await self.capturing.capture(task)
 
     def note_answer(self, key: str, text: str) -> None:
         """Know what the assistant said last, which the user may correct."""
         self._answers.note(key, text)
 
     async def submit(
-        self,
-        message: NewMessage,
-        admitted: Admitted,
-        key: str,
-        *,
-        at: datetime,
-        own_channel: str,
-        answer_before: str = "",
-        logged: LoggedMessage | None = None,
+        self, message: NewMessage, at: datetime, *, answer_before: str = "", logged: LoggedMessage | None = None
     ) -> CaptureState:
         """Put a message in line, or the failure that it reports; it is looked at behind the answer.
 
         One that is `logged` is captured in the end though the daemon is killed.
         """
-        if self._is_read_only or not self._capture.capturing.is_enabled:
+        if self.is_read_only or not self.capturing.is_enabled:
             return "off"
-        event = message.event if message.event and message.event.type is MessageEventType.FAILURE else None
+        event, own_channel = message.failure, message.own_channel
+        place = None
+        if logged is not None and logged.session is not None and logged.seq is not None:
+            place = MessagePlace(self.agent, logged.session, logged.seq)
         task = CaptureTask(
-            agent=self._agent,
+            agent=self.agent,
             text=message.text,
-            session_key=key,
+            session_key=message.key,
             scope=self.scope(own_channel),
-            answer_before=self._answers.of(key) or answer_before,
+            answer_before=self._answers.of(message.key) or answer_before,
             at=at if message.at is not None else None,
-            channel=own_channel or admitted.channel,
-            is_direct=admitted.is_direct,
+            channel=own_channel or message.admitted.channel,
+            is_direct=message.admitted.is_direct,
             role=message.role.value,
             is_owners=message.is_owners,
             event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
-            place=self._place(logged),
+            place=place,
         )
-        return "queued" if await self._capture.capturing.accept(task) else "no"
+        return "queued" if await self.capturing.accept(task) else "no"
 
     def note_told(self, key: str, outcome: RecallOutcome) -> None:
         """Note what of the memory a session was told, so that it is not learned from its echo."""
@@ -302,12 +271,7 @@ class TurnCapture:
     def note_texts(self, key: str, texts: Iterable[str]) -> None:
         """Note texts that a session was told."""
         if key:
-            self._capture.note_delivered(key, texts)
-
-    def _place(self, logged: LoggedMessage | None) -> MessagePlace | None:
-        if logged is None or logged.session is None or logged.seq is None:
-            return None
-        return MessagePlace(self._agent, logged.session, logged.seq)
+            self.delivered.note(self.agent, key, texts)
 
 
 def texts_of(recalled: Recalled) -> Iterator[str]:

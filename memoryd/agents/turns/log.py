@@ -5,7 +5,6 @@ What keeps a message from being stored costs that message its place, and never t
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from typing import Literal
 
@@ -14,18 +13,21 @@ from msgspec.structs import replace
 
 from memoryd.agents.conversations.qa import AgentQa, SequenceOptions
 from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.domain.access import Admitted
 from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.bundle import Bundle
+from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.sessions.commands import CommandName
 from memoryd.domain.sessions.making_turns import RawTurn, repeated_turn
 from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
-from memoryd.domain.sessions.turns import MessageEvent, MessageRole, Turn
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
-from memoryd.sessions.session_turns import AnsweredTurn
+from memoryd.replies.conversations import TurnPartReply
+from memoryd.sessions.session_turns import AddedTurn
 from memoryd.wire import QUESTION_CHARS_MAX
 
 
@@ -35,8 +37,11 @@ class NewMessage(Struct, frozen=True, kw_only=True):
     `at` is when it was said, ISO 8601. `channel` can make it one of a cron job or the like, and nothing else.
     """
 
+    admitted: Admitted
     role: MessageRole
     text: str
+    key: str = ""
+    """Of its session; empty: of none."""
     at: str | None = None
     channel: str = ""
     event: MessageEvent | None = None
@@ -47,21 +52,25 @@ class NewMessage(Struct, frozen=True, kw_only=True):
     is_owners: bool = True
     """Whether it came by the owner's own socket or port, not by that of an agent."""
 
+    @property
+    def own_channel(self) -> str:
+        """The channel of a message that is of none with people; empty otherwise. Nobody gets out of it."""
+        channels = (self.admitted.channel or "", self.channel.strip().lower())
+        return next((channel for channel in channels if channel in OWN_CHANNELS), "")
 
-class PartState(StrEnum):
-    """How a part of a turn went."""
+    @property
+    def is_answer(self) -> bool:
+        return self.role is MessageRole.ASSISTANT and bool(self.text.strip())
 
-    OK = "ok"
-    OFF = "off"
-    """It was not wanted."""
-    FAILED = "failed"
+    @property
+    def failure(self) -> MessageEvent | None:
+        """The failure that it reports."""
+        return self.event if self.event is not None and self.event.type is MessageEventType.FAILURE else None
 
 
-class TurnPart(Struct, frozen=True):
-    """How a part of a turn went, and why if not as wanted."""
-
-    state: PartState = PartState.OFF
-    reason: str = ""
+def part_reply(state: Literal["ok", "off", "failed"], reason: str = "") -> TurnPartReply:
+    """Return how a part of a turn went, and why if not as wanted."""
+    return TurnPartReply(state=state, reason=reason or None)
 
 
 class CommandOutcome(Struct, frozen=True):
@@ -85,7 +94,7 @@ class LoggedMessage(Struct, frozen=True):
     is_repeated: bool = False
     is_late: bool = False
     answer_before: str = ""
-    part: TurnPart = field(default=TurnPart())
+    part: TurnPartReply = field(default_factory=lambda: part_reply("off"))
 
 
 class TurnContext(Struct, frozen=True):
@@ -94,7 +103,7 @@ class TurnContext(Struct, frozen=True):
     text: str = ""
     session: SessionId | None = None
     turns: Sequence[Turn] = ()
-    part: TurnPart = field(default=TurnPart())
+    part: TurnPartReply = field(default_factory=lambda: part_reply("off"))
 
 
 CaptureState = Literal["queued", "off", "no"]
@@ -109,8 +118,7 @@ class TurnOutcome(Struct, frozen=True, kw_only=True):
     bundle: Bundle | None = None
     verdict: Literal["answerable", "weak", "none"] | None = None
     capture: CaptureState = "no"
-    parts: Mapping[str, TurnPart] = field(default_factory=dict)
-    took_ms: float = 0.0
+    parts: Mapping[str, TurnPartReply] = field(default_factory=dict)
 
 
 NO_SESSION = "no session key is given"
@@ -123,11 +131,13 @@ _TRIES = 20
 
 
 class TurnLog(Struct, frozen=True):
-    """Keeps the messages of one agent; without `shared` questions and answers are off."""
+    """Keeps the messages of one agent among its questions and answers, which may be off."""
 
-    agent: str
     qa: AgentQa
-    shared: WorkspaceQa | None
+
+    @property
+    def shared(self) -> WorkspaceQa | None:
+        return self.qa.shared
 
     async def asked(self, key: str, text: str, at: datetime, *, is_timed: bool) -> LoggedMessage:
         """Keep what a user said, as a question without an answer; once, however often it is sent."""
@@ -140,13 +150,15 @@ class TurnLog(Struct, frozen=True):
             if (refused := await self._refused(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
             added = await self.shared.write(
-                lambda store: store.turns.append_by_key(key, raw, agent=self.agent, repeated=repeated, is_followed=True)
+                lambda store: store.turns.append_by_key(
+                    key, raw, agent=self.qa.agent.id, repeated=repeated, is_followed=True
+                )
             )
         except MemorydError as exc:
             return _failed(exc)
         if added is None:
-            return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
-        return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=TurnPart(PartState.OK))
+            return LoggedMessage(is_withheld=True, part=part_reply("off", WITHHELD))
+        return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
 
     async def answered(self, key: str, text: str, at: datetime) -> LoggedMessage:
         """Keep what an assistant said, as the answer to what was asked last; in parts it is one answer."""
@@ -154,7 +166,7 @@ class TurnLog(Struct, frozen=True):
             if (refused := await self._refused(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
             for _ in range(_TRIES):
-                waiting = await self.shared.read(lambda store: store.answering.waiting(key, self.agent, at))
+                waiting = await self.shared.read(lambda store: store.turns.waiting(key, self.qa.agent.id, at))
                 if waiting is None:
                     break
                 done = await self._answer(self.shared, *waiting, text)
@@ -162,7 +174,7 @@ class TurnLog(Struct, frozen=True):
                     return await self._kept(done)
         except MemorydError as exc:
             return _failed(exc)
-        return LoggedMessage(part=TurnPart(PartState.OFF, NO_QUESTION))
+        return LoggedMessage(part=part_reply("off", NO_QUESTION))
 
     async def context(self, key: str, message: str, at: datetime, *, is_shared: bool) -> TurnContext:
         """Return the turns to put before the agent for a message that was said at a time.
@@ -170,16 +182,18 @@ class TurnLog(Struct, frozen=True):
         `is_shared`: the chat may be told what was said in others; else they are the last ones under its own key.
         """
         if self.shared is None:
-            return TurnContext(part=TurnPart(PartState.OFF, QA_OFF))
+            return TurnContext(part=part_reply("off", QA_OFF))
         if not key:
-            return TurnContext(part=TurnPart(PartState.OFF, NO_SESSION))
+            return TurnContext(part=part_reply("off", NO_SESSION))
         asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key, at=at)
         try:
             found = await self.qa.context(asked)
-            if found.choice.why is Chosen.OTHER_MATCHES and not (is_shared and _may_take_up(message)):
+            # one that asks nothing of the memory stays where it is
+            may_leave = is_shared and read_message(message, names_entity=False).silence is None
+            if found.choice.why is Chosen.OTHER_MATCHES and not may_leave:
                 found = await self.qa.context(replace(asked, message=None))
         except MemorydError as exc:
-            return TurnContext(part=TurnPart(PartState.FAILED, str(exc)))
+            return TurnContext(part=part_reply("failed", str(exc)))
         return _context(found.choice.session, found.turns, is_current=found.choice.why is not Chosen.OTHER_MATCHES)
 
     async def is_withheld(self, key: str) -> bool:
@@ -199,32 +213,32 @@ class TurnLog(Struct, frozen=True):
     async def _refused(self, key: str) -> LoggedMessage | None:
         """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
         if not key:
-            return LoggedMessage(part=TurnPart(PartState.OFF, NO_SESSION))
+            return LoggedMessage(part=part_reply("off", NO_SESSION))
         if await self.qa.is_withheld(key):
-            return LoggedMessage(is_withheld=True, part=TurnPart(PartState.OFF, WITHHELD))
+            return LoggedMessage(is_withheld=True, part=part_reply("off", WITHHELD))
         if self.shared is None:
-            return LoggedMessage(part=TurnPart(PartState.OFF, QA_OFF))
+            return LoggedMessage(part=part_reply("off", QA_OFF))
         if self.shared.is_read_only:
-            return LoggedMessage(part=TurnPart(PartState.OFF, READ_ONLY))
+            return LoggedMessage(part=part_reply("off", READ_ONLY))
         return None
 
-    async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AnsweredTurn | None:
+    async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AddedTurn | None:
         held = "" if last.answer is not None or not last.is_answered else await self._held(session, last.seq)
         return await shared.write(
-            lambda store: store.answering.answer(session, last.seq, text, agent=self.agent, held=held)
+            lambda store: store.turns.answer(session, last.seq, text, agent=self.qa.agent.id, held=held)
         )
 
     async def _held(self, session: SessionId, seq: int) -> str:
         try:
-            return await self.qa.held_answers.find(session, seq)
+            return await self.qa.held(session, seq)
         except MemorydError:
             # gone, or nobody knows: what is said now is the answer then
             return ""
 
-    async def _kept(self, done: AnsweredTurn) -> LoggedMessage:
+    async def _kept(self, done: AddedTurn) -> LoggedMessage:
         if done.dropped_answer is not None:
-            await self.qa.held_answers.hold(done.session, done.turn.seq, done.dropped_answer)
-        return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=TurnPart(PartState.OK))
+            await self.qa.hold(done.session, done.turn.seq, done.dropped_answer)
+        return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=part_reply("ok"))
 
 
 def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
@@ -232,24 +246,19 @@ def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
 
     The message itself is left out, which is there where it was sent once more.
     """
-    if logged.seq is None or context.part.state is not PartState.OK:
+    if logged.seq is None or context.part["state"] != "ok":
         return context
     if context.session != logged.session:
         return _context(context.session, context.turns, is_current=False)
     return _context(context.session, [turn for turn in context.turns if turn.seq != logged.seq], is_current=True)
 
 
-def _may_take_up(message: str) -> bool:
-    """Tell whether a message may mean another session: one that asks nothing of the memory stays where it is."""
-    return read_message(message, names_entity=False).silence is None
-
-
 def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bool) -> TurnContext:
     if session is None or not turns:
-        return TurnContext(part=TurnPart(PartState.OK))
+        return TurnContext(part=part_reply("ok"))
     text = recalled(session, turns, budget=BUDGET, is_current=is_current)
-    return TurnContext(text, session, tuple(turns), TurnPart(PartState.OK))
+    return TurnContext(text, session, tuple(turns), part_reply("ok"))
 
 
 def _failed(exc: MemorydError) -> LoggedMessage:
-    return LoggedMessage(part=TurnPart(PartState.FAILED, str(exc)))
+    return LoggedMessage(part=part_reply("failed", str(exc)))

@@ -20,7 +20,6 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.domain.clock import Jump
 from memoryd.domain.documents import OutsideCount, RelativePath
-from memoryd.domain.vector import Vector
 from memoryd.embed.current import EmbedderSlot
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside
@@ -93,7 +92,7 @@ class WorkspaceIndex:
         """What rewrites other indexes of the notes without what these say no more; each returns why not, or nothing."""
         self.rules = rules
         self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
-        self.database = _made_database(agents[0], around.executor)
+        self.database = index_file(agents[0], agents[0].index_path, around.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
@@ -104,8 +103,26 @@ class WorkspaceIndex:
         spaces = Spaces(self.database)
         # the keeper and the lane come before the parts that they speak to, and look these up when they have news
         self.lane = self._made_lane(settings, embedding, spaces, around)
-        self.indexer = self._made_indexer(settings, around)
-        rerank = None if reranking is None else self._made_rerank_arm(settings, reranking)
+        self.indexer = Indexer(
+            database=self.database,
+            executor=around.executor,
+            workspace=rules.workspace,
+            look=rules.look,
+            settings=index_settings(settings),
+            events=IndexEvents(
+                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
+            ),
+        )
+        rerank = None
+        if reranking is not None:
+            wanted = settings.query.rerank
+            rerank = RerankArm(
+                reranking=reranking,
+                candidates=wanted.candidates,
+                seconds=wanted.deadline_ms / 1000,
+                database=self.database,
+                withdrawn=self.indexer.withdrawn,
+            )
         self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
         self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
         """The same by words alone."""
@@ -130,28 +147,6 @@ class WorkspaceIndex:
                 hold=self.hold,
                 obstacle=embedding.obstacle,
             ),
-        )
-
-    def _made_indexer(self, settings: MemorySearchSection, around: Surroundings) -> Indexer:
-        return Indexer(
-            database=self.database,
-            executor=around.executor,
-            workspace=self.rules.workspace,
-            look=self.rules.look,
-            settings=index_settings(settings),
-            events=IndexEvents(
-                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
-            ),
-        )
-
-    def _made_rerank_arm(self, settings: MemorySearchSection, reranking: Reranking) -> RerankArm:
-        wanted = settings.query.rerank
-        return RerankArm(
-            reranking=reranking,
-            candidates=wanted.candidates,
-            seconds=wanted.deadline_ms / 1000,
-            database=self.database,
-            withdrawn=self.indexer.withdrawn,
         )
 
     def _made_search(
@@ -183,11 +178,6 @@ class WorkspaceIndex:
         return self.indexer.state.pending_files
 
     @property
-    def generation(self) -> int:
-        """How many changes were committed since the start."""
-        return self.indexer.state.generation
-
-    @property
     def trouble(self) -> str | None:
         """Why it cannot follow the notes: its file cannot be used, or the last sync could not finish."""
         return self.keeper.trouble or self.indexer.state.trouble
@@ -206,18 +196,6 @@ class WorkspaceIndex:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
         await self.indexer.settled(ticket)
 
-    async def embedded(self, *, is_asking: bool) -> str | None:
-        """Wait until no passage lacks its vector; return None then, or at once why none will come as things are."""
-        return await self.lane.drained(is_asking=is_asking)
-
-    async def owed_vectors(self) -> int:
-        """Count the passages that are to get a vector."""
-        return await self.lane.owed()
-
-    def start_vectors_over(self) -> None:
-        """Make every vector anew, in the background."""
-        self.lane.start_over()
-
     def take_over(self, before: "WorkspaceIndex") -> None:
         """Do what an index over the same file, which is closed, was asked for and has not done."""
         self.indexer.take_over(before.indexer)
@@ -229,18 +207,6 @@ class WorkspaceIndex:
             self.indexer.distrust_times()
         else:
             self.indexer.demand()
-
-    async def open(self) -> None:
-        """Open the file of the index; raises ForeignDatabase."""
-        await self.keeper.open()
-
-    async def close(self) -> None:
-        """Close the file of the index."""
-        await self.database.close()
-
-    async def vectors_of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Return the vectors that it holds of these passages, in the space of this fingerprint; raises StoreError."""
-        return await self.database.vectors.of(fingerprint, hashes)
 
     async def catch_up(self, seconds: float) -> int:
         """Follow what changed on disk until now, within these seconds; return how many files are lacking then.
@@ -307,10 +273,11 @@ class WorkspaceIndex:
         self.lane.wake()
 
 
-def _made_database(agent: Agent, executor: Executor) -> Database:
+def index_file(agent: Agent, path: Path, executor: Executor) -> Database:
+    """Return the file of an index of an agent, which is not opened yet."""
     vector = agent.memory_search.store.vector
     return Database(
-        path=agent.index_path,
+        path=path,
         executor=executor,
         vector_extension=Path(vector.extension_path) if vector.extension_path else None,
         loads_vectors=vector.enabled,

@@ -6,6 +6,8 @@ from concurrent.futures import Executor
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import WorkspaceRules
 from memoryd.config.agents import Agent
@@ -22,39 +24,39 @@ class Ledgers:
 
     def __init__(self, agents: Sequence[Agent], executor: Executor) -> None:
         workspaces = [Path(os.path.realpath(agent.workspace)) for agent in agents]
-        self._ledgers: dict[Path, Ledger] = {}
-        self._names: dict[Path, str] = {}
+        self._ledgers: dict[Path, tuple[str, Ledger]] = {}
+        """Each with the first agent that has it."""
         for agent in agents:
             place = _place(agent)
-            is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
             if place not in self._ledgers:
-                self._names[place] = agent.id
-                self._ledgers[place] = Ledger(
+                is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
+                ledger = Ledger(
                     agent.ledger_path,
                     executor,
                     is_private=agent.ledger_path.is_relative_to(state_dir()),
                     is_read_only=is_inside and agent.memory.read_only,
                 )
+                self._ledgers[place] = agent.id, ledger
 
     def of(self, agent: Agent) -> Ledger:
         """Return the ledger of an agent; another agent may have the same, and keys its rows otherwise."""
-        return self._ledgers[_place(agent)]
+        return self._ledgers[_place(agent)][1]
 
     def loops(self) -> list[NamedLoop]:
-        """Name the loops that delete what has expired, each after the first agent that has the ledger."""
-        return [(f"ledger {name}", self._ledgers[place].run) for place, name in self._names.items()]
+        """Name the loops that delete what has expired."""
+        return [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
 
     def living_parts(self) -> list[LivingPart]:
-        """Name the writers, each after the first agent that has the ledger."""
+        """Name the writers."""
         return [
-            LivingPart(f"writer of ledger {name}", self._ledgers[place].pulse, WRITER_SECONDS)
-            for place, name in self._names.items()
+            LivingPart(f"writer of ledger {name}", ledger.pulse, WRITER_SECONDS)
+            for name, ledger in self._ledgers.values()
         ]
 
     async def close(self) -> None:
         """Close all of them."""
         async with AsyncExitStack() as stack:
-            for ledger in self._ledgers.values():
+            for _, ledger in self._ledgers.values():
                 stack.push_async_callback(ledger.close)
 
 
@@ -64,28 +66,27 @@ def _place(agent: Agent) -> Path:
     return Path(os.path.realpath(path.parent)) / path.name
 
 
-class Journals:
+class Journals(Struct, eq=False):
     """Makes the journal of a workspace for the first agent that asks for it; the others get the same."""
 
-    def __init__(self, ledgers: Ledgers, executor: Executor) -> None:
-        self._ledgers = ledgers
-        self._executor = executor
-        self._journals: dict[Path, Journal] = {}
-        self._names: dict[Path, str] = {}
+    ledgers: Ledgers
+    executor: Executor
+    _journals: dict[Path, tuple[str, Journal]] = field(default_factory=dict)
+    """By workspace, each with the first agent that asked for it."""
 
     def of(self, agent: Agent, rules: WorkspaceRules) -> Journal:
         """Return what writes into the workspace of these rules."""
         place = rules.workspace
         if place not in self._journals:
-            self._names[place] = agent.id
-            self._journals[place] = Journal(
+            journal = Journal(
                 files=NoteFiles(place, rules.rules, configured=agent.workspace),
-                changes=ChangeLog(self._ledgers.of(agent), str(place)),
-                executor=self._executor,
+                changes=ChangeLog(self.ledgers.of(agent), str(place)),
+                executor=self.executor,
                 is_read_only=agent.memory.read_only,
             )
-        return self._journals[place]
+            self._journals[place] = agent.id, journal
+        return self._journals[place][1]
 
     def loops(self) -> list[NamedLoop]:
-        """Name the loops that look at what a kill left, each after the first agent of the workspace."""
-        return [(f"changes {name}", self._journals[place].run) for place, name in self._names.items()]
+        """Name the loops that look at what a kill left."""
+        return [(f"changes {name}", journal.run) for name, journal in self._journals.values()]

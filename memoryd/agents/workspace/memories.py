@@ -1,26 +1,28 @@
 """What the agents on one workspace share of its retained memories, and what forgets them."""
 
+import asyncio
 import time
 from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.forgotten_places import ForgettingIndexes, SaidToAgents
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
+from memoryd.domain.citations import holds_turns, turns_path
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting, PrivateParts, PrivateTraces
-from memoryd.memory.forgetting.planning import ForgettingPlanner
+from memoryd.memory.forgetting.planning import ForgettingPlanner, chunks_with, purge_remains
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import RecordDays
@@ -29,6 +31,8 @@ from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatedLines
 from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageBook
 from memoryd.moving.replacing import kept_folder
+from memoryd.store.index.passages import ChunkRow
+from memoryd.store.index.schema import delete_set_aside
 from memoryd.store.ledger.capture import DeliveredRows
 from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
@@ -37,6 +41,8 @@ from memoryd.store.ledger.usage import FirstSeen, StatedRows, UsageRows
 
 STRENGTH: Final = 0.02
 """How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
+FOLLOW_SECONDS: Final = 60.0
+_PAGES: Final = "bank/"
 
 
 class WorkspaceMemories(Struct, frozen=True, kw_only=True):
@@ -109,6 +115,79 @@ def _tombstones(ledger: Ledger, workspace: Path) -> TombstoneStore:
         workspace=workspace,
         key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
     )
+
+
+class ForgettingIndexes(Struct, eq=False):
+    """The indexes of notes. `others` are those of other workspaces, which may have the same folder or files."""
+
+    own: WorkspaceIndex
+    others: list[WorkspaceIndex] = field(default_factory=list)
+
+    async def follow(self) -> str:
+        """Have all of them follow the disk now; return why one cannot, empty if all did."""
+        tickets = [(index, index.demand()) for index in self._all]
+        try:
+            async with asyncio.timeout(FOLLOW_SECONDS):
+                for index, ticket in tickets:
+                    await index.settled(ticket)
+        except TimeoutError:
+            return f"an index did not follow the notes within {FOLLOW_SECONDS:.0f} s"
+        return next((f"an index cannot follow the notes: {index.trouble}" for index in self._all if index.trouble), "")
+
+    async def drop_remains(self) -> str:
+        """Rewrite what was only marked as deleted, and cut the logs; return why that cannot be, empty if it was."""
+        for index in self._all:
+            index.builtin.forget_vectors()
+            if why := await purge_remains(index.database):
+                return why
+            await asyncio.to_thread(delete_set_aside, index.database.path)
+            for follower in index.followers:
+                follower.demand()
+        held = await asyncio.gather(*(purge() for index in self._all for purge in index.purges))
+        return next(filter(None, held), "")
+
+    async def chunks_with(self, said: SaidWords) -> Sequence[ChunkRow]:
+        """Return the chunks of the own index in which the words stand; raises StoreError."""
+        return await chunks_with(self.own.database, said)
+
+    def generated_pages(self) -> Sequence[RelativePath]:
+        """Return the documents into which reflect may have written."""
+        return sorted(path for path in self.own.indexer.known_paths if path.startswith(_PAGES))
+
+    @property
+    def _all(self) -> list[WorkspaceIndex]:
+        return [self.own, *self.others]
+
+
+class SaidToAgents(Struct, frozen=True):
+    """What was said to the agents of one workspace; without `shared` no questions and answers are kept."""
+
+    shared: WorkspaceQa | None
+    conversations: Sequence[AgentConversations]
+
+    async def find(self, said: SaidWords) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
+        found = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(said))
+        transcripts: dict[str, None] = {}
+        for one in self._open:
+            rows = await chunks_with(one.database, said)
+            transcripts |= dict.fromkeys(row.path for row in rows if not holds_turns(row.path))
+        return [address for each in found for address in each.addresses], list(transcripts)
+
+    async def cut(self, said: SaidWords) -> Sequence[str]:
+        """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
+        cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(said))
+        for one in self._open:
+            # also what an earlier try cut, and did not come to take out of the index
+            rows = {row.path for row in await chunks_with(one.database, said) if holds_turns(row.path)}
+            for path in {*rows, *(turns_path(each.session) for each in cut if each.agent == one.agent)}:
+                await one.forget(path)
+            one.demand()
+        return [address for each in cut for address in each.addresses]
+
+    @property
+    def _open(self) -> list[AgentConversations]:
+        return [one for one in self.conversations if one.is_wanted and one.database.is_open]
 
 
 def memory_forgetting(

@@ -54,7 +54,7 @@ class SharedParts(Generic[Part]):
         self._here = {}
         return [part for _, _, part in self._before]
 
-    def of(self, settings: Hashable, basis: object, make: Callable[[], Part]) -> Part:
+    def share(self, settings: Hashable, basis: object, make: Callable[[], Part]) -> Part:
         """Return the part of these settings, made if it is not there.
 
         Who shares one now takes the `basis` of the first: what else it is made of, which must be the same for a part
@@ -71,47 +71,42 @@ class SharedParts(Generic[Part]):
         self._before = []
 
 
-class Embedders:
+class Embedders(SharedParts[Embedding]):
     """Makes the embedder of each agent, once for all that can share it."""
 
     def __init__(self, models: ModelsSection, publish: Publish) -> None:
-        self._models = models
+        super().__init__()
+        self.models = models
         self._publish = publish
         self._spending = SpendingBook(spending_file())
         self._strangers = Strangers(strangers_dir())
-        self._made: SharedParts[Embedding] = SharedParts()
 
-    def begin(self, models: ModelsSection) -> None:
-        """Start over for another configuration; those that it wants as they are go on."""
-        self._models = models
-        for made in self._made.begin():
+    def begin(self) -> list[Embedding]:
+        """Start over; those of before that are wanted as they are go on."""
+        before = super().begin()
+        for made in before:
             made.slot.dismiss()
-
-    def settle(self) -> None:
-        """Let go of those that are not wanted any more."""
-        self._made.settle()
+        return before
 
     def of(self, agent: Agent) -> Embedding:
         """Return the embedder of an agent, with the plan that is its own; nothing runs yet."""
         local = agent.memory_search.local
         store = ModelStore.configured(local, os.environ, allow_download=local.download)
-        plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
+        plan = plan_for(agent, self.models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
-        made = self._made.of(plan, self._basis(plan, local), lambda: self._built(plan, store, agent.id))
-        return replace(made, plan=plan)
-
-    def _basis(self, plan: EmbedderPlan, local: LocalSection) -> object:
-        """Return what a plan is run with beside what it says: where models come from, keys and addresses."""
+        # what a plan is run with beside what it says: where models come from, keys and addresses
         kinds = {type(settings) for settings in (plan.first, plan.second)}
-        return local if LocalSettings in kinds else None, self._models if RemoteSettings in kinds else None
+        basis = local if LocalSettings in kinds else None, self.models if RemoteSettings in kinds else None
+        made = self.share(plan, basis, lambda: self._built(plan, store, agent.id))
+        return replace(made, plan=plan)
 
     def _built(self, plan: EmbedderPlan, store: ModelStore, agent: str) -> Embedding:
         slot, jobs = EmbedderSlot(self._model_news(agent), self._strangers), batch_jobs_dir()
-        return build(plan, self._models, store=store, slot=slot, book=self._spending, jobs=jobs)
+        return build(plan, self.models, store=store, slot=slot, book=self._spending, jobs=jobs)
 
     def loops(self) -> list[NamedLoop]:
         """Name what keeps the embedders at work."""
-        running = [("embedder", found.source.run) for found in self._made.here if found.source is not None]
+        running = [("embedder", found.source.run) for found in self.here if found.source is not None]
         return [*running, ("strangers", self._strangers.run)] if running else []
 
     def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
@@ -132,44 +127,8 @@ class Embedders:
         return publish
 
 
-class ModelParts:
-    """Embedders, rerankers and text models. `begin`, ask for what a configuration wants, then `settle`."""
-
-    def __init__(self, publish: Publish) -> None:
-        self.embedders = Embedders(ModelsSection(), publish)
-        self.rerankers = Rerankers()
-        self.text_models = TextModels(ModelsSection())
-
-    def begin(self, models: ModelsSection) -> None:
-        """Start over for a configuration; nobody who used one of them before does any more."""
-        self.embedders.begin(models)
-        self.rerankers.begin()
-        self.text_models.begin(models)
-
-    def settle(self) -> None:
-        """Let go of the models that this configuration does not want."""
-        self.embedders.settle()
-        self.rerankers.settle()
-        self.text_models.settle()
-
-    def loops(self) -> list[NamedLoop]:
-        """Name what keeps the models at work; they may fail and be started again."""
-        return self.embedders.loops() + self.rerankers.loops() + self.text_models.loops()
-
-
-class Rerankers:
+class Rerankers(SharedParts[Reranking]):
     """Makes the reranker of each agent that wants one, once for all that can share it."""
-
-    def __init__(self) -> None:
-        self._made: SharedParts[Reranking] = SharedParts()
-
-    def begin(self) -> None:
-        """Start over for another configuration; those that it wants as they are go on."""
-        self._made.begin()
-
-    def settle(self) -> None:
-        """Let go of those that are not wanted any more."""
-        self._made.settle()
 
     def of(self, agent: Agent) -> Reranking | None:
         """Return the reranker of an agent; nothing runs yet. None where none is configured, or nothing searched."""
@@ -183,33 +142,20 @@ class Rerankers:
             idle_unload=timedelta(minutes=wanted.idle_unload_minutes),
         )
         store = ModelStore.configured(local, os.environ, allow_download=local.download, use=RERANKING)
-        return self._made.of(settings, local, lambda: Reranking(settings=settings, store=store))
-
-    def loops(self) -> list[NamedLoop]:
-        """Name what keeps the rerankers at work."""
-        return [("reranker", reranking.run) for reranking in self._made.here]
+        return self.share(settings, local, lambda: Reranking(settings=settings, store=store))
 
 
 Writing = LocalWriting | RemoteWriting
 """A text model at work, with what status tells of it."""
 
 
-class TextModels:
+class TextModels(SharedParts[Writing]):
     """Makes the text model of each agent that has one, once for all that can share it."""
 
     def __init__(self, models: ModelsSection) -> None:
-        self._models = models
+        super().__init__()
+        self.models = models
         self._calls = SpendingBook(text_calls_file())
-        self._made: SharedParts[Writing] = SharedParts()
-
-    def begin(self, models: ModelsSection) -> None:
-        """Start over for another configuration; those that it wants as they are go on."""
-        self._models = models
-        self._made.begin()
-
-    def settle(self) -> None:
-        """Let go of those that are not wanted any more."""
-        self._made.settle()
 
     def of(self, agent: Agent) -> Writing | None:
         """Return the text model of an agent; nothing runs yet. None where none is configured."""
@@ -218,23 +164,44 @@ class TextModels:
             return self._local(llm, agent.memory_search.local)
         return self._remote(llm) if llm.provider == "openai" else None
 
-    def loops(self) -> list[NamedLoop]:
-        """Name what keeps the text models at work."""
-        return [("text model", writing.run) for writing in self._made.here]
-
     def _local(self, llm: LlmSection, local: LocalSection) -> Writing:
         store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
-        return self._made.of(llm, local, lambda: LocalWriting(llm, store))
+        return self.share(llm, local, lambda: LocalWriting(llm, store))
 
     def _remote(self, llm: LlmSection) -> Writing:
         settings = RemoteWritingSettings(
             model=llm.model or "",
-            access=access_of(llm, self._models),
+            access=access_of(llm, self.models),
             max_tokens=llm.max_tokens,
             calls_per_day=llm.max_calls_per_day,
             answer=timedelta(milliseconds=llm.timeout_ms),
         )
-        keys = KeySources(self._models, os.environ)
-        return self._made.of(
-            settings, self._models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls)
-        )
+        keys = KeySources(self.models, os.environ)
+        return self.share(settings, self.models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls))
+
+
+class ModelParts:
+    """Embedders, rerankers and text models. `begin`, ask for what a configuration wants, then `settle`."""
+
+    def __init__(self, publish: Publish) -> None:
+        self.embedders = Embedders(ModelsSection(), publish)
+        self.rerankers = Rerankers()
+        self.text_models = TextModels(ModelsSection())
+
+    def begin(self, models: ModelsSection) -> None:
+        """Start over for a configuration; nobody who used one of them before does any more."""
+        self.embedders.models = self.text_models.models = models
+        self.embedders.begin()
+        self.rerankers.begin()
+        self.text_models.begin()
+
+    def settle(self) -> None:
+        """Let go of the models that this configuration does not want."""
+        self.embedders.settle()
+        self.rerankers.settle()
+        self.text_models.settle()
+
+    def loops(self) -> list[NamedLoop]:
+        """Name what keeps the models at work; they may fail and be started again."""
+        ranking: list[NamedLoop] = [("reranker", one.run) for one in self.rerankers.here]
+        return [*self.embedders.loops(), *ranking, *(("text model", one.run) for one in self.text_models.here)]

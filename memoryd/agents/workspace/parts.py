@@ -5,13 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
-from memoryd.agents.conversations.forgotten_places import ForgettingIndexes
-from memoryd.agents.events import NamedLoop
 from memoryd.agents.retained.reflecting import ReflectSchedule, ReflectUse, SettledBook
 from memoryd.agents.status.figures import Census
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
-from memoryd.agents.workspace.memories import WorkspaceMemories, memory_forgetting, workspace_memories
+from memoryd.agents.workspace.memories import (
+    ForgettingIndexes,
+    WorkspaceMemories,
+    memory_forgetting,
+    workspace_memories,
+)
 from memoryd.agents.workspace.settings import ScanSchedule, WorkspaceRules, index_settings, owners_time
 from memoryd.config.agents import Agent
 from memoryd.embed.choice import media_rules
@@ -26,30 +29,13 @@ from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
 
 
-class WorkspaceReflect(Struct, frozen=True):
-    """Reflect over one workspace: what may be asked, and what runs by itself."""
-
-    use: ReflectUse
-    schedule: ReflectSchedule
-
-    def loops(self, agent: str) -> list[NamedLoop]:
-        """Name the loop of the schedule, after an agent."""
-        return [(f"reflect {agent}", self.schedule.run)]
-
-
-class WorkspaceEngines(Struct, frozen=True, kw_only=True):
-    """Who embeds the passages of a workspace, and who puts answers in order."""
-
-    embedding: Embedding
-    reranking: Reranking | None
-
-
 class WorkspaceParts(Struct, frozen=True, kw_only=True):
     """What the agents on one workspace share; the settings of the first of them hold."""
 
     agents: Sequence[Agent]
     around: Surroundings
-    engines: WorkspaceEngines
+    embedding: Embedding
+    reranking: Reranking | None
     index: WorkspaceIndex
     census: Census
     schedule: ScanSchedule
@@ -58,7 +44,8 @@ class WorkspaceParts(Struct, frozen=True, kw_only=True):
     memories: WorkspaceMemories
     forgetting_indexes: ForgettingIndexes
     forgetting: MemoryForgetting
-    reflect: WorkspaceReflect
+    reflect: ReflectUse
+    reflect_schedule: ReflectSchedule
     capture: WorkspaceCapture
 
     @property
@@ -73,87 +60,69 @@ class WorkspaceParts(Struct, frozen=True, kw_only=True):
         return sum(agent.workspace == workspace for agent in self.around.agents) == 1
 
 
-def workspace_parts(agents: Sequence[Agent], engines: WorkspaceEngines, around: Surroundings) -> WorkspaceParts:
+def workspace_parts(
+    agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
+) -> WorkspaceParts:
     """Wire what these agents share; nothing is opened, and nothing runs."""
-    index = _index(agents, engines, around)
+    media = media_rules(agents[0].memory_search, embedding.plan)
+    index = WorkspaceIndex(
+        agents=agents,
+        embedding=embedding,
+        reranking=reranking,
+        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=around.limits.max_file_bytes),
+        around=around,
+    )
     memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
-    conversations = _conversations(agents, index, engines, around)
+    ahead = NotesAhead(index.lane, lambda: index.pending_files)
+    conversations = {
+        agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
+    }
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
-    reflect = workspace_reflect(agents, memories, around)
+    reflect, schedule = workspace_reflect(agents, memories, around)
     return WorkspaceParts(
         agents=agents,
         around=around,
-        engines=engines,
+        embedding=embedding,
+        reranking=reranking,
         index=index,
-        census=Census(database=index.database, lane=index.lane, embedding=engines.embedding),
+        census=Census(database=index.database, lane=index.lane, embedding=embedding),
         schedule=ScanSchedule(agents[0].memory_search.sync, index.indexer),
         conversations=conversations,
         memories=memories,
         forgetting_indexes=indexes,
-        forgetting=memory_forgetting(
-            memories, indexes, qa, list(conversations.values()), engines.embedding, reflect.use.proposals
-        ),
+        forgetting=memory_forgetting(memories, indexes, qa, list(conversations.values()), embedding, reflect.proposals),
         reflect=reflect,
+        reflect_schedule=schedule,
         capture=workspace_capture(agents, memories, conversations, qa),
     )
 
 
-def _index(agents: Sequence[Agent], engines: WorkspaceEngines, around: Surroundings) -> WorkspaceIndex:
-    media = media_rules(agents[0].memory_search, engines.embedding.plan)
-    return WorkspaceIndex(
-        agents=agents,
-        embedding=engines.embedding,
-        reranking=engines.reranking,
-        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=around.limits.max_file_bytes),
-        around=around,
-    )
-
-
-def _conversations(
-    agents: Sequence[Agent], index: WorkspaceIndex, engines: WorkspaceEngines, around: Surroundings
-) -> dict[str, AgentConversations]:
-    ahead = NotesAhead(index.lane, lambda: index.pending_files)
-    return {
-        agent.id: AgentConversations(agent, embedding=engines.embedding, notes=ahead, around=around) for agent in agents
-    }
-
-
-def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> WorkspaceReflect:
-    """Make what reflects over a workspace; the settings of the first of its agents hold."""
+def workspace_reflect(
+    agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings
+) -> tuple[ReflectUse, ReflectSchedule]:
+    """Make what reflects over a workspace, asked or by itself; the settings of the first of its agents hold."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
     settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
     runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
     queue = ProposalQueue(rows, memories.journal, settled.told)
-    parts = _reflect_parts(
-        memories, settled, queue, runs, agents[0].memory.core.max_chars, _publish_steps(agents, around)
+    reflecting = Reflecting(
+        ReflectParts(
+            book=settled.now,
+            known=lambda: memories.index.indexer.known_paths,
+            journal=memories.journal,
+            opinions=memories.opinions,
+            queue=queue,
+            runs=runs,
+            tombstones=memories.tombstones,
+            core_chars=agents[0].memory.core.max_chars,
+            labeller=None if memories.text is None else Labeller(memories.text),
+            summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+            tell=_publish_steps(agents, around),
+        )
     )
-    reflecting = Reflecting(parts)
-    return WorkspaceReflect(
+    return (
         ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
         ReflectSchedule(reflecting=reflecting, runs=runs, settings=settings, zone=zone),
-    )
-
-
-def _reflect_parts(
-    memories: WorkspaceMemories,
-    settled: SettledBook,
-    queue: ProposalQueue,
-    runs: ReflectRuns,
-    core: int,
-    tell: Callable[[str, int], None],
-) -> ReflectParts:
-    return ReflectParts(
-        book=settled.now,
-        known=lambda: memories.index.indexer.known_paths,
-        journal=memories.journal,
-        opinions=memories.opinions,
-        queue=queue,
-        runs=runs,
-        tombstones=memories.tombstones,
-        core_chars=core,
-        labeller=None if memories.text is None else Labeller(memories.text),
-        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
-        tell=tell,
     )
 
 

@@ -7,7 +7,6 @@ answered within their deadline, and told why the message was not kept at once.
 import asyncio
 import contextlib
 import os
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from msgspec import Struct
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
-from memoryd.errors import Denied, Disabled, MemorydError, NotNow, StoreUnavailable
+from memoryd.errors import Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaStore, QaUpkeep
 
@@ -113,8 +112,7 @@ class WorkspaceQa:
 
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
-        if self.is_read_only:
-            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+        self.store.sessions.check_writable()
 
     def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:
         """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner."""
@@ -192,42 +190,38 @@ class LateMessages:
 
     def __init__(self, shared: WorkspaceQa | None) -> None:
         self._shared = shared
-        self._waiting: deque[LateStep] = deque()
-        self._has_some = asyncio.Event()
-        self._has_none = asyncio.Event()
-        self._has_none.set()
+        self._waiting: asyncio.Queue[LateStep] = asyncio.Queue(LATE_MAX)
 
     async def are_kept(self, seconds: float) -> bool:
         """Wait until messages can be kept and those before are, or it is known why not; False if that takes longer."""
         try:
             async with asyncio.timeout(seconds):
                 await self._opened()
-                await self._has_none.wait()
+                await self._waiting.join()
         except TimeoutError:
             return False
         return True
 
     def put(self, step: LateStep) -> str:
         """Do it as soon as the store is open, behind what waits already; return what is to be said of it."""
-        if len(self._waiting) >= LATE_MAX:
+        try:
+            self._waiting.put_nowait(step)
+        except asyncio.QueueFull:
             return NOT_KEPT
-        self._waiting.append(step)
-        self._has_none.clear()
-        self._has_some.set()
         return KEPT_LATER
 
     async def run(self) -> None:
         """Keep what is late, until cancelled."""
         while True:
-            await self._has_some.wait()
-            self._has_some.clear()
-            await self._opened()
+            step = await self._waiting.get()
             try:
-                while self._waiting:
-                    await self._run_step(self._waiting.popleft())
+                await self._opened()
+                await step()
+            except (MemorydError, OSError) as exc:
+                log.warning("a message that came early is not kept", reason=str(exc))
             finally:
                 # one that is broken must not hold up all that come after it
-                (self._has_some if self._waiting else self._has_none).set()
+                self._waiting.task_done()
 
     async def _opened(self) -> None:
         """Wait until the store is open, or it is known why it cannot be."""
@@ -235,9 +229,3 @@ class LateMessages:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(QUEUE_WAIT_SECONDS):
                     await self._shared.until_open()
-
-    async def _run_step(self, step: LateStep) -> None:
-        try:
-            await step()
-        except (MemorydError, OSError) as exc:
-            log.warning("a message that came early is not kept", reason=str(exc))

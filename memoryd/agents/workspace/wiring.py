@@ -1,7 +1,5 @@
 """From an agent and its parts to its memory: search, recall, retained memories, and the messages of conversations."""
 
-from functools import partial
-
 from memoryd.agents.conversations.search import conversation_arm
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
 from memoryd.agents.memories import AgentMemory
@@ -20,18 +18,16 @@ from memoryd.agents.search import AgentSearch
 from memoryd.agents.status.figures import ConversationCensus
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSessions, AgentSync
-from memoryd.agents.turns.capture import AgentCapture, TurnCapture
+from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands
 from memoryd.agents.turns.uses import TurnUses
-from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.own_parts import OwnParts
 from memoryd.agents.workspace.parts import WorkspaceParts
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
-from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.book import ReachedSearch
 from memoryd.memory.core import CoreMemory
@@ -56,11 +52,11 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
-        files=_files(agent, shared, own),
+        files=AgentFiles(agent=agent, index=shared.index, qmd=own.qmd, book=shared.memories.book.now),
         sync=AgentSync(
             agent=agent.id,
             index=shared.index,
-            slot=shared.engines.embedding.slot,
+            slot=shared.embedding.slot,
             qmd=own.qmd,
             conversations=own.conversations,
         ),
@@ -73,30 +69,15 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
     )
 
 
-def _files(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentFiles:
-    index = shared.index
-    return AgentFiles(
-        agent=agent,
-        workspace=index.rules.workspace,
-        database=index.database,
-        withdrawn=index.indexer.withdrawn,
-        roots=index.rules.roots,
-        rules=index.rules.rules,
-        max_file_bytes=shared.around.limits.max_file_bytes,
-        qmd=own.qmd,
-        book=shared.memories.book.now,
-    )
-
-
 def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
-    embedding, kept = shared.engines.embedding, own.kept
+    embedding, kept = shared.embedding, own.kept
     return AgentParts(
         id=agent.id,
         path=own.path,
         settings=agent.memory_search,
         index=shared.index,
         embedding=embedding,
-        reranking=shared.engines.reranking,
+        reranking=shared.reranking,
         text=shared.around.text_models.of(agent),
         qmd=own.qmd,
         qa=own.qa.census,
@@ -152,29 +133,22 @@ def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: Eli
 
 def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: EligibleMemories) -> RecallEngine:
     index = shared.index
+    search = search_settings(agent.memory_search, shared.around.limits.max_vector_bytes)
     return RecallEngine(
         book=shared.memories.book.now,
         eligible=eligible,
-        evidence=_evidence(agent, shared),
+        evidence=EvidenceSearch(
+            database=index.database,
+            vector_arm=index.builtin.vector_arm,
+            settings=RecallSettings(search=search, fusion=agent.memory.recall.fusion),
+            withdrawn=index.indexer.withdrawn,
+            times=index.builtin.times,
+        ),
         database=index.database,
         withdrawn=index.indexer.withdrawn,
         # qmd finds passages of its own in the stead of the builtin index
         passages=None if own.qmd is None else reached_search(shared, own.qmd),
         usage=shared.memories.usage,
-    )
-
-
-def _evidence(agent: Agent, shared: WorkspaceParts) -> EvidenceSearch:
-    index, limits = shared.index, shared.around.limits
-    settings = RecallSettings(
-        search=search_settings(agent.memory_search, limits.max_vector_bytes), fusion=agent.memory.recall.fusion
-    )
-    return EvidenceSearch(
-        database=index.database,
-        vector_arm=index.builtin.vector_arm,
-        settings=settings,
-        withdrawn=index.indexer.withdrawn,
-        times=index.builtin.times,
     )
 
 
@@ -194,14 +168,12 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         journal=journal,
         retaining=retaining,
         forgetting=shared.forgetting,
-        verifying=AgentVerifying(
-            agent=agent, book=memories.book, journal=journal, follow=partial(_followed, memories.index)
-        ),
+        verifying=AgentVerifying(agent=agent, book=memories.book, journal=journal, index=memories.index),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
         core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars), rights=rights),
         entities=_entities(agent, memories),
         changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
-        reflect=shared.reflect.use,
+        reflect=shared.reflect,
         recall=recall,
         documents=documents,
         document_edits=edits,
@@ -210,7 +182,8 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
         capture=AgentCapture(
             agent=agent.id,
-            scope=unnamed_scope(agent.id, is_alone=shared.is_alone),
+            is_alone=shared.is_alone,
+            is_read_only=agent.memory.read_only,
             capturing=shared.capture.capturing,
             delivered=shared.capture.delivered,
         ),
@@ -252,11 +225,6 @@ def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
     )
 
 
-async def _followed(index: WorkspaceIndex) -> None:
-    """Have the index hold what is on disk now."""
-    await index.settled(index.demand())
-
-
 def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSearch:
     """Return the search of an agent."""
     service = SearchService(
@@ -266,7 +234,7 @@ def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSe
         catch_up=own.path.catch_up,
         fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
     )
-    return AgentSearch(agent=agent, service=service, slot=shared.engines.embedding.slot)
+    return AgentSearch(agent=agent, service=service, slot=shared.embedding.slot)
 
 
 def reached_search(shared: WorkspaceParts, qmd: AgentQmd | None) -> ReachedSearch:
@@ -305,14 +273,13 @@ def _merged_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Merge
 
 def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: Retained) -> AgentTurns:
     """Return what takes the messages of an agent."""
-    log = TurnLog(agent.id, own.qa, shared.around.qas.get(agent.id))
-    capture = TurnCapture(agent.id, retained.capture, is_alone=shared.is_alone, is_read_only=agent.memory.read_only)
-    sessions = _sessions(agent, shared, log, capture)
+    log = TurnLog(own.qa)
+    sessions = _sessions(agent, shared, log, retained.capture)
     return AgentTurns(
         agent=agent,
         log=log,
         commands=TurnCommands(agent.id, retained, sessions, agent.turns.recall_final_k),
-        capture=capture,
+        capture=retained.capture,
         sessions=sessions,
         retained=retained,
         uses=TurnUses(retained.recall),
@@ -321,7 +288,7 @@ def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: R
     )
 
 
-def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: TurnCapture) -> SessionMemories:
+def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: AgentCapture) -> SessionMemories:
     memories, time = shared.memories, owners_time(agent.memory)
     return SessionMemories(
         agent=agent.id,

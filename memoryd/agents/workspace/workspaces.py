@@ -17,7 +17,7 @@ from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.own_parts import own_parts
-from memoryd.agents.workspace.parts import WorkspaceEngines, workspace_parts
+from memoryd.agents.workspace.parts import workspace_parts
 from memoryd.agents.workspace.qa import workspace_qas
 from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
@@ -81,7 +81,7 @@ class Workspaces:
             # opened when they are needed
             stack.push_async_callback(self._ledgers.close)
             for workspace in self.all:
-                await workspace.index.open()
+                await workspace.index.keeper.open()
                 stack.push_async_callback(workspace.close)
             # what qmd kept of notes for agents that it serves no more, before anybody is answered
             await asyncio.to_thread(forget_unused, self._agents)
@@ -163,7 +163,7 @@ class Workspaces:
             missing = [key for key in hashes if key not in found]
             if missing:
                 with contextlib.suppress(StoreError):
-                    found |= await workspace.index.vectors_of(fingerprint, missing)
+                    found |= await workspace.index.database.vectors.of(fingerprint, missing)
         return found
 
 
@@ -207,9 +207,8 @@ class Workspace:
     def __init__(
         self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
     ) -> None:
-        engines = WorkspaceEngines(embedding=embedding, reranking=reranking)
         self.name = agents[0].id
-        self._shared = workspace_parts(agents, engines, around)
+        self._shared = workspace_parts(agents, embedding, reranking, around)
         self._own = {agent.id: own_parts(agent, self._shared) for agent in agents}
         self.memories = [agent_memory(agent, self._shared, self._own[agent.id]) for agent in agents]
         self.index = self._shared.index
@@ -251,9 +250,9 @@ class Workspace:
             (f"memories {self.name}", self._shared.memories.book.run),
             (f"usage of memories {self.name}", UsageUpkeep(self._shared.memories.usage).run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
+            (f"reflect {self.name}", self._shared.reflect_schedule.run),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
         ]
-        loops += self._shared.reflect.loops(self.name)
         loops += self._shared.capture.loops(self.name)
         loops += [(f"ended sessions {one.agent.id}", one.turns.sessions.run) for one in self.memories]
         loops += [(f"late messages {one.agent.id}", one.turns.late.run) for one in self.memories]
@@ -279,5 +278,5 @@ class Workspace:
     async def close(self) -> None:
         """Close the files of its indexes."""
         for each in self.conversations.values():
-            await each.close()
-        await self.index.close()
+            await each.database.close()
+        await self.index.database.close()

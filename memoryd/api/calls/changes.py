@@ -11,7 +11,6 @@ from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.access import Who
-from memoryd.domain.citations import holds_turns
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.replies.changes import (
@@ -89,12 +88,10 @@ async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> Undo
 async def _sessions(room: KeptConversations, since: float, path: str) -> list[WrittenSessionReply]:
     """Return the sessions of questions and answers, that which was written last first."""
     return [
-        WrittenSessionReply(
-            session=one.path, at=rfc3339(one.ended), turns=one.turns or 0, undo=f"sessions forget {one.path}"
-        )
+        WrittenSessionReply(session=one["id"], at=at, turns=one["turns"] or 0, undo=f"sessions forget {one['id']}")
         for one in await room.all()
-        if holds_turns(one.path) and one.ended is not None and one.ended.timestamp() >= since
-        if path in ("", one.path)
+        if one["kind"] == "qa" and (at := one["lastActivity"]) and datetime.fromisoformat(at).timestamp() >= since
+        if path in ("", one["id"])
     ]
 
 

@@ -11,8 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memoryd.agents.events import Happening, Subscription
-from memoryd.agents.read import NoteExcerpt
-from memoryd.agents.sync import DEFAULT_WAIT, OwedWork
+from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited
 from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.models import ReindexRequest, SyncRequest
@@ -85,27 +84,7 @@ async def get_file(
     column: FromColumn = 1,
 ) -> FileReply:
     """Read lines of a document; only what is indexed can be read."""
-    return file_reply(await memories.read(admitted, path, LineRange(from_, lines, column)))
-
-
-def file_reply(found: NoteExcerpt) -> FileReply:
-    """Return the reply, which says where the document goes on."""
-    asked, lines = found.asked, found.excerpt.lines
-    return FileReply(
-        {
-            "path": found.path,
-            "text": lines.text,
-            "from": asked.first,
-            "lines": lines.count,
-            "column": asked.column,
-            "totalLines": lines.total,
-            "sha256": found.excerpt.sha256,
-            "truncated": lines.next_first is not None or lines.next_column is not None,
-            "nextFrom": lines.next_first,
-            "nextColumn": lines.next_column,
-            "flags": [one.value for one in found.excerpt.flags],
-        }
-    )
+    return await memories.read(admitted, path, LineRange(from_, lines, column))
 
 
 IsDry = Annotated[bool, Field(alias="dryRun", description="`true`: only say what a reload would do")]
@@ -137,20 +116,13 @@ async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited:
     """
     limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
     agent, is_asking = caller.agent_of(request.agent), caller.binding.is_owners
-    done = await memories.sync(agent, request.wait, max(timedelta(), limit - waited), is_asking=is_asking)
-    return SyncReply(complete=done.reached.is_complete, reason=done.reached.reason or None, **_owed(done.owed))
+    return await memories.sync(agent, request.wait, max(timedelta(), limit - waited), is_asking=is_asking)
 
 
 async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -> ReindexReply:
     """Look at every file again, or make every vector again, in the background."""
     agent = caller.agent_of(request.agent)
-    return _owed(await memories.reindex(agent, force=request.force, embeddings=request.embeddings))
-
-
-def _owed(work: OwedWork) -> ReindexReply:
-    return ReindexReply(
-        pendingFiles=work.pending_files, pendingEmbeddings=work.pending_embeddings, generation=work.generation
-    )
+    return await memories.reindex(agent, force=request.force, embeddings=request.embeddings)
 
 
 RELOADING: Final = timedelta(minutes=14)

@@ -5,30 +5,23 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, TakenTurn
+from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, turn_reply
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.access import Who
-from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs, turn_address
-from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import counted
+from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs
 from memoryd.domain.sessions.sequences import BUDGET
-from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import InvalidRequest
 from memoryd.replies.conversations import (
     QaAddReply,
     QaContextReply,
-    QaSessionReply,
     QaSessionsReply,
     QaSessionTurnsReply,
     QaStatsReply,
-    QaTopicReply,
     QaTopicsReply,
     QaTurnReply,
 )
-from memoryd.sessions.known_sessions import Entry, head_of
 from memoryd.wire import (
     ANSWER_CHARS_MAX,
     POSITION_MAX,
@@ -101,8 +94,6 @@ class QaMarkRequest(Request):
     agent: AgentId = None
 
 
-CITATIONS_SHOWN = 20
-
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
 Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
 Word = Annotated[str, Field(max_length=512, description="only turns in which this stands")]
@@ -122,13 +113,12 @@ async def add(request: QaAddRequest, caller: Asking, memories: Memories) -> QaAd
         significance=request.significance,
         topics=request.topic_tags,
     )
-    return _add_reply(await memories.qa(admitted).add(new))
+    return await memories.qa(admitted).add(new)
 
 
 async def sessions(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaSessionsReply:
     """List the sessions that are not in the archive, the newest first."""
-    found = await memories.qa(admitted).sessions()
-    return QaSessionsReply(sessions=[_head(one) for one in found[:limit]], total=len(found))
+    return await memories.qa(admitted).sessions(limit)
 
 
 async def session(
@@ -139,13 +129,7 @@ async def session(
         seqs = ALL_TURNS if seq is None else parse_seqs(seq)
     except ValueError as exc:
         raise InvalidRequest(f"seq: {exc}") from exc
-    found = await memories.qa(admitted).session(session, seqs=seqs, word=grep)
-    return QaSessionTurnsReply(
-        **_head(found.session),
-        matched=found.matched,
-        sequence=[turn_reply(found.session.id, turn) for turn in found.turns],
-        nextSeq=found.next_seq,
-    )
+    return await memories.qa(admitted).session(session, seqs=seqs, word=grep)
 
 
 async def context(request: QaContextRequest, caller: Asking, memories: Memories) -> QaContextReply:
@@ -173,7 +157,7 @@ async def mark(request: QaMarkRequest, caller: Asking, memories: Memories) -> Qa
     """Keep the answer of a turn, or drop it; the question stays."""
     admitted = caller.admit(request.agent, request.session_key)
     name, seq = _marked(request)
-    session, turn = await memories.qa(admitted).mark(
+    return await memories.qa(admitted).mark(
         name,
         seq,
         keep=request.keep,
@@ -181,53 +165,17 @@ async def mark(request: QaMarkRequest, caller: Asking, memories: Memories) -> Qa
         key=caller.key(request.session_key),
         is_owners=caller.binding.is_owners,
     )
-    return turn_reply(session, turn)
 
 
 async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaTopicsReply:
     """List what was talked about, and where."""
-    found = await memories.qa(admitted).topics()
-    rows = [
-        QaTopicReply(topic=topic, turns=len(places), citations=places[-CITATIONS_SHOWN:])
-        for topic, places in found[:limit]
-    ]
-    return QaTopicsReply(topics=rows, total=len(found))
+    return await memories.qa(admitted).topics(limit)
 
 
 async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -> QaStatsReply:
     """Count sessions, turns and kept answers, and measure their files."""
     # an agent is not told the names of files that may be of another one's conversations
     return await memories.qa(admitted).census.now(names_all=caller.binding.is_owners)
-
-
-def _add_reply(taken: TakenTurn) -> QaAddReply:
-    turn = taken.turn
-    if turn is None or taken.session is None:
-        return QaAddReply(
-            session=taken.session, seq=None, significance=None, kept=False, remembered=False, topics=[], citation=None
-        )
-    return QaAddReply(
-        session=taken.session,
-        seq=turn.seq,
-        significance=turn.significance,
-        kept=turn.answer is not None,
-        remembered=True,
-        topics=list(turn.topics),
-        citation=turn_address(taken.session, turn.seq),
-    )
-
-
-def _head(entry: Entry) -> QaSessionReply:
-    session, (turns, answers) = head_of(entry), counted(entry)
-    return QaSessionReply(
-        session=session.id,
-        key=session.key or None,
-        created=rfc3339(session.created),
-        lastActivity=rfc3339(entry.last_activity),
-        turns=turns,
-        answers=answers,
-        remembered=session.is_remembered,
-    )
 
 
 def _marked(request: QaMarkRequest) -> tuple[str, int]:
@@ -244,20 +192,6 @@ def _marked(request: QaMarkRequest) -> tuple[str, int]:
     if request.answer is not None and not request.keep:
         raise InvalidRequest("an answer is given and not to be kept", hint="give keep: true, or no answer")
     return name, seq
-
-
-def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
-    """Return how a turn is told."""
-    return QaTurnReply(
-        session=name,
-        seq=turn.seq,
-        q=turn.question,
-        a=turn.answer,
-        significance=turn.significance,
-        timestamp=rfc3339(turn.timestamp),
-        topics=list(turn.topics),
-        citation=turn_address(name, turn.seq),
-    )
 
 
 CALLS: Final = (

@@ -1,27 +1,22 @@
 """`/v1/sessions…`: a session begins; conversations as a whole are listed, read, forgotten, or not remembered."""
 
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.conversations.forgotten_places import Receipt
-from memoryd.agents.conversations.listing import ListedConversation
 from memoryd.agents.conversations.showing import KeptConversations
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import AdmittedByQuery, Asking, Caller, Memories, Waited
 from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
-from memoryd.api.calls.qa import Limit, turn_reply
+from memoryd.api.calls.qa import Limit
 from memoryd.api.models import AgentId, Encode, Request, Whole
 from memoryd.domain.access import Who
-from memoryd.domain.citations import holds_turns
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.bundle import Encoding, encoded
 from memoryd.errors import Denied, InvalidRequest
 from memoryd.replies.conversations import (
-    SessionEntryReply,
     SessionForgetReply,
-    SessionLineReply,
     SessionLinesReply,
     SessionRememberReply,
     SessionsReply,
@@ -96,25 +91,26 @@ async def start(request: SessionStartRequest, caller: Asking, memories: Memories
     if request.remember is not None:
         _check_may(caller, remember=request.remember)
     is_scheduled = memories.start_session(admitted)
-    before = await memories.qa(admitted).start(caller.key(request.session_key))
-    sequence = [turn_reply(before.session, turn) for turn in before.turns] if before.session else []
+    context, sequence = await memories.qa(admitted).start(caller.key(request.session_key))
     if request.remember is not None:
         room = memories.conversations(admitted)
         key, is_owners = caller.key(request.session_key), caller.binding.is_owners
         await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     bundle = await memories.retained(admitted).recall.beginning(admitted)
     told = encoded(bundle, request.encode) if bundle.text else None
-    return SessionStartReply(bundle=told, context=before.text, sequence=sequence, syncScheduled=is_scheduled)
+    return SessionStartReply(bundle=told, context=context, sequence=sequence, syncScheduled=is_scheduled)
 
 
 async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     room = memories.conversations(admitted)
     found = await room.all()
-    shown = [_entry_reply(one) for one in found[:limit]]
     marks = await room.marked_by_agent() if caller.binding.is_owners else []
     return SessionsReply(
-        sessions=shown, total=len(found), withheldKeys=await room.withheld_keys(), agentsMarks=[*map(rfc3339, marks)]
+        sessions=found[:limit],
+        total=len(found),
+        withheldKeys=await room.withheld_keys(),
+        agentsMarks=[*map(rfc3339, marks)],
     )
 
 
@@ -122,26 +118,20 @@ async def lines(
     citation: CitationParameter, admitted: AdmittedByQuery, memories: Memories, context: Around = 0
 ) -> SessionLinesReply:
     """Read lines of a conversation, without secrets; what it no longer says is not found."""
-    found = await memories.conversations(admitted).show(citation, around=context)
-    told = [SessionLineReply(line=one.number, text=one.text, cited=one.is_cited) for one in found.lines]
-    return SessionLinesReply(id=found.citation.path, citation=str(found.citation), lines=told, nextLine=found.next_line)
+    return await memories.conversations(admitted).show(citation, around=context)
 
 
 async def sync(request: SessionSyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SessionSyncReply:
     """Read transcripts, and sessions that others wrote, now; with `wait`, answer when that is done."""
     limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
     limit = max(timedelta(), limit - waited)
-    done = await memories.sync_conversations(caller.agent_of(request.agent), wait=request.wait, limit=limit)
-    return SessionSyncReply(
-        conversations=done.conversations, indexed=done.indexed, complete=done.is_complete, reason=done.reason or None
-    )
+    return await memories.sync_conversations(caller.agent_of(request.agent), wait=request.wait, limit=limit)
 
 
 async def forget(request: SessionForgetRequest, caller: Asking, memories: Memories) -> SessionForgetReply:
     """Take a conversation out of everything, for the owner alone, and say what cannot be reached."""
     room = memories.conversations(caller.admit(request.agent, request.session_key))
-    receipt = await (room.would_forget(request.session) if request.dry_run else room.forget(request.session))
-    return _receipt(receipt, is_forgotten=not request.dry_run)
+    return await (room.would_forget(request.session) if request.dry_run else room.forget(request.session))
 
 
 async def remember(request: SessionRememberRequest, caller: Asking, memories: Memories) -> SessionRememberReply:
@@ -154,12 +144,10 @@ async def remember(request: SessionRememberRequest, caller: Asking, memories: Me
     if request.session is None and not key:
         raise InvalidRequest("nothing is named", hint="give session, or the sessionKey that is meant")
     if request.session is None:
-        done = await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
-    elif is_owners or await room.is_opened_with(request.session, key):
-        done = await room.remember(request.session, is_remembered=request.remember)
-    else:
-        raise Denied("the conversation was opened with another session key", hint="ask on the owner's socket")
-    return SessionRememberReply(id=done.path, remembered=done.is_remembered, rows=done.rows, marks=0)
+        return await room.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
+    if is_owners or await room.is_opened_with(request.session, key):
+        return await room.remember(request.session, is_remembered=request.remember)
+    raise Denied("the conversation was opened with another session key", hint="ask on the owner's socket")
 
 
 async def _release_marks(
@@ -168,54 +156,13 @@ async def _release_marks(
     if not request.remember or request.session is not None:
         raise InvalidRequest("agentsMarks are all taken back", hint="give remember: true, and no session")
     _check_may(caller, remember=True)
-    return SessionRememberReply(id=None, remembered=True, rows=0, marks=await room.release_marks_of_agent())
+    return await room.release_marks_of_agent()
 
 
 def _check_may(caller: Caller, *, remember: bool) -> None:
     """Raise Denied for an agent that would take back what its owner may have marked."""
     if remember and not caller.binding.is_owners:
         raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
-
-
-def _entry_reply(one: ListedConversation) -> SessionEntryReply:
-    return SessionEntryReply(
-        id=one.path,
-        kind=_kind(one.path),
-        key=one.key or None,
-        turns=one.turns,
-        answers=one.answers,
-        lines=one.lines,
-        bytes=one.bytes,
-        firstActivity=rfc3339(one.began),
-        lastActivity=rfc3339(one.ended),
-        archived=one.is_archived,
-        indexed=not one.reason,
-        reason=one.reason or None,
-        remembered=one.is_remembered,
-    )
-
-
-def _receipt(receipt: Receipt, *, is_forgotten: bool) -> SessionForgetReply:
-    removed = receipt.removed
-    return SessionForgetReply(
-        id=receipt.path,
-        kind=_kind(receipt.path),
-        conversations=list(receipt.conversations),
-        forgotten=is_forgotten and not receipt.unfinished,
-        files=removed.files,
-        turns=removed.turns,
-        answers=removed.answers,
-        rows=removed.rows,
-        heldAnswers=removed.held_answers,
-        exports=removed.exports,
-        remarks=list(receipt.remarks),
-        unfinished=list(receipt.unfinished),
-        stays=list(receipt.stays),
-    )
-
-
-def _kind(path: str) -> Literal["qa", "transcript"]:
-    return "qa" if holds_turns(path) else "transcript"
 
 
 CALLS: Final = (

@@ -1,20 +1,22 @@
 """`POST /v1/turns`: the one call that an agent makes for each message."""
 
+import time
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from memoryd.agents.turns.log import CommandOutcome, NewMessage, TurnOutcome
+from memoryd.agents.conversations.qa import turn_reply
+from memoryd.agents.turns.log import NewMessage, TurnOutcome
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.qa import SessionKeyText, turn_reply
+from memoryd.api.calls.qa import SessionKeyText
 from memoryd.api.calls.recall import bundled
 from memoryd.api.models import AgentId, Encode, Request, Whole
 from memoryd.domain.access import Who
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
-from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
+from memoryd.replies.conversations import TurnCommandReply, TurnReply
 from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
 
 MOST_RECALLED = 12
@@ -61,34 +63,34 @@ class TurnRequest(Request):
 
 async def take(request: TurnRequest, caller: Asking, memories: Memories) -> TurnReply:
     """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
+    began = time.monotonic()
     admitted = caller.admit(request.agent, request.session_key)
-    outcome = await memories.turns(admitted).take(_message(request, caller), admitted, caller.key(request.session_key))
-    return _encoded(outcome, request.encode)
-
-
-def _message(request: TurnRequest, caller: Asking) -> NewMessage:
-    return NewMessage(
+    event = request.event
+    message = NewMessage(
+        admitted=admitted,
         role=MessageRole(request.role),
         text=request.text,
+        key=caller.key(request.session_key),
         at=request.at,
         channel=request.channel or "",
-        event=None if request.event is None else _event(request.event),
+        event=None if event is None else MessageEvent(MessageEventType(event.type), event.text, event.tool),
         k=request.k,
         budget=request.budget,
         if_none_match=request.if_none_match or "",
         is_owners=caller.binding.is_owners,
         deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
     )
-
-
-def _event(event: TurnEventRequest) -> MessageEvent:
-    return MessageEvent(MessageEventType(event.type), event.text, event.tool)
+    reply = _encoded(await memories.turns(admitted).take(message), request.encode)
+    reply["tookMs"] = round((time.monotonic() - began) * 1000, 2)
+    return reply
 
 
 def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
-    logged, context = outcome.logged, outcome.context
+    logged, context, done = outcome.logged, outcome.context, outcome.command
     reply = TurnReply(
-        command=None if outcome.command is None else _command(outcome.command),
+        command=None
+        if done is None
+        else TurnCommandReply(name=done.name, text=done.text, memories=list(done.memories)),
         session=logged.session,
         seq=logged.seq,
         remembered=logged.seq is not None,
@@ -100,18 +102,11 @@ def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
         context=context.text,
         sequence=[turn_reply(context.session, turn) for turn in context.turns] if context.session else [],
         verdict=outcome.verdict,
-        health={
-            name: TurnPartReply(state=part.state.value, reason=part.reason or None)
-            for name, part in outcome.parts.items()
-        },
+        health=dict(outcome.parts),
         capture=outcome.capture,
-        tookMs=round(outcome.took_ms, 2),
+        tookMs=0,
     )
     return reply if outcome.bundle is None else {**reply, **bundled(outcome.bundle, encoding)}
-
-
-def _command(done: CommandOutcome) -> TurnCommandReply:
-    return TurnCommandReply(name=done.name, text=done.text, memories=list(done.memories))
 
 
 CALLS: Final = (call("POST", "/turns", Who.SESSION, take),)

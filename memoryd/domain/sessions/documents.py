@@ -124,17 +124,31 @@ class SessionStub(Struct, frozen=True):
     last_activity: datetime
     marks: tuple[TurnMark, ...]
 
+    @property
+    def head(self) -> Session:
+        """The session without its turns."""
+        return self.session
+
+    @property
+    def begun(self) -> datetime:
+        """When it began, as far as is known here."""
+        return self.session.created
+
+
+Entry = Session | SessionStub
+"""A session as the main file has it."""
+
 
 class QaDocument(Struct, frozen=True):
     """All sessions, and what others wrote beside them."""
 
-    entries: tuple[Session | SessionStub, ...] = ()
+    entries: tuple[Entry, ...] = ()
     extra: Extra = field(default_factory=dict)
     index_extra: Extra = field(default_factory=dict)
     metadata_extra: Extra = field(default_factory=dict)
 
 
-def entry_of(session: Session) -> Session | SessionStub:
+def entry_of(session: Session) -> Entry:
     """Return how a session stands in the main file."""
     if len(session.turns) <= MAX_TURNS:
         return session
@@ -145,7 +159,7 @@ def entry_of(session: Session) -> Session | SessionStub:
     )
 
 
-def marks_of(entry: Session | SessionStub) -> tuple[TurnMark, ...]:
+def marks_of(entry: Entry) -> tuple[TurnMark, ...]:
     """Return what the indexes say of the turns of a session, those of which they say nothing left out."""
     if isinstance(entry, SessionStub):
         return entry.marks
@@ -153,15 +167,14 @@ def marks_of(entry: Session | SessionStub) -> tuple[TurnMark, ...]:
     return tuple(mark for mark in marks if mark.question_hash or mark.topics)
 
 
-def topic_places(entries: Iterable[Session | SessionStub]) -> dict[str, list[str]]:
+def topic_places(entries: Iterable[Entry]) -> dict[str, list[str]]:
     """Return for each topic the addresses of its turns, in the order of the sessions; topics stand on one line."""
     places: dict[str, list[str]] = {}
     for entry in entries:
-        name = entry.session.id if isinstance(entry, SessionStub) else entry.id
         for mark in marks_of(entry):
             for topic in mark.topics:
                 # a tag that somebody wrote by hand may hold anything
-                places.setdefault(" ".join(topic.split()), []).append(turn_address(name, mark.seq))
+                places.setdefault(" ".join(topic.split()), []).append(turn_address(entry.head.id, mark.seq))
     return places
 
 
@@ -178,7 +191,7 @@ def parse_document(data: bytes) -> QaDocument:
     stubs = {row.get("session_id") for row in rows if isinstance(row, dict) and "file" in row}
     marks = _marks_by_session(index, stubs)
     entries = tuple(_entry(row, f"sessions[{at}]", marks) for at, row in enumerate(rows))
-    ids = [_session(entry).id for entry in entries]
+    ids = [entry.head.id for entry in entries]
     if len(set(ids)) < len(ids):
         raise DamagedDocumentError("sessions has a session twice")
     return QaDocument(entries, others(value, _TOP), others(index, _INDEX), others(metadata, _METADATA))
@@ -201,15 +214,7 @@ def render_document(document: QaDocument, rendered: Mapping[SessionId, str] | No
     return "{\n" + ",\n".join(f"{dumps(key)}: {text}" for key, text in parts.items()) + "\n}\n"
 
 
-def _session(entry: Session | SessionStub) -> Session:
-    return entry.session if isinstance(entry, SessionStub) else entry
-
-
-def _last(entry: Session | SessionStub) -> datetime:
-    return entry.last_activity
-
-
-def _told_entry(entry: Session | SessionStub, rendered: Mapping[SessionId, str]) -> str:
+def _told_entry(entry: Entry, rendered: Mapping[SessionId, str]) -> str:
     if isinstance(entry, Session):
         return rendered.get(entry.id) or render_session(entry)
     told = {
@@ -222,11 +227,11 @@ def _told_entry(entry: Session | SessionStub, rendered: Mapping[SessionId, str])
     return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(told)[1:-1]}, "qa_sequence": []}}'
 
 
-def _told_index(entries: Sequence[Session | SessionStub]) -> Mapping[str, str]:
+def _told_index(entries: Sequence[Entry]) -> Mapping[str, str]:
     by_topic: defaultdict[str, list[str]] = defaultdict(list)
     by_hash: defaultdict[str, list[str]] = defaultdict(list)
     for entry in entries:
-        name = dumps(_session(entry).id)
+        name = dumps(entry.head.id)
         for mark in marks_of(entry):
             place = f'{{"session": {name}, "seq": {mark.seq}}}'
             for topic in mark.topics:
@@ -252,18 +257,18 @@ def _told_list(places: Iterable[str]) -> str:
     return f"[{', '.join(places)}]"
 
 
-def _recent(entries: Sequence[Session | SessionStub]) -> Iterable[str]:
+def _recent(entries: Sequence[Entry]) -> Iterable[str]:
     """Yield the last turn of each session that has one, the newest first."""
-    for entry in sorted(entries, key=_last, reverse=True):
+    for entry in sorted(entries, key=lambda entry: entry.last_activity, reverse=True):
         marks = entry.turns if isinstance(entry, Session) else entry.marks
         if marks:
-            place = {"session": _session(entry).id, "seq": marks[-1].seq, "timestamp": rfc3339(entry.last_activity)}
+            place = {"session": entry.head.id, "seq": marks[-1].seq, "timestamp": rfc3339(entry.last_activity)}
             yield dumps(place)
 
 
-def _told_metadata(entries: Sequence[Session | SessionStub]) -> Mapping[str, object]:
+def _told_metadata(entries: Sequence[Entry]) -> Mapping[str, object]:
     whole = totals(counted(entry) for entry in entries)
-    last = max(map(_last, entries), default=None)
+    last = max((entry.last_activity for entry in entries), default=None)
     return {
         "total_qa_pairs": whole.turns,
         "stored_answers": whole.answers,
@@ -272,12 +277,12 @@ def _told_metadata(entries: Sequence[Session | SessionStub]) -> Mapping[str, obj
     }
 
 
-def counted(entry: Session | SessionStub) -> tuple[int, int]:
+def counted(entry: Entry) -> tuple[int, int]:
     """Return how many turns a session has, and how many answers are kept."""
     return (entry.turns, entry.answers) if isinstance(entry, SessionStub) else (len(entry.turns), entry.answers)
 
 
-def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]]) -> Session | SessionStub:
+def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]]) -> Entry:
     row = as_object(value, where)
     if "session_id" not in row or "qa_sequence" not in row:
         raise DamagedDocumentError(f"{where} has no session_id with a qa_sequence")

@@ -19,9 +19,8 @@ from memoryd.domain.text.words import normalised
 
 
 class SessionExcerpt(Struct, frozen=True):
-    """A session with some of its turns; `matched` counts all that were asked for, `next_seq` is the first left out."""
+    """Some turns of a session; `matched` counts all that were asked for, `next_seq` is the first left out."""
 
-    session: Session
     turns: tuple[Turn, ...]
     matched: int
     next_seq: int | None = None
@@ -49,7 +48,7 @@ def excerpt(
         taken.append(turn)
     left = found[len(taken) :]
     said = sorted(taken, key=lambda turn: (turn.timestamp, turn.seq))
-    return SessionExcerpt(session, tuple(said), len(found), left[0].seq if left else None)
+    return SessionExcerpt(tuple(said), len(found), left[0].seq if left else None)
 
 
 def _folded(text: str) -> str:

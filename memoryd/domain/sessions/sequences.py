@@ -254,11 +254,8 @@ _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 FloatArray = NDArray[np.float64]
 
 
-class _Scores(Struct, frozen=True):
-    """Of each place: what it has in common with a message `alone`, and what of that is not of words."""
-
-    rest: FloatArray
-    alone: FloatArray
+_Scores = tuple[FloatArray, FloatArray]
+"""Of each place: what it has in common with a message that is not of words, and all of it, alone."""
 
 
 class IndexedTurns:
@@ -319,8 +316,8 @@ class IndexedTurns:
             return []
         worth = self._worth(keys.tokens)
         scores = self._scores(keys, worth, near)
-        names = self._likely(scores.alone)
-        if always in self._at and always not in names and scores.alone[self._at[always]].any():
+        names = self._likely(scores[1])
+        if always in self._at and always not in names and scores[1][self._at[always]].any():
             names.append(always)
         runs = [(name, self._run(name, worth, scores, run)) for name in names]
         runs.sort(key=self._order, reverse=True)
@@ -359,11 +356,11 @@ class IndexedTurns:
         alone = rest.copy()
         for word, share in worth.items():
             alone[np.array(self._by_word[word])] += share
-        return _Scores(rest, alone)
+        return rest, alone
 
     def _run(self, session: SessionId, worth: Mapping[str, float], scores: _Scores, run: int) -> BestRun:
-        at = self._at[session]
-        return best_run([turn.tokens for turn in self._turns[session]], worth, scores.rest[at], scores.alone[at], run)
+        at, (rest, alone) = self._at[session], scores
+        return best_run([turn.tokens for turn in self._turns[session]], worth, rest[at], alone[at], run)
 
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
         if (value := hash_value(question_hash)) is None:

@@ -257,7 +257,8 @@ def with_turns(
         if number == 0 and open_seq and session.last_seq == open_seq:
             replaced, session = session.turns[-1], replace(session, turns=session.turns[:-1])
         one = made_turn(turn.raw, session, keeping=keeping, commonness=commonness)
-        if replaced is None and _is_known(one.turn, turn, known, is_again=place.is_again):
+        is_known = (turn.is_timed or place.is_again) and (one.turn.timestamp, one.turn.question) in known
+        if replaced is None and is_known:
             last = 0
             continue
         if replaced is not None and replaced.answer is not None:
@@ -276,7 +277,3 @@ def _still_kept(made: MadeTurn, replaced: Turn) -> MadeTurn:
     if turn.answer is not None:
         return MadeTurn(turn, made.dropped_answer)
     return MadeTurn(replace(turn, answer=replaced.answer), None)
-
-
-def _is_known(turn: Turn, found: FoundTurn, known: set[tuple[datetime, str]], *, is_again: bool) -> bool:
-    return (found.is_timed or is_again) and (turn.timestamp, turn.question) in known

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -83,6 +83,11 @@ class Session(Struct, frozen=True):
         It must be of that key; the owner may also go on with one that has none, and without a key with any.
         """
         return self.key == key or (is_owners and "" in (key, self.key))
+
+    @property
+    def head(self) -> Self:
+        """The session without regard to its turns, as of a stub."""
+        return self
 
     @property
     def last_activity(self) -> datetime:

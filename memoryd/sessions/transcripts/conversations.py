@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -23,15 +23,14 @@ from memoryd.errors import StoreUnavailable
 from memoryd.files.reading import open_beneath
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.conversation_source import ReadStep, SourceLook
+from memoryd.sessions.excluded import WithheldConversations
 from memoryd.sessions.transcripts.folders import (
     GRACE_SECONDS,
     AgentTranscripts,
-    FolderTranscript,
     SeenFolder,
     TranscriptFile,
     TranscriptFolder,
     TranscriptFolders,
-    find_transcripts,
     folder_ids,
     folder_of,
     identity_of,
@@ -47,23 +46,6 @@ MAX_BYTES: Final = 2 * 1024**3
 BLOCK_BYTES: Final = 256 << 10
 MOST_BYTES: Final = 4 << 20
 """Looked at in one look; more than that has grown enough by any sensible rule."""
-
-
-class Withholding(Protocol):
-    """Says which transcripts are not to be remembered; raises StoreUnavailable while nobody knows."""
-
-    @property
-    def version(self) -> int:
-        """Counts the changes."""
-        ...
-
-    def names(self, path: RelativePath) -> bool:
-        """Tell whether one is withheld by its name."""
-        ...
-
-    def transcript_like(self, file: Path) -> object | None:
-        """Return what was forgotten and began as this file does. Blocks; raises OSError, StoreUnavailable."""
-        ...
 
 
 class SeenTranscripts(Struct, frozen=True):
@@ -89,7 +71,7 @@ class TranscriptConversations:
         folders: Sequence[TranscriptFolder],
         *,
         rule: ReadingRule,
-        withholding: Withholding,
+        withheld: WithheldConversations,
         grace: float = GRACE_SECONDS,
         max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.monotonic,
@@ -98,10 +80,10 @@ class TranscriptConversations:
         self.seen = SeenTranscripts(max_bytes=max_bytes)
         self._folders = TranscriptFolders(self.prefix, folders, grace=grace, clock=clock)
         self._rule = rule
-        self._withholding = withholding
+        self._withheld = withheld
         self._max_bytes = max_bytes
         self._growing = GrowingFiles(clock)
-        self._places: Mapping[RelativePath, FolderTranscript] = {}
+        self._places: Mapping[RelativePath, TranscriptFile] = {}
         self._too_large: dict[RelativePath, int] = {}
         """How many lines were left out for their size."""
         self._rests: list[float] = []
@@ -110,20 +92,31 @@ class TranscriptConversations:
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
         """Say which transcripts there are, and which of them are to be read on; forced, all that have changed."""
         found = self._folders.look()
+        # what is read already was held against what was forgotten before that
         withheld = {
-            path for path, one in found.transcripts.items() if self._is_withheld(path, one.file, is_known=path in read)
+            path
+            for path, one in found.transcripts.items()
+            if self._withheld.withholds(path, None if path in read else one.path)
         }
         places = {path: one for path, one in found.transcripts.items() if path not in withheld}
         beyond = _over_limit(places, self._max_bytes)
         places = {path: one for path, one in places.items() if path not in beyond}
         self._too_large = {path: lines for path, lines in self._too_large.items() if path in places}
-        self._growing.keep({one.file for one in places.values()})
+        self._growing.keep({one.path for one in places.values()})
         kept = {path for path, state in read.items() if found.lost and folder_of(state) in (None, *found.lost)}
         self._rests = []
         due = [path for path, one in places.items() if self._is_due(one, read.get(path), is_forced=is_forced)]
         self._places = places
         skipped = (*found.skipped, *(SkippedFile(path, SkipReason.BEYOND_MAX_BYTES) for path in beyond))
-        self.seen = _seen_transcripts(found.folders, places, len(withheld), skipped, self._max_bytes)
+        self.seen = SeenTranscripts(
+            folders=tuple(found.folders),
+            files=len(places),
+            bytes=sum(place.stat.size for place in places.values()),
+            max_bytes=self._max_bytes,
+            withheld=len(withheld),
+            skipped=skipped,
+            ids=dict(folder_ids(found.folders)),
+        )
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
@@ -135,7 +128,7 @@ class TranscriptConversations:
         if place is None:
             return None
         before = read_tail(tail)
-        step = read_on(place.file, before, whose=place.folder.whose, max_bytes=STEP_BYTES)
+        step = read_on(place.path, before, whose=place.whose, max_bytes=STEP_BYTES)
         if step.state is TranscriptState.GONE:
             return None
         if step.state is TranscriptState.UNREADABLE:
@@ -146,7 +139,7 @@ class TranscriptConversations:
         return ReadStep(
             lines=tuple(_spoken_lines(step, is_first=is_afresh)),
             tail=written_tail(step.tail),
-            stamp="" if step.is_more else state_of(step.tail.stat, place.folder.path),
+            stamp="" if step.is_more else state_of(step.tail.stat, place.path.parent),
             is_afresh=is_afresh,
             problem=step.problem if step.state in _NOTHING_READ else "",
         )
@@ -159,16 +152,7 @@ class TranscriptConversations:
             if lines
         ]
 
-    def _is_withheld(self, path: RelativePath, file: Path, *, is_known: bool) -> bool:
-        if self._withholding.names(path):
-            return True
-        try:
-            return not is_known and self._withholding.transcript_like(file) is not None
-        except OSError:
-            # nobody can say now: the next look may
-            return True
-
-    def _is_due(self, place: FolderTranscript, stamp: str | None, *, is_forced: bool) -> bool:
+    def _is_due(self, place: TranscriptFile, stamp: str | None, *, is_forced: bool) -> bool:
         if stamp == place.state:
             return False
         if is_forced or stamp == "":
@@ -177,7 +161,7 @@ class TranscriptConversations:
         if inode != place.stat.inode or place.stat.size < size:
             # another file under its name: what was read of the old one is told until it is read
             return True
-        growth = self._growing.growth(place.file, place.stat, size)
+        growth = self._growing.growth(place.path, place.stat, size)
         if is_due(growth, self._rule):
             return True
         rests = rests_in(growth, self._rule)
@@ -185,7 +169,7 @@ class TranscriptConversations:
         return False
 
 
-def _over_limit(places: Mapping[RelativePath, FolderTranscript], max_bytes: int) -> set[RelativePath]:
+def _over_limit(places: Mapping[RelativePath, TranscriptFile], max_bytes: int) -> set[RelativePath]:
     """Return the transcripts for which there is no room: those that were written longest ago."""
     left, beyond = max_bytes, set[RelativePath]()
     for path, place in sorted(places.items(), key=lambda item: -item[1].stat.mtime_ns):
@@ -205,67 +189,31 @@ def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]
         yield ConversationLine(line.number, line.utterance.line, at_ns)
 
 
-def _seen_transcripts(
-    folders: Sequence[SeenFolder],
-    places: Mapping[RelativePath, FolderTranscript],
-    withheld: int,
-    skipped: Sequence[SkippedFile],
-    max_bytes: int,
-) -> SeenTranscripts:
-    return SeenTranscripts(
-        folders=tuple(folders),
-        files=len(places),
-        bytes=sum(place.stat.size for place in places.values()),
-        max_bytes=max_bytes,
-        withheld=withheld,
-        skipped=tuple(skipped),
-        ids=dict(folder_ids(folders)),
-    )
+class TranscriptListing(Struct, frozen=True):
+    """The transcripts of one agent that may be told, for whoever exports them or takes their turns."""
 
-
-class TranscriptListing:
-    """The folders of one agent, and what of them is not to be remembered."""
-
-    def __init__(self, agent: str, folders: Sequence[TranscriptFolder], withholding: Withholding) -> None:
-        self._agent = agent
-        self._folders = folders
-        self._withholding = withholding
+    agent: str
+    folders: TranscriptFolders
+    withheld: WithheldConversations
 
     def look(self) -> AgentTranscripts:
-        """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises.
-
-        Of those of one name in several folders the first is told.
-        """
+        """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises."""
         # before the look: what changes meanwhile is looked at once more
-        marks = self._withholding.version
-        files, problems, withheld = dict[str, TranscriptFile](), list[str](), set[str]()
+        marks = self.withheld.version
+        found = self.folders.look()
         try:
-            for folder in self._folders:
-                found = find_transcripts(folder.path)
-                if found.problem and not (folder.is_optional and not folder.path.exists()):
-                    problems.append(f"{folder.path}: {found.problem}")
-                for name, stat in found.files.items():
-                    one = TranscriptFile(name, folder.path / name, stat, folder.whose)
-                    if self._is_withheld(one):
-                        withheld.add(name)
-                    else:
-                        files.setdefault(name, one)
+            files = {
+                one.name: one for path, one in found.transcripts.items() if not self.withheld.withholds(path, one.path)
+            }
         except StoreUnavailable as exc:
             return AgentTranscripts(problem=str(exc))
-        listed = tuple(one for name, one in files.items() if name not in withheld)
+        hidden = {one.name for one in found.transcripts.values()} - files.keys()
         return AgentTranscripts(
-            listed, "; ".join(problems), lambda name: name in withheld or self._is_named(name), marks
+            tuple(files.values()),
+            "; ".join(found.troubles),
+            lambda name: name in hidden or self.withheld.names(transcript_path(self.agent, name)),
+            marks,
         )
-
-    def _is_withheld(self, one: TranscriptFile) -> bool:
-        try:
-            return self._is_named(one.name) or self._withholding.transcript_like(one.path) is not None
-        except OSError:
-            # nobody can say now: the next look may
-            return True
-
-    def _is_named(self, name: str) -> bool:
-        return self._withholding.names(transcript_path(self._agent, name))
 
 
 class _Seen(Struct):
@@ -278,16 +226,15 @@ class _Seen(Struct):
     is_compacted: bool = False
 
 
-class GrowingFiles:
+class GrowingFiles(Struct, eq=False):
     """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._seen: dict[Path, _Seen] = {}
+    clock: Callable[[], float] = time.monotonic
+    _seen: dict[Path, _Seen] = field(default_factory=dict)
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
-        now = self._clock()
+        now = self.clock()
         seen = self._seen.get(file)
         if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
             changed_at = now if seen is None or seen.stat != stat else seen.changed_at

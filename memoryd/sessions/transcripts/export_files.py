@@ -4,32 +4,28 @@ Files in that folder that memoryd did not write are never read or changed.
 """
 
 import contextlib
-import json
 import os
 import stat as stat_module
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.conversation_parts import MARK_LINE, SUFFIX, heading, is_export
-from memoryd.domain.sessions.transcripts.reading import START, Tail, read_tail, written_tail
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import remove_drafts, replace_file, streamed_file
 
 _HEAD_BYTES: Final = 1024
 _BLOCK_BYTES: Final = 1 << 20
-RECORD: Final = "exports.json"
 
 
-class ExportFiles:
+class ExportFiles(Struct, frozen=True):
     """Exports below one folder, by name. Its methods wait for the disk and raise OSError where it stands in the way."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
 
     def prepare(self) -> None:
         """Make the folder, open to its owner alone, and clear away what a kill left half written."""
@@ -117,11 +113,12 @@ class ExportFiles:
                         yield entry.name, file_stat(entry.stat(follow_symlinks=False))
 
 
-class Exported(Struct, frozen=True):
+class Exported(Struct, frozen=True, rename={"last_ns": "last", "is_more": "more"}):
     """How far a transcript was read; its export holds its lines up to `lines`, the last one that says something."""
 
     transcript: str
-    tail: Tail = START
+    tail: str = ""
+    """As `written_tail` gives it."""
     lines: int = 0
     last_ns: int = 0
     """When its last message was said."""
@@ -139,7 +136,7 @@ class ExportRecord(Struct, frozen=True):
     """The exports of an agent, by the names of their files, and their folder; empty where none were ever made."""
 
     folder: str = ""
-    exported: Mapping[str, Exported] = field(default_factory=dict)
+    exports: dict[str, Exported] = field(default_factory=dict)
 
 
 def identity(stat: FileStat) -> tuple[int, int, int]:
@@ -147,45 +144,18 @@ def identity(stat: FileStat) -> tuple[int, int, int]:
     return stat.inode, stat.size, stat.mtime_ns
 
 
-class ExportRecordFile:
-    """The record of one agent on disk. It can be lost: everything is exported again then, and the marks tell ours."""
+def load_record(path: Path) -> ExportRecord:
+    """Return what is remembered; nothing if the file is not there or damaged.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def load(self) -> ExportRecord:
-        """Return what is remembered; nothing if the file is not there or damaged."""
-        try:
-            held = json.loads(self.path.read_bytes())
-            exported = {name: _parsed_export(value) for name, value in held["exports"].items()}
-            return ExportRecord(str(held["folder"]), exported)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return ExportRecord()
-
-    def save(self, record: ExportRecord) -> None:
-        """Write the record whole; raises OSError."""
-        exports = {name: _export_fields(one) for name, one in record.exported.items()}
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(self.path, json.dumps({"folder": record.folder, "exports": exports}).encode())
+    It can be lost: everything is exported again then, and the marks tell ours.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ExportRecord)
+    except (OSError, ValueError):
+        return ExportRecord()
 
 
-def _export_fields(one: Exported) -> dict[str, object]:
-    return {
-        "transcript": one.transcript,
-        "tail": written_tail(one.tail),
-        "lines": one.lines,
-        "last": one.last_ns,
-        "written": one.written,
-        "more": one.is_more,
-    }
-
-
-def _parsed_export(value: Mapping[str, object]) -> Exported:
-    tail, written = read_tail(str(value["tail"])), value["written"]
-    known = Exported(str(value["transcript"]))
-    lines, last = value["lines"], value["last"]
-    if not isinstance(lines, int) or not isinstance(last, int):
-        return known
-    held = tuple(int(one) for one in written) if isinstance(written, list) else None
-    known = replace(known, tail=tail, lines=lines, last_ns=last, is_more=value["more"] is True)
-    return replace(known, written=(held[0], held[1], held[2])) if held else known
+def save_record(path: Path, record: ExportRecord) -> None:
+    """Write the record whole; raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    replace_file(path, msgspec.json.encode(record))

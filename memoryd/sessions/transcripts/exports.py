@@ -15,10 +15,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.sessions.conversation_parts import export_lines, export_name
-from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState
+from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
-from memoryd.sessions.transcripts.export_files import Exported, ExportFiles, ExportRecord, ExportRecordFile, identity
+from memoryd.sessions.transcripts.export_files import (
+    Exported,
+    ExportFiles,
+    ExportRecord,
+    identity,
+    load_record,
+    save_record,
+)
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
@@ -53,13 +60,13 @@ def brought_on(
     if known is None or not (known.is_intact(stat) or (stat is None and not known.lines)):
         # what is not there as it was written cannot be continued
         known = Exported(transcript.name)
-    first = read_on(transcript.path, known.tail, whose=transcript.whose, max_bytes=STEP_BYTES)
+    first = read_on(transcript.path, read_tail(known.tail), whose=transcript.whose, max_bytes=STEP_BYTES)
     told = f"{transcript.name}: {first.problem}" if first.problem else ""
     if first.state is TranscriptState.UNREADABLE:
         return ExportStep(known, problem=told)
     if first.state not in _READ:
         # of no format that we know, which is not looked at again before it changes
-        return ExportStep(Exported(transcript.name, first.tail) if told else None, problem=told)
+        return ExportStep(Exported(transcript.name, written_tail(first.tail)) if told else None, problem=told)
     if first.state is TranscriptState.REWRITTEN:
         known = Exported(transcript.name)
     reading = _Reading(transcript, known, first, max_bytes)
@@ -83,7 +90,7 @@ class _Reading:
         self.exported = known
         self._transcript = transcript
         self._step = first
-        self._start = known.tail.offset
+        self._start = read_tail(known.tail).offset
         self._max_bytes = max_bytes
 
     @property
@@ -122,7 +129,7 @@ class _Reading:
         last = max(times, default=0) or (step.tail.stat.mtime_ns if step.lines else 0)
         lines = step.lines[-1].number if step.lines else known.lines
         self.exported = replace(
-            known, tail=step.tail, lines=lines, last_ns=max(known.last_ns, last), is_more=step.is_more
+            known, tail=written_tail(step.tail), lines=lines, last_ns=max(known.last_ns, last), is_more=step.is_more
         )
 
 
@@ -158,7 +165,6 @@ class SessionExports:
         """Why none may be made where they are to lie; None: nobody has looked yet."""
         self._withheld: set[str] = set()
         self._lock = threading.Lock()
-        self._file = ExportRecordFile(settings.record)
         self._folder = ""
         """Where they were written until now."""
         self._exported: dict[str, Exported] = {}
@@ -247,7 +253,7 @@ class SessionExports:
             self._note(name, step.exported)
             is_done &= step.exported is None or not step.exported.is_more
         self._expire(files, on_withdraw)
-        self._file.save(ExportRecord(self._folder, self._exported))
+        save_record(self._settings.record, ExportRecord(self._folder, self._exported))
         self._tell(problems)
         return is_done
 
@@ -271,7 +277,7 @@ class SessionExports:
     def _is_settled(self, files: ExportFiles, name: str, transcript: TranscriptFile) -> bool:
         """Tell whether nothing has changed since the last round, on either side."""
         known = self._exported.get(name)
-        if known is None or known.is_more or not transcript.is_as(known.tail.stat):
+        if known is None or known.is_more or not transcript.is_as(read_tail(known.tail).stat):
             return False
         if known.written is None:
             return not known.lines or self._is_old(known)
@@ -306,7 +312,7 @@ class SessionExports:
             self._withdraw(files, {*files.ours(), *self._exported}, on_withdraw)
             files.discard_folder()
         self._folder = ""
-        self._file.path.unlink(missing_ok=True)
+        self._settings.record.unlink(missing_ok=True)
 
     def _note(self, name: str, exported: Exported | None) -> None:
         if exported is None:
@@ -316,8 +322,8 @@ class SessionExports:
 
     def _load(self) -> None:
         if not self._is_loaded:
-            record = self._file.load()
-            self._folder, self._exported, self._is_loaded = record.folder, dict(record.exported), True
+            record = load_record(self._settings.record)
+            self._folder, self._exported, self._is_loaded = record.folder, record.exports, True
 
     def _tell(self, problems: list[str]) -> None:
         more = len(problems) - _TOLD_PROBLEMS

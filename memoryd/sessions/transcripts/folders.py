@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
@@ -46,17 +46,22 @@ class SeenFolder(Struct, frozen=True):
     problem: str = ""
 
 
-class FolderTranscript(Struct, frozen=True):
-    """A transcript in one of the folders, as it was at a look."""
+class TranscriptFile(Struct, frozen=True):
+    """A transcript at a look: the name it is told by, where it lies, and its format if the configuration says."""
 
-    folder: TranscriptFolder
-    file: Path
+    name: str
+    path: Path
     stat: FileStat
+    whose: TranscriptFormat | None = None
 
     @property
     def state(self) -> str:
         """What tells whether it has changed."""
-        return state_of(self.stat, self.folder.path)
+        return state_of(self.stat, self.path.parent)
+
+    def is_as(self, stat: FileStat) -> bool:
+        """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
+        return replace(stat, device=0) == replace(self.stat, device=0)
 
 
 class FoldersLook(Struct, frozen=True):
@@ -66,33 +71,25 @@ class FoldersLook(Struct, frozen=True):
     """
 
     folders: Sequence[SeenFolder]
-    transcripts: Mapping[RelativePath, FolderTranscript]
+    transcripts: Mapping[RelativePath, TranscriptFile]
     skipped: Sequence[SkippedFile]
     lost: frozenset[Path]
     troubles: Sequence[str]
 
 
-class TranscriptFolders:
+class TranscriptFolders(Struct, eq=False):
     """The folders of one agent; one that vanished counts as lost for a `grace`, in seconds, and then as empty."""
 
-    def __init__(
-        self,
-        prefix: str,
-        folders: Sequence[TranscriptFolder],
-        *,
-        grace: float = GRACE_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._prefix = prefix
-        self._folders = folders
-        self._grace = grace
-        self._clock = clock
-        self._missing: dict[Path, float] = {}
+    prefix: str
+    folders: Sequence[TranscriptFolder]
+    grace: float = GRACE_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _missing: dict[Path, float] = field(default_factory=dict)
 
     def look(self) -> FoldersLook:
         """List the transcripts of all folders."""
-        found, skipped = dict[RelativePath, FolderTranscript](), list[SkippedFile]()
-        seen = [self._listed(folder, found, skipped) for folder in self._folders]
+        found, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
+        seen = [self._listed(folder, found, skipped) for folder in self.folders]
         return FoldersLook(
             seen,
             found,
@@ -102,16 +99,16 @@ class TranscriptFolders:
         )
 
     def _listed(
-        self, folder: TranscriptFolder, found: dict[RelativePath, FolderTranscript], skipped: list[SkippedFile]
+        self, folder: TranscriptFolder, found: dict[RelativePath, TranscriptFile], skipped: list[SkippedFile]
     ) -> SeenFolder:
         listed = find_transcripts(folder.path)
         skipped += listed.skipped
         for name, stat in listed.files.items():
-            path = RelativePath(f"{self._prefix}{name}")
+            path = RelativePath(f"{self.prefix}{name}")
             if path in found:
                 skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
             else:
-                found[path] = FolderTranscript(folder, folder.path / name, stat)
+                found[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
         return SeenFolder(folder.path, len(listed.files), listed.problem)
 
     def _keeps(self, seen: SeenFolder) -> bool:
@@ -119,10 +116,10 @@ class TranscriptFolders:
         if seen.path.is_dir():
             self._missing.pop(seen.path, None)
             return True
-        return self._clock() - self._missing.setdefault(seen.path, self._clock()) < self._grace
+        return self.clock() - self._missing.setdefault(seen.path, self.clock()) < self.grace
 
     def _may_miss(self, seen: SeenFolder) -> bool:
-        return any(one.path == seen.path and one.is_optional for one in self._folders) and not seen.path.exists()
+        return any(one.path == seen.path and one.is_optional for one in self.folders) and not seen.path.exists()
 
 
 def folder_ids(folders: Sequence[SeenFolder]) -> Iterator[tuple[str, FolderId]]:
@@ -149,19 +146,6 @@ def identity_of(state: str) -> tuple[int, int]:
 def folder_of(state: str) -> Path | None:
     """Return the folder that a state was seen in, None where the reading was not finished."""
     return Path(state.partition(" ")[2]) if state else None
-
-
-class TranscriptFile(Struct, frozen=True):
-    """A transcript: the name it is told by, where it lies, and its format if the configuration says."""
-
-    name: str
-    path: Path
-    stat: FileStat
-    whose: TranscriptFormat | None = None
-
-    def is_as(self, stat: FileStat) -> bool:
-        """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
-        return replace(stat, device=0) == replace(self.stat, device=0)
 
 
 class AgentTranscripts(Struct, frozen=True):

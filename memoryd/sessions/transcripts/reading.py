@@ -335,7 +335,8 @@ class _Reading(Struct):
             time = believed(what.time, self.now)
             self.lines.append(SpokenLine(number, what if time == what.time else replace(what, time=time)))
             self.counts[CountedLine.CUT] += what.is_cut
-        self.counts[_line_kind(what)] += 1
+        kind = CountedLine.SPOKEN if isinstance(what, Utterance) else what
+        self.counts[kind or CountedLine.TOO_LONG] += 1
 
     def _check(self, start: Tail, end: Tail) -> None:
         """Raise TornReadError unless all that this look relied on stands there still.
@@ -347,9 +348,3 @@ class _Reading(Struct):
         span = start.offset, start.prefix_hash, end.offset, end.prefix_hash
         if not is_there or not has_lines(self.descriptor, *span):
             raise TornReadError
-
-
-def _line_kind(what: Utterance | LeftOut | None) -> str:
-    if what is None:
-        return CountedLine.TOO_LONG
-    return what if isinstance(what, LeftOut) else CountedLine.SPOKEN

@@ -85,19 +85,16 @@ def is_generated(speaker: Speaker, text: str) -> bool:
 
 def is_of_generated_session(record: Mapping[str, object]) -> bool:
     """Tell whether a record says that its session is one of a timer or a dream: nothing behind it is said."""
-    return any(
-        is_generated_key(where.get("sessionKey")) or _is_dream(where.get("runId"))
-        for where in (record, inner(record, "data"))
+    places = record, inner(record, "data")
+    runs = (where.get("runId") for where in places)
+    return any(is_generated_key(where.get("sessionKey")) for where in places) or any(
+        isinstance(run, str) and run.startswith(_DREAM) for run in runs
     )
 
 
 def is_generated_key(key: object) -> bool:
     """Tell whether a session key is of a run of a timer, or of a dream."""
     return isinstance(key, str) and bool(_CRON_SESSION.match(key) or _DREAM_SESSION.match(key))
-
-
-def _is_dream(run: object) -> bool:
-    return isinstance(run, str) and run.startswith(_DREAM)
 
 
 def _is_heartbeat(text: str) -> bool:
