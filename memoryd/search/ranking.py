@@ -6,7 +6,7 @@ How common words are in English and Chinese is a table, for workspaces whose few
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Background, Floors, TermStatistics, Verdict, floors
 from memoryd.domain.ranking.fusion import Evidence, Weights, dealt, relative, weighted
 from memoryd.domain.ranking.selection import (
+    DEEPER,
     Contender,
     Decay,
     decay_of,
@@ -34,7 +35,7 @@ from memoryd.domain.ranking.selection import (
 )
 from memoryd.domain.sessions.conversation_parts import told_share
 from memoryd.domain.skips import SkipReason
-from memoryd.search.hits import Hit, Ranks, folded, holds_a_word
+from memoryd.search.hits import ChunkEvidence, Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
 
 
@@ -75,23 +76,31 @@ class Ranked(Struct, frozen=True):
         might = len(self.telling) if is_filled else len(self.telling) + len(self.noise)
         return max(0, might - count)
 
+    def judged(self, chunk: int) -> ChunkEvidence:
+        """Return what words and meaning say of a chunk; nothing of one that neither found."""
+        if chunk not in self.base_scores:
+            return ChunkEvidence()
+        bm25, cosine = self.evidence.lexical.bm25.get(chunk), self.evidence.vector.cosines.get(chunk)
+        terms = self.statistics.terms_of(chunk) if self.statistics else ()
+        verdict = None
+        if self.floors is not None:
+            verdict = self.floors.verdict(terms, cosine, is_literal=holds_a_word(bm25, terms))
+        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict)
+
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
-        base_score, reading = self.base_scores[row.id], self.readings.get(row.id)
-        bm25, cosine = self.evidence.lexical.bm25.get(row.id), self.evidence.vector.cosines.get(row.id)
-        terms = self.statistics.terms_of(row.id) if self.statistics else ()
-        is_literal = holds_a_word(bm25, terms)
+        found, reading = self.judged(row.id), self.readings.get(row.id)
         return Hit(
             row,
-            base_score,
-            base_score if reading is None else reading.score,
-            bm25=bm25,
-            cosine=cosine,
+            found.base_score,
+            found.base_score if reading is None else reading.score,
+            bm25=found.bm25,
+            cosine=found.cosine,
             near=self.evidence.vector.near(row.id),
-            ranks=self.ranks[row.id] if reading is None else replace(self.ranks[row.id], reading=reading.place),
+            ranks=found.ranks if reading is None else replace(found.ranks, reading=reading.place),
             relevance=None if reading is None else reading.relevance,
-            terms=terms,
-            verdict=None if self.floors is None else self.floors.verdict(terms, cosine, is_literal=is_literal),
+            terms=found.terms,
+            verdict=found.verdict,
         )
 
 
@@ -155,31 +164,28 @@ def _numbered(chunks: Sequence[int]) -> dict[int, int]:
     return {chunk: rank for rank, chunk in enumerate(chunks, start=1)}
 
 
-class SelectionSettings(Struct, frozen=True):
-    """How hits are chosen; MMR chooses from `pool` of them."""
+class Recipe(Struct, frozen=True, kw_only=True):
+    """How one use of an index asks its arms, and how what they find becomes one score a chunk.
 
-    hybrid: HybridSection = field(default_factory=HybridSection)
-    pool: int = 24
+    `words` and `vectors` are how many candidates each arm is asked for.
+    """
 
-    @property
-    def may_reorder(self) -> bool:
-        """Whether a rule may put the last candidate first, so that all of them are looked at."""
-        return self.half_life_days is not None
-
-    @property
-    def half_life_days(self) -> float | None:
-        """The half-life of dated notes, None where decay is off."""
-        decay = self.hybrid.temporal_decay
-        return decay.half_life_days if decay.enabled else None
+    words: int
+    vectors: int
+    base_scores: Callable[[Evidence], dict[int, float]]
+    prefers_vectors: bool = False
+    """Whether words count only where meaning gives no answer."""
+    beside: tuple[str, ...] = ()
+    """Terms that find as those of the question do, and weigh nothing."""
 
     @property
-    def mmr_lambda(self) -> float | None:
-        """The λ of MMR, 0 to 1, None where it is off."""
-        return self.hybrid.mmr.lambda_ if self.hybrid.mmr.enabled else None
+    def deeper(self) -> "Recipe":
+        """The same for more candidates."""
+        return replace(self, words=self.words * DEEPER, vectors=self.vectors * DEEPER)
 
 
 class SearchSettings(Struct, frozen=True):
-    """How the arms are asked and merged; the weights of `hybrid` add up to 1.
+    """How the arms are asked and merged, and hits chosen; the weights of `hybrid` add up to 1.
 
     `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `min_depth`.
     `vector_bytes` is what the vectors of a space may take in memory.
@@ -191,24 +197,37 @@ class SearchSettings(Struct, frozen=True):
     deepest: int = 6400
     vector_bytes: int = 256 * 2**20
 
-    def depth(self, limit: int) -> int:
-        """Return how many candidates each arm is asked for first."""
-        least = 1 if self.hybrid.fusion == "weighted" else self.min_depth
-        return min(self.max_depth, max(least, limit * self.hybrid.candidate_multiplier))
+    def recipe(self, limit: int) -> Recipe:
+        """Return how a search for `limit` hits begins."""
+        is_weighted = self.hybrid.fusion == "weighted"
+        depth = min(self.max_depth, max(1 if is_weighted else self.min_depth, self.pool(limit)))
+        merge, weights = weighted if is_weighted else relative, self.weights
+        return Recipe(
+            words=depth,
+            vectors=depth,
+            base_scores=lambda evidence: merge(evidence, weights),
+            prefers_vectors=not self.hybrid.enabled,
+        )
 
-    def selection(self, limit: int) -> SelectionSettings:
-        """Return how `limit` hits are chosen."""
-        return SelectionSettings(self.hybrid, limit * self.hybrid.candidate_multiplier)
+    def pool(self, limit: int) -> int:
+        """Return of how many hits MMR chooses `limit`."""
+        return limit * self.hybrid.candidate_multiplier
 
     @property
     def weights(self) -> Weights:
         """The shares of words and meaning."""
         return Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight)
 
-    def base_scores(self, evidence: Evidence) -> dict[int, float]:
-        """Merge what the arms found into one score a chunk."""
-        merge = weighted if self.hybrid.fusion == "weighted" else relative
-        return merge(evidence, self.weights)
+    @property
+    def half_life_days(self) -> float | None:
+        """The half-life of dated notes, None where decay is off: it may put the last candidate first."""
+        decay = self.hybrid.temporal_decay
+        return decay.half_life_days if decay.enabled else None
+
+    @property
+    def mmr_lambda(self) -> float | None:
+        """The λ of MMR, 0 to 1, None where it is off."""
+        return self.hybrid.mmr.lambda_ if self.hybrid.mmr.enabled else None
 
 
 class Selected(Struct, frozen=True):
@@ -234,7 +253,7 @@ def select(
     candidates: Sequence[Hit],
     limit: int,
     *,
-    settings: SelectionSettings,
+    settings: SearchSettings,
     min_score: float = 0.0,
     floors: Floors | None = None,
     now: datetime,
@@ -271,7 +290,7 @@ def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
     return hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score
 
 
-def _aged(hit: Hit, settings: SelectionSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
+def _aged(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
     decay = (
         Decay()
@@ -289,12 +308,12 @@ def _is_refused(hit: Hit, min_score: float) -> bool:
     return not hit.is_literal and hit.base_score < min_score
 
 
-def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> tuple[list[_Leader], list[Hit]]:
+def _looked_at(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tuple[list[_Leader], list[Hit]]:
     """Take hits until there are enough of different kinds to choose from; return them, and the others.
 
     Where a rule reorders, literal hits that were among the best before it are looked at too.
     """
-    wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool)
+    wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool(limit))
     leaders: list[_Leader] = []
     for looked, hit in enumerate(hits):
         if _places(leaders, limit) >= wanted:
@@ -303,7 +322,7 @@ def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> 
         _take(leaders, hit)
     else:
         return leaders, []
-    if settings.may_reorder or any(hit.ranks.reading for hit in hits):
+    if settings.half_life_days is not None or any(hit.ranks.reading for hit in hits):
         best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
         owed = [hit for hit in best if hit.is_literal and hit in rest]
         for hit in owed:
@@ -358,7 +377,7 @@ def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> 
     return max(Counter(leaders[at].contender.family for at in places).values()) > family_share(limit)
 
 
-def _order(leaders: Sequence[_Leader], limit: int, settings: SelectionSettings) -> list[int]:
+def _order(leaders: Sequence[_Leader], limit: int, settings: SearchSettings) -> list[int]:
     contenders = [one.contender for one in leaders]
     order = list(range(len(leaders)))
     if settings.mmr_lambda is not None:

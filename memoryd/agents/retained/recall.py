@@ -36,7 +36,7 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import HeldOpinion, OpinionBook
 from memoryd.memory.recall.eligible import BookFacts, EligibleMemories
-from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery
+from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageBook
 
@@ -330,13 +330,18 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone
         question = parse_question(plain, Filters(zone=zone), now, limit=limits.max_query_tokens)
         deadline = settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds()
+        filters = await self._filters(options, question, admitted, now)
+        documents = document_filters(question.filters, filters, now)
         return RecallQuery(
-            question=question,
+            text=question.text,
+            asked=replace(question, filters=documents),
+            filters=documents,
+            memory_filters=filters,
             limit=self.agent.memory.recall.k if options.k is None else options.k,
-            filters=await self._filters(options, question, admitted, now),
             deadline=deadline,
             now=now,
             is_explained=options.is_explained,
+            reach=filters.reach,
             said=text if options.is_unasked else "",
         )
 
@@ -375,7 +380,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         if not (beliefs := _beliefs(recalled)):
             return {}
         try:
-            return stated_evidence(await self.book.now(), beliefs, query.filters)
+            return stated_evidence(await self.book.now(), beliefs, query.memory_filters)
         except StoreError:
             return {}
 

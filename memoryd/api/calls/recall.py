@@ -309,20 +309,14 @@ def _span(span: DaySpan | None) -> EventTimeReply | None:
 
 
 def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
-    words, vector = (
-        (item.evidence.words_rank, item.evidence.vector_rank)
-        if isinstance(item, RecalledMemory)
-        else (item.hit.ranks.words, item.hit.ranks.vector)
-    )
-    cosine = item.evidence.cosine if isinstance(item, RecalledMemory) else item.hit.cosine
-    terms = item.evidence.terms if isinstance(item, RecalledMemory) else item.hit.terms
+    evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
         lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
         relevance=round(item.placed.relevance, DIGITS),
-        wordsRank=words,
-        vectorRank=vector,
-        cosine=None if cosine is None else round(cosine, DIGITS),
-        terms=list(terms),
+        wordsRank=evidence.ranks.words,
+        vectorRank=evidence.ranks.vector,
+        cosine=None if evidence.cosine is None else round(evidence.cosine, DIGITS),
+        terms=list(evidence.terms),
         because=because,
     )

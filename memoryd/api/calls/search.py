@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from memoryd.agents.search import SearchOptions, SearchOutcome
+from memoryd.agents.search import SearchOptions
 from memoryd.api.access import Asking, Memories
 from memoryd.api.models import AgentId, Request, Whole, fallback_reply, present
 from memoryd.domain.clock import rfc3339
@@ -76,35 +76,33 @@ def _options(request: SearchRequest) -> SearchOptions:
     )
 
 
-def encoded(outcome: SearchOutcome) -> SearchReply:
+def encoded(answer: Answer) -> SearchReply:
     """Return the reply; scores are rounded."""
-    answer, has_citations, is_explained = outcome.answer, outcome.has_citations, outcome.is_explained
+    found = answer.found
     return present(
         SearchReply,
-        results=[_hit(hit, outcome) for hit in answer.hits],
-        misses=[_hit(hit, outcome) for hit in answer.misses] if is_explained else None,
-        backend=answer.engine.name,
-        provider=outcome.provider,
-        model=outcome.model,
+        results=[_hit(hit, answer) for hit in found.hits],
+        misses=[_hit(hit, answer) for hit in found.misses] if answer.is_explained else None,
+        backend=found.engine.name,
+        provider=answer.provider,
+        model=answer.model,
         mode=answer.mode,
-        fallback=fallback_reply(answer.fallback),
+        fallback=fallback_reply(found.fallback),
         verdict=answer.verdict.value,
         reason=answer.reason,
-        citations="on" if has_citations else "off",
+        citations="on" if answer.has_citations else "off",
         health=SearchHealth(
             complete=answer.is_complete,
-            arms={
-                name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in answer.arms.items()
-            },
+            arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
             pendingFiles=answer.freshness.pending_files,
             pendingEmbeddings=answer.freshness.pending_embeddings,
         ),
         tookMs=round(answer.took_ms, 2),
-        explain=answer_explanation(answer) if is_explained else None,
+        explain=answer_explanation(answer) if answer.is_explained else None,
     )
 
 
-def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
+def _hit(hit: Hit, answer: Answer) -> HitReply:
     focus = hit.snippet.focus
     return present(
         HitReply,
@@ -122,10 +120,10 @@ def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
         focus=None if focus is None else lines_reply(focus.lines),
         heading=hit.chunk.heading,
         source=hit.chunk.source,
-        citation=str(hit.citation) if outcome.has_citations else None,
+        citation=str(hit.citation) if answer.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
-        explain=hit_explanation(hit, outcome.answer.floors_of(hit.chunk.source)) if outcome.is_explained else None,
+        explain=hit_explanation(hit, answer.found.floors_of(hit.chunk.source)) if answer.is_explained else None,
     )
 
 
@@ -161,11 +159,13 @@ def lines_reply(lines: HitLines) -> LinesReply:
 
 def answer_explanation(answer: Answer) -> SearchExplanation:
     """Tell how the question was understood and what the evidence was held against."""
-    notes, conversations = answer.floors, answer.conversation_floors
+    notes, conversations = answer.found.floors, answer.found.conversations
     return SearchExplanation(
         question=_question(answer.question),
         floors=None if notes is None else floors_explanation(notes),
-        conversationFloors=None if conversations is None else floors_explanation(conversations),
+        conversationFloors=None
+        if conversations is None or conversations.floors is None
+        else floors_explanation(conversations.floors),
     )
 
 

@@ -204,17 +204,17 @@ class _KnownOfBook:
 class EligibleMemories:
     """Decides who may answer; what holds for all questions of one asker is remembered while the book is the same."""
 
-    def __init__(self, *, database: Database, executor: Executor) -> None:
+    def __init__(self, *, database: Database, executor: Executor, hidden: HiddenChunks) -> None:
         self._database = database
         self._executor = executor
-        self._hidden = HiddenChunks(database)
+        self._hidden = hidden
         self._known = _KnownOfBook(Book(), BookFacts(), executor)
         self._known_passages: dict[Hashable, _Passages] = {}
 
     async def of(self, book: Book, query: RecallQuery, *, only_memories: bool = False) -> Eligible:
         """Return who may answer; `only_memories` where another engine finds the passages. Raises StoreError."""
         known = self._known_of(book)
-        filters, asked = query.filters, query.of_documents
+        filters, asked = query.memory_filters, query.filters
         hidden = await self._hidden.of(book, filters.reach)
         facts = await known.facts()
         draft = Eligible(
@@ -248,7 +248,7 @@ class EligibleMemories:
     async def _admitted(
         self, eligible: Eligible, known: _KnownOfBook, query: RecallQuery, *, only_memories: bool
     ) -> CandidateFilter:
-        question, filters, documents = query.question, query.filters, query.of_documents
+        question, filters, documents = query.question, query.memory_filters, query.filters
         required, forbidden = question.required, question.forbidden
         is_whole = not filters.picks_memories and documents.is_empty
         if is_whole and not only_memories:

@@ -113,27 +113,22 @@ class StandingItems(Struct, frozen=True):
     """Whether the index put something else in the place of a line meanwhile."""
 
 
-class StandingCheck:
-    """Holds items against the files of one workspace."""
-
-    def __init__(self, *, database: Database, check: FileCheck) -> None:
-        self._database = database
-        self._check = check
-
-    async def of(self, items: Sequence[RecalledItem], seconds: float) -> StandingItems:
-        """Look at the files of these items, within so many seconds; raises StoreError."""
-        bounded = [_bounded(one) for one in items]
-        chunks = {source.source.chunk for one in bounded for source in _sources(one)}
-        rows = await self._database.documents.chunks(sorted(chunks))
-        passages = [row for one in bounded if isinstance(one, RecalledPassage) for row in one.hit.rows]
-        checked = await self._check.check([*rows.values(), *passages], seconds)
-        held = [(one, _checked_item(one, rows, checked)) for one in bounded]
-        return StandingItems(
-            items=tuple(now for _, now in held if now is not None),
-            lost=tuple(one for one, now in held if now is None),
-            checked=checked,
-            has_replaced=len(rows) < len(chunks),
-        )
+async def standing_items(
+    items: Sequence[RecalledItem], database: Database, check: FileCheck, seconds: float
+) -> StandingItems:
+    """Hold these items against their files, within so many seconds; raises StoreError."""
+    bounded = [_bounded(one) for one in items]
+    chunks = {source.source.chunk for one in bounded for source in _sources(one)}
+    rows = await database.documents.chunks(sorted(chunks))
+    passages = [row for one in bounded if isinstance(one, RecalledPassage) for row in one.hit.rows]
+    checked = await check.check([*rows.values(), *passages], seconds)
+    held = [(one, _checked_item(one, rows, checked)) for one in bounded]
+    return StandingItems(
+        items=tuple(now for _, now in held if now is not None),
+        lost=tuple(one for one, now in held if now is None),
+        checked=checked,
+        has_replaced=len(rows) < len(chunks),
+    )
 
 
 def _bounded(item: RecalledItem) -> RecalledItem:

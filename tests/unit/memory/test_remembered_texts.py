@@ -16,7 +16,8 @@ from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.recall.eligible import BookFacts
-from memoryd.memory.recall.query import CheckedSource, ChunkEvidence, Recalled, RecalledMemory, SourceState
+from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory, SourceState
+from memoryd.search.hits import ChunkEvidence
 from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
 from tests.unit.domain.memories.books import book_from
