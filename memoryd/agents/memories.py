@@ -25,7 +25,7 @@ from memoryd.domain.access import Admitted, folded_id
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
-from memoryd.search.answer import Answer
+from memoryd.search.answer import SearchAnswer
 from memoryd.wire import SyncGoal
 
 
@@ -67,7 +67,7 @@ class AgentMemories:
         known = degradations or Degradations(bus.publish)
         self.board = StatusBoard(agents=parts, degradations=known, outside=outside)
 
-    async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> Answer:
+    async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchAnswer:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
         return await self._enabled(admitted).search.answer(text, options, admitted)
 

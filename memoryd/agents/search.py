@@ -26,7 +26,7 @@ from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import InvalidRequest
 from memoryd.memory.book import MemoryBook
-from memoryd.search.answer import Answer, SearchService
+from memoryd.search.answer import SearchAnswer, SearchService
 from memoryd.search.protocol import Engine, Query
 
 INDEXED_SECONDS: Final = 5.0
@@ -58,7 +58,7 @@ class AgentSearch:
         self._slot = slot
         self._limits = limits
 
-    async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> Answer:
+    async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchAnswer:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
         has_citations = self._agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
         reach = MemoryReach(self._agent.id, admitted.channel, admitted.is_owner)

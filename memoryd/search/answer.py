@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import cited, with_footer
@@ -43,25 +43,30 @@ AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What was found, its hits as they are shown, and what to think of it."""
+    """What was found, as it is told, and what to think of it."""
 
-    found: Found
-    mode: AnswerMode
-    verdict: Verdict
-    reason: str | None
-    freshness: Freshness
-    took_ms: float
-    question: Question
-    has_citations: bool
-    is_explained: bool
-    provider: str = "none"
-    """Who embeds questions for the engine that answered; `none`: nobody."""
-    model: str | None = None
+    found: Found = Found((), (), {}, ())
+    freshness: Freshness = field(default_factory=Freshness)
+    verdict: Verdict = Verdict.NONE
+    reason: str | None = None
+    took_ms: float = 0.0
+    has_citations: bool = True
+    is_explained: bool = False
 
     @property
     def is_complete(self) -> bool:
         """Whether every arm that is switched on took part in full and nothing was pending."""
         return not self.freshness.pending_files and all(arm.is_as_configured for arm in self.found.arms.values())
+
+
+class SearchAnswer(Answer, frozen=True, kw_only=True):
+    """The answer of one search, whose hits are those of `found`."""
+
+    mode: AnswerMode
+    question: Question
+    provider: str = "none"
+    """Who embeds questions for the engine that answered; `none`: nobody."""
+    model: str | None = None
 
 
 class SearchService:
@@ -78,7 +83,7 @@ class SearchService:
         self._weights = weights
         self._disk = disk
 
-    async def answer(self, query: Query, *, has_citations: bool) -> Answer:
+    async def answer(self, query: Query, *, has_citations: bool) -> SearchAnswer:
         """Answer within the query's deadline; `has_citations` puts `Source: …` under each snippet.
 
         The nearest misses are told only if the query is explained.
@@ -95,7 +100,7 @@ class SearchService:
         hits = with_snippets_within(found, judged(found.hits, leading=LEADING), has_footer=has_citations)
         misses = judged(found.misses if query.is_explained else (), leading=0)
         why = why_untold(found) or _why_no_better(hits, found) or freshness.hold or None
-        return Answer(
+        return SearchAnswer(
             found=replace(
                 found,
                 hits=hits,

@@ -17,7 +17,7 @@ from memoryd.domain.ranking.fusion import Weights
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable
 from memoryd.index.pending import Spaces
-from memoryd.search.answer import Answer, SearchService
+from memoryd.search.answer import SearchAnswer, SearchService
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
 from memoryd.search.protocol import (
@@ -95,7 +95,7 @@ class Both:
     async def found(self, text: str, sources: Sequence[str], limit: int = 6, deadline: float = 5.0) -> Found:
         return await self.service.found(Query(text, limit, deadline=deadline, filters=Filters(tuple(sources))))
 
-    async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> Answer:
+    async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> SearchAnswer:
         asked = Filters(tuple(sources), **filters)  # type: ignore[arg-type]  # the fields of Filters
         return await self.service.answer(Query(text, limit, filters=asked, is_explained=True), has_citations=True)
 
@@ -131,7 +131,7 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
             await database.close()
 
 
-def cited(answer: Answer) -> list[str]:
+def cited(answer: SearchAnswer) -> list[str]:
     return [str(hit.citation) for hit in answer.found.hits]
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
+from memoryd.agents.retained.recall import BundleOptions, RecallOptions
 from memoryd.agents.turns.capture import TurnCapture, texts_of
 from memoryd.agents.turns.log import (
     CaptureState,
@@ -101,8 +101,8 @@ class TurnCommands(Struct, frozen=True):
     async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandOutcome:
         """Tell what answers a question."""
         options = RecallOptions(k=self.most, is_told_to_all=True, session=key)
-        found = (await self.retained.recall.recall(text, options, admitted)).recalled
-        memories = tuple(item.memory.id for item in found.items if isinstance(item, RecalledMemory))
+        found = await self.retained.recall.recall(text, options, admitted)
+        memories = tuple(item.memory.id for item in found.memories)
         told = "\n".join(_told(found)) or NOTHING_FOUND
         return CommandOutcome("recall", told, memories, tuple(texts_of(found)))
 
@@ -208,7 +208,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             logged=logged,
             context=context,
             bundle=None if recalled is None else recalled.bundle,
-            verdict=None if recalled is None else recalled.recalled.verdict.value,
+            verdict=None if recalled is None else recalled.verdict.value,
             capture=captured,
             parts={"log": logged.part, "context": context.part, "recall": part},
         )
@@ -306,7 +306,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 
     async def _recalled(
         self, message: NewMessage, admitted: Admitted, own_channel: str
-    ) -> tuple[RecallOutcome | None, TurnPart]:
+    ) -> tuple[Recalled | None, TurnPart]:
         """Return what is recalled for a message, and how that went."""
         settings = self.agent.turns
         if own_channel:
@@ -337,10 +337,10 @@ def _fails(message: NewMessage) -> bool:
     return message.event is not None and message.event.type is MessageEventType.FAILURE
 
 
-def _recall_part(found: RecallOutcome) -> TurnPart:
-    if found.recalled.is_complete:
-        return TurnPart(PartState.OK, "" if found.recalled.items else found.recalled.reason or "")
-    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.recalled.arms.items()]
+def _recall_part(found: Recalled) -> TurnPart:
+    if found.is_complete:
+        return TurnPart(PartState.OK, "" if found.items else found.reason or "")
+    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.found.arms.items()]
     return TurnPart(PartState.OK, "; ".join(["it is not complete", *reasons]))
 
 

@@ -12,7 +12,7 @@ from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
-from memoryd.agents.retained.recall import AgentBundles, AgentRecall
+from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
@@ -134,7 +134,8 @@ def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRe
         eligible=eligible,
         book=memories.book,
         opinions=memories.opinions,
-        bundles=AgentBundles(agent=agent, book=memories.book, eligible=eligible, files=files, executor=around.executor),
+        files=files,
+        executor=around.executor,
         limits=around.limits,
         usage=memories.usage,
         clock=owners_time(agent.memory).now,

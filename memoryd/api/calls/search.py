@@ -24,7 +24,7 @@ from memoryd.replies.search import (
     SearchHealth,
     SearchReply,
 )
-from memoryd.search.answer import Answer
+from memoryd.search.answer import Answer, SearchAnswer
 from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
@@ -76,7 +76,7 @@ def _options(request: SearchRequest) -> SearchOptions:
     )
 
 
-def encoded(answer: Answer) -> SearchReply:
+def encoded(answer: SearchAnswer) -> SearchReply:
     """Return the reply; scores are rounded."""
     found = answer.found
     return present(
@@ -91,14 +91,20 @@ def encoded(answer: Answer) -> SearchReply:
         verdict=answer.verdict.value,
         reason=answer.reason,
         citations="on" if answer.has_citations else "off",
-        health=SearchHealth(
-            complete=answer.is_complete,
-            arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
-            pendingFiles=answer.freshness.pending_files,
-            pendingEmbeddings=answer.freshness.pending_embeddings,
-        ),
+        health=health_reply(answer),
         tookMs=round(answer.took_ms, 2),
         explain=answer_explanation(answer) if answer.is_explained else None,
+    )
+
+
+def health_reply(answer: Answer) -> SearchHealth:
+    """Return which parts took part in an answer."""
+    arms = answer.found.arms.items()
+    return SearchHealth(
+        complete=answer.is_complete,
+        arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in arms},
+        pendingFiles=answer.freshness.pending_files,
+        pendingEmbeddings=answer.freshness.pending_embeddings,
     )
 
 
@@ -157,7 +163,7 @@ def lines_reply(lines: HitLines) -> LinesReply:
     return LinesReply(startLine=lines.start_line, endLine=lines.end_line)
 
 
-def answer_explanation(answer: Answer) -> SearchExplanation:
+def answer_explanation(answer: SearchAnswer) -> SearchExplanation:
     """Tell how the question was understood and what the evidence was held against."""
     notes, conversations = answer.found.floors, answer.found.conversations
     return SearchExplanation(

@@ -1,6 +1,6 @@
 """What a recall answers: copies folded, each item with the reasons of its place, and why there is no more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -11,7 +11,7 @@ from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.recall_filters import AskedFor, is_known_to
 from memoryd.domain.memories.recall_order import Lifts
 from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.memory.recall.query import (
@@ -26,7 +26,7 @@ from memoryd.memory.recall.query import (
 from memoryd.search.answer import with_snippets
 from memoryd.search.file_check import cleared_hits
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import BUILTIN, Arm, ArmState, Engine, Fallback, Found, why_no_notes
+from memoryd.search.protocol import ArmState, Found, why_no_notes
 
 NOTHING_ABOVE: Final = "no item stands above the noise of these notes"
 
@@ -34,14 +34,11 @@ NOTHING_ABOVE: Final = "no item stands above the noise of these notes"
 class RecallDraft(Struct, frozen=True, kw_only=True):
     """What one look at the index gives: the best candidates, best first, not yet held against their files."""
 
-    book: Book
+    book: Book = field(default_factory=Book)
     asking: AskedFor = field(default_factory=AskedFor)
+    found: Found
+    """How the arms took part; no hit is in it."""
     items: Sequence[RecalledItem] = ()
-    arms: Mapping[str, Arm]
-    floors: Floors | None = None
-    engine: Engine = BUILTIN
-    fallback: Fallback | None = None
-    terms: tuple[str, ...] = ()
     below: Sequence[RecalledItem] = ()
     """What came nearest to a message that asked nothing, and does not stand above the noise."""
     silence: SkipReason | None = None
@@ -77,8 +74,7 @@ def chosen(
 def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledItem]:
     """Return the items with the passages as they are told: with snippet and focus."""
     hits = [item.hit for item in items if isinstance(item, RecalledPassage)]
-    found = Found((), (), draft.arms, draft.terms, engine=draft.engine, floors=draft.floors)
-    shown = iter(with_snippets(hits, found, has_footer=False))
+    shown = iter(with_snippets(hits, draft.found, has_footer=False))
     return [replace(item, hit=next(shown)) if isinstance(item, RecalledPassage) else item for item in items]
 
 
@@ -192,8 +188,9 @@ def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str 
         return f"nothing is recalled: {draft.silence}"
     if found.items:
         return _no_better(found) or found.freshness.hold or None
-    if all(arm.state is not ArmState.OK for arm in found.arms.values()):
-        return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in found.arms.values()))
+    arms = found.found.arms.values()
+    if all(arm.state is not ArmState.OK for arm in arms):
+        return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in arms))
     if any(one.item for one in found.left_out) and found.freshness.pending_files:
         return "what was found is not in its files as it was read; they are read again now"
     if draft.below:
@@ -201,13 +198,14 @@ def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str 
     narrowed = _narrowed(query, draft)
     if narrowed and found.freshness.files and not found.freshness.pending_files:
         return narrowed
-    return why_no_notes(Found((), (), found.arms, query.question.terms), found.freshness, query)
+    return why_no_notes(found.found, found.freshness, query)
 
 
 def _no_better(found: Recalled) -> str:
-    if found.floors is None or found.verdict is Verdict.ANSWERABLE:
+    floors = found.found.floors
+    if floors is None or found.verdict is Verdict.ANSWERABLE:
         return ""
-    return found.floors.weakness if found.verdict is Verdict.WEAK else found.floors.emptiness
+    return floors.weakness if found.verdict is Verdict.WEAK else floors.emptiness
 
 
 def _narrowed(query: RecallQuery, draft: RecallDraft) -> str:

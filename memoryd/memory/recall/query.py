@@ -1,6 +1,6 @@
 """What recall is asked, how its arms are asked, and what it returns: memories, passages and pages of entities."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from enum import StrEnum
 from typing import Final, Literal
@@ -9,17 +9,21 @@ from msgspec import Struct, field
 
 from memoryd.domain.citations import Citation, cited
 from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import Placed
+from memoryd.domain.memories.reflect.opinions import StatedEvidence
 from memoryd.domain.memories.tiers import Tier
-from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import reciprocal, relative
 from memoryd.domain.text.words import query_terms
+from memoryd.memory.opinions import HeldOpinion
+from memoryd.search.answer import Answer
 from memoryd.search.hits import ChunkEvidence, Hit
-from memoryd.search.protocol import Arm, Engine, Fallback, Freshness, Query
+from memoryd.search.protocol import Query
 from memoryd.search.ranking import Recipe, SearchSettings
 
 LEXICAL_DEPTH: Final = 4
@@ -174,22 +178,18 @@ class CutItem(Struct, frozen=True):
     because: str
 
 
-class Recalled(Struct, frozen=True, kw_only=True):
-    """The answer of one recall."""
+class Recalled(Answer, frozen=True, kw_only=True):
+    """The answer of one recall, with the opinions among it as they stand, and the bundle if one was asked for."""
 
     entities: tuple[RecalledEntity, ...] = ()
     items: tuple[RecalledItem, ...] = ()
     left_out: tuple[CutItem, ...] = ()
-    arms: Mapping[str, Arm] = field(default_factory=dict)
-    freshness: Freshness = field(default_factory=Freshness)
-    verdict: Verdict = Verdict.NONE
-    reason: str | None = None
-    floors: Floors | None = None
-    engine: Engine = field(default_factory=Engine)
-    fallback: Fallback | None = None
-    took_ms: float = 0.0
+    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
+    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
+    """What lines say for and against them, counted or not."""
+    bundle: Bundle | None = None
 
     @property
-    def is_complete(self) -> bool:
-        """Whether every arm that is switched on took part in full and nothing was pending."""
-        return not self.freshness.pending_files and all(arm.is_as_configured for arm in self.arms.values())
+    def memories(self) -> list[RecalledMemory]:
+        """The memories among its items."""
+        return [item for item in self.items if isinstance(item, RecalledMemory)]

@@ -106,13 +106,11 @@ class Recaller(Struct, frozen=True, kw_only=True):
             entities=pages,
             items=tuple(items),
             left_out=tuple(left_out),
-            arms=with_pending(draft.arms, freshness),
+            found=replace(draft.found, arms=with_pending(draft.found.arms, freshness)),
             freshness=freshness,
             verdict=best_of(items),
-            floors=draft.floors,
-            engine=draft.engine,
-            fallback=draft.fallback,
             took_ms=(time.monotonic() - start) * 1000,
+            is_explained=query.is_explained,
         )
         return replace(found, reason=why_nothing(found, query, draft))
 
@@ -150,21 +148,21 @@ class Recaller(Struct, frozen=True, kw_only=True):
                 hidden = Untold(chunks=eligible.hidden.chunks)
                 question = await self.index.database.words.weighed(query.question, hidden.chunks)
         except TimeoutError:
-            return _nothing(Arm(ArmState.TIMEOUT, "it did not answer before the deadline"))
+            return _nothing(query, Arm(ArmState.TIMEOUT, "it did not answer before the deadline"))
         except StoreError as exc:
-            return _nothing(Arm(ArmState.FAILED, str(exc)))
+            return _nothing(query, Arm(ArmState.FAILED, str(exc)))
         query = replace(query, asked=question, untold=query.untold | hidden)
         asking = _asked_for(query, book)
         reading = read(query.said, book, eligible.descriptions, sorted(asking.entities)) if query.said else None
         if reading is not None and reading.message.silence is not None:
-            return replace(_nothing(Arm(ArmState.OK)), book=book, silence=reading.message.silence)
+            return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
         try:
             found, others = await asyncio.gather(
                 self.index.candidates(query, recipe, eligible.admitted, end), self._found_elsewhere(query, end)
             )
         except StoreError as exc:
-            return _nothing(Arm(ArmState.FAILED, str(exc)))
+            return _nothing(query, Arm(ArmState.FAILED, str(exc)))
         return await self._joined(query, eligible, asking, found.ranking, found.arms, others, reading)
 
     async def _joined(
@@ -193,16 +191,20 @@ class Recaller(Struct, frozen=True, kw_only=True):
         return RecallDraft(
             book=book,
             asking=asking,
+            found=Found(
+                hits=(),
+                misses=(),
+                arms={**arms, **({} if others is None else {LEXICAL: others.arms[LEXICAL]}), BOOK: Arm(ArmState.OK)},
+                terms=query.question.terms,
+                engine=BUILTIN if others is None else others.engine,
+                fallback=None if others is None else others.fallback,
+                floors=ranking.floors,
+            ),
             items=[
                 replace(item, tier=self.usage.tier(item.memory, now)) if isinstance(item, RecalledMemory) else item
                 for item in items[: LOOKED_AT * query.limit]
             ],
             below=below[: query.limit],
-            arms={**arms, **({} if others is None else {LEXICAL: others.arms[LEXICAL]}), BOOK: Arm(ArmState.OK)},
-            floors=ranking.floors,
-            engine=BUILTIN if others is None else others.engine,
-            fallback=None if others is None else others.fallback,
-            terms=query.question.terms,
         )
 
     async def _hits(self, query: RecallQuery, eligible: Eligible, ranking: Ranked) -> list[Hit]:
@@ -229,8 +231,8 @@ class Recaller(Struct, frozen=True, kw_only=True):
             return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 
 
-def _nothing(arm: Arm) -> RecallDraft:
-    return RecallDraft(book=Book(), arms=dict.fromkeys((LEXICAL, VECTOR, BOOK), arm))
+def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
+    return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
 def _asked_for(query: RecallQuery, book: Book) -> AskedFor:
