@@ -49,31 +49,30 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     is_explained: bool = False
 
 
-class AgentSearch:
+class AgentSearch(Struct, frozen=True, kw_only=True):
     """The search of one agent."""
 
-    def __init__(self, *, agent: Agent, service: SearchService, slot: EmbedderSlot, limits: LimitsSection) -> None:
-        self._agent = agent
-        self._service = service
-        self._slot = slot
-        self._limits = limits
+    agent: Agent
+    service: SearchService
+    slot: EmbedderSlot
+    limits: LimitsSection
 
     async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchAnswer:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
-        has_citations = self._agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
-        reach = MemoryReach(self._agent.id, admitted.channel, admitted.is_owner)
-        answer = await self._service.answer(self._query(text, options, reach), has_citations=has_citations)
+        has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
+        reach = MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+        answer = await self.service.answer(self._query(text, options, reach), has_citations=has_citations)
         # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
         provider, model = self._provider(answer.found.engine)
         return replace(answer, provider=provider, model=model)
 
     def _query(self, text: str, options: SearchOptions, reach: MemoryReach) -> Query:
-        limits, settings, memory = self._limits, self._agent.memory_search.query, self._agent.memory
+        limits, settings, memory = self.limits, self.agent.memory_search.query, self.agent.memory
         limits.check_question(text)
         now = owners_time(memory).now()
         question = parse_question(text, _filters(options, now), now, limit=limits.max_query_tokens)
         if not question.filters.sources:
-            usual_filters = replace(question.filters, sources=self._agent.asked_sources)
+            usual_filters = replace(question.filters, sources=self.agent.asked_sources)
             question = replace(question, filters=usual_filters)
         usual = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
         return Query(
@@ -92,7 +91,7 @@ class AgentSearch:
         """Return who embeds questions for the engine that answered, and with which model."""
         if engine.name != "builtin":
             return ("none" if engine.model is None else engine.name), engine.model
-        embedder = self._slot.embedder
+        embedder = self.slot.embedder
         return ("none", None) if embedder is None else (embedder.identity.provider, embedder.identity.model)
 
 

@@ -69,19 +69,16 @@ class SearchAnswer(Answer, frozen=True, kw_only=True):
     model: str | None = None
 
 
-class SearchService:
+class SearchService(Struct, frozen=True, kw_only=True):
     """Answers for one agent, from notes and conversations; one that is not asked for costs nothing.
 
     `weights` are the shares of words and meaning where hits of both are compared.
     """
 
-    def __init__(
-        self, *, notes: SearchBackend, conversations: ConversationArm, weights: Weights, disk: DiskFollower
-    ) -> None:
-        self._notes = notes
-        self._conversations = conversations
-        self._weights = weights
-        self._disk = disk
+    notes: SearchBackend
+    conversations: ConversationArm
+    weights: Weights
+    disk: DiskFollower
 
     async def answer(self, query: Query, *, has_citations: bool) -> SearchAnswer:
         """Answer within the query's deadline; `has_citations` puts `Source: …` under each snippet.
@@ -89,14 +86,14 @@ class SearchService:
         The nearest misses are told only if the query is explained.
         """
         start = time.monotonic()
-        fresh = self._disk.seconds_of(query)
-        self._disk.on_search()
+        fresh = self.disk.seconds_of(query)
+        self.disk.on_search()
         # notes that are not asked for are not looked at
         asks_notes = query.asks(Source.MEMORY)
-        pending = await self._disk.catch_up(fresh) if asks_notes else 0
+        pending = await self.disk.catch_up(fresh) if asks_notes else 0
         left = query.deadline - (time.monotonic() - start)
         found = await self.found(replace(query, deadline=left, fresh_until=start + fresh))
-        freshness = _with_pending_work(self._disk.freshness(), found, pending) if asks_notes else Freshness()
+        freshness = _with_pending_work(self.disk.freshness(), found, pending) if asks_notes else Freshness()
         hits = with_snippets_within(found, judged(found.hits, leading=LEADING), has_footer=has_citations)
         misses = judged(found.misses if query.is_explained else (), leading=0)
         why = why_untold(found) or _why_no_better(hits, found) or freshness.hold or None
@@ -124,14 +121,14 @@ class SearchService:
         asks_notes, asks_conversations = query.asks(Source.MEMORY), query.asks(Source.SESSIONS)
         if not asks_conversations:
             if asks_notes:
-                return await self._notes.search(inner)
+                return await self.notes.search(inner)
             # the request and the question name different sources
             return nothing_found(query.question.terms, Arm(ArmState.OK))
         if not asks_notes:
-            arm, told = await self._conversations.found(inner)
+            arm, told = await self.conversations.found(inner)
             return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
-        notes, (arm, told) = await asyncio.gather(self._notes.search(inner), self._conversations.found(inner))
-        return joined(query, notes, told, arm, self._weights)
+        notes, (arm, told) = await asyncio.gather(self.notes.search(inner), self.conversations.found(inner))
+        return joined(query, notes, told, arm, self.weights)
 
 
 def _why_no_better(hits: Sequence[Hit], found: Found) -> str:

@@ -6,7 +6,7 @@ Both arms run side by side under one deadline, and again where the answer needs 
 import asyncio
 import contextlib
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import Executor
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
-from memoryd.domain.ranking.selection import DEEPER, AnswerFill, NextStep, next_step
+from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.pending import Spaces
@@ -34,6 +34,7 @@ from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fall
 from memoryd.search.ranking import Ranked, Recipe, SearchSettings, Selected, commonness, ranked, select
 from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
 _RESERVE = 0.2
@@ -218,16 +219,17 @@ class BuiltinSearch:
         while True:
             ranking = candidates.ranking
             selected = await self._selected(query, ranking, count, is_last=is_last)
-            fill = AnswerFill(
+            step = next_step(
+                query.limit,
                 hits=selected.telling,
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
                 is_full=candidates.is_full,
+                has_asked_others=search.has_asked_others,
+                is_deepest=search.recipe.words >= self.settings.deepest,
+                is_late=time.monotonic() > end,
             )
-            asked_others, is_deepest = search.has_asked_others, search.recipe.words >= self.settings.deepest
-            is_late = time.monotonic() > end
-            step = next_step(fill, query.limit, has_asked_others=asked_others, is_deepest=is_deepest, is_late=is_late)
             if step is NextStep.ANSWER:
                 break
             if step is NextStep.READ_MORE:
@@ -241,7 +243,8 @@ class BuiltinSearch:
         arms = candidates.arms
         if self._rerank is not None:
             begun = time.monotonic()
-            arm, ranking = await self._rerank.reranked(query, ranking, end)
+            rows = await self._rows(query, [*ranking.telling, *ranking.noise][: self._rerank.candidates], is_last=True)
+            arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
             self.times.note(RERANK, begun, arm.state)
             arms = {**arms, RERANK: arm}
             if ranking.readings:
@@ -264,17 +267,21 @@ class BuiltinSearch:
     async def _selected(self, query: Query, ranking: Ranked, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
         wanted = [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[: query.limit]]
-        rows = await self.database.documents.chunks(wanted)
-        if len(rows) < len(wanted) and not is_last:
-            raise _ReplacedError
-        found = (rows[chunk] for chunk in wanted if chunk in rows)
-        # some may have been withdrawn since the arms found them
-        known = [row for row in found if row.path not in self.withdrawn and not query.untold.holds(row)]
+        rows = await self._rows(query, wanted, is_last=is_last)
         return select(
-            [ranking.hit(row) for row in known],
+            [ranking.hit(row) for row in rows.values()],
             query.limit,
             settings=self.settings,
             min_score=query.min_score,
             floors=ranking.floors,
             now=query.now,
         )
+
+    async def _rows(self, query: Query, wanted: Sequence[int], *, is_last: bool) -> dict[int, ChunkRow]:
+        """Return these chunks in their order, as far as an answer may tell of them."""
+        rows = await self.database.documents.chunks(wanted)
+        if len(rows) < len(wanted) and not is_last:
+            raise _ReplacedError
+        found = ((chunk, rows[chunk]) for chunk in wanted if chunk in rows)
+        # some may have been withdrawn since the arms found them
+        return {chunk: row for chunk, row in found if row.path not in self.withdrawn and not query.untold.holds(row)}

@@ -143,7 +143,7 @@ def _checked_rows(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
     )
 
 
-class NotesSearch:
+class NotesSearch(Struct, frozen=True, kw_only=True):
     """Asks `inner`, and tells what the files hold and the asker may see.
 
     What states a memory beyond the reach of whoever asks is neither found nor told, nor counted; `hidden` names its
@@ -151,25 +151,17 @@ class NotesSearch:
     so the text of every hit is looked at, too.
     """
 
-    def __init__(
-        self,
-        *,
-        inner: SearchBackend,
-        check: FileCheck,
-        disk: DiskFollower,
-        hidden: Callable[[MemoryReach], Awaitable[frozenset[int]]],
-    ) -> None:
-        self._inner = inner
-        self._check = check
-        self._disk = disk
-        self._hidden = hidden
+    inner: SearchBackend
+    check: FileCheck
+    disk: DiskFollower
+    hidden: Callable[[MemoryReach], Awaitable[frozenset[int]]]
 
     async def search(self, query: Query) -> Found:
         """Return what is found and stands in its files; `owed` names what may answer otherwise."""
         reach = query.reach
         if reach is None:
             return await self._standing(query)
-        found = await self._standing(replace(query, untold=query.untold | Untold(chunks=await self._hidden(reach))))
+        found = await self._standing(replace(query, untold=query.untold | Untold(chunks=await self.hidden(reach))))
         hits, misses = tuple(cleared_hits(found.hits, reach)), tuple(cleared_hits(found.misses, reach))
         return replace(found, hits=hits, misses=misses)
 
@@ -178,7 +170,7 @@ class NotesSearch:
         found, checked = await self._round(query, end)
         # what is gone counts, too: it may have another name by now
         left = min(query.fresh_until, end) - time.monotonic()
-        if checked.differing and await self._disk.look_again(checked.differing, left):
+        if checked.differing and await self.disk.look_again(checked.differing, left):
             # What changed may be found again, and even by the same chunks: an edit leaves most of them as they are.
             query = replace(query, untold=query.untold | Untold(checked.absent))
             found, checked = await self._round(query, end)
@@ -187,7 +179,7 @@ class NotesSearch:
             if not checked.differing or time.monotonic() > end:
                 break
             # others take the places of what differs still, and may differ, too: of many that are gone all at once
-            gone = Untold(frozenset(self._disk.gone())) if checked.absent else Untold()
+            gone = Untold(frozenset(self.disk.gone())) if checked.absent else Untold()
             query = replace(query, untold=query.untold | checked.untold | gone)
             found, checked = await self._round(query, end)
             owed |= checked.owed
@@ -196,10 +188,10 @@ class NotesSearch:
         return replace(_as_files_are(found, checked, query), owed=owed)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
-        found = await self._inner.search(replace(query, deadline=_seconds_left(end)))
+        found = await self.inner.search(replace(query, deadline=_seconds_left(end)))
         # misses are returned only where an answer is explained
         hits = (*found.hits, *found.misses) if query.is_explained else found.hits
-        return found, await self._check.check((row for hit in hits for row in hit.rows), _seconds_left(end))
+        return found, await self.check.check((row for hit in hits for row in hit.rows), _seconds_left(end))
 
 
 def _seconds_left(end: float) -> float:

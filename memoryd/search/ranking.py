@@ -242,11 +242,10 @@ class Selected(Struct, frozen=True):
     """The document that has more than its share of the places."""
 
 
-class _Leader(Struct, frozen=True):
-    """A hit that leads its copies, and what counts of it where places are shared."""
+class _Leader(Contender, frozen=True, kw_only=True):
+    """A hit that leads its copies, with what counts of it where places are shared."""
 
     hit: Hit
-    contender: Contender
 
 
 def select(
@@ -264,7 +263,11 @@ def select(
     moved by no stranger.
     """
     weights = floors.idf.weights if floors else {}
-    aged = sorted((_aged(hit, settings, now, weights) for hit in candidates), key=_by_worth)
+    # noise last, the best first; what is alike stays as it was read, or ranked
+    aged = sorted(
+        (_aged(hit, settings, now, weights) for hit in candidates),
+        key=lambda hit: (hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score),
+    )
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
     eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
@@ -283,11 +286,6 @@ def select(
     nearest = sorted([*late, *refused[:limit]], key=lambda hit: (hit.is_noise, -hit.score))[:limit]
     misses = tuple(hit if hit.because else replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in nearest)
     return Selected(hits, misses, telling, has_room, dominant)
-
-
-def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
-    """Sort what is no noise before noise, the best first; what is alike stays as it was read, or ranked."""
-    return hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score
 
 
 def _aged(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
@@ -333,8 +331,8 @@ def _looked_at(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tup
 
 def _places(leaders: Sequence[_Leader], limit: int) -> int:
     """Count the hits that the shares of documents and of notes that are alike leave."""
-    paths = Counter(leader.contender.path for leader in leaders)
-    families = Counter(leader.contender.family for leader in leaders)
+    paths = Counter(leader.path for leader in leaders)
+    families = Counter(leader.family for leader in leaders)
     return min(
         sum(min(count, file_share(limit)) for count in paths.values()),
         sum(min(count, family_share(limit)) for count in families.values()),
@@ -345,9 +343,9 @@ def _take(leaders: list[_Leader], hit: Hit) -> None:
     # the text of a picture or sound is its name, which says nothing of how alike two are
     words = frozenset[str]() if modality_of(hit.chunk.path) else tokens(hit.chunk.text)
     # compared with the first of each family only: notes that drift by a word at a time would else be one family
-    firsts = (at for at, leader in enumerate(leaders) if leader.contender.family == at)
-    family = next((at for at in firsts if is_alike(leaders[at].contender.tokens, words)), len(leaders))
-    leaders.append(_Leader(hit, Contender(hit.score, words, hit.chunk.path, family)))
+    firsts = (at for at, leader in enumerate(leaders) if leader.family == at)
+    family = next((at for at in firsts if is_alike(leaders[at].tokens, words)), len(leaders))
+    leaders.append(_Leader(hit.score, words, hit.chunk.path, family, hit=hit))
 
 
 def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> list[Hit]:
@@ -361,8 +359,7 @@ def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> lis
 
 def _order_of_noise(leaders: Sequence[_Leader], telling: int, limit: int) -> list[int]:
     """Return the leaders for the places behind the first `telling`, whose documents and families keep their shares."""
-    contenders = [one.contender for one in leaders]
-    order = shared(contenders[telling:], limit, taken=contenders[:telling])
+    order = shared(leaders[telling:], limit, taken=leaders[:telling])
     return [telling + at for at in order[: limit - telling]]
 
 
@@ -374,15 +371,12 @@ def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
 def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> bool:
     if len(places) < limit:
         return any(one.hit.copies for one in leaders)
-    return max(Counter(leaders[at].contender.family for at in places).values()) > family_share(limit)
+    return max(Counter(leaders[at].family for at in places).values()) > family_share(limit)
 
 
 def _order(leaders: Sequence[_Leader], limit: int, settings: SearchSettings) -> list[int]:
-    contenders = [one.contender for one in leaders]
-    order = list(range(len(leaders)))
-    if settings.mmr_lambda is not None:
-        order = mmr(contenders, settings.mmr_lambda)
-    order = [order[at] for at in shared([contenders[at] for at in order], limit)]
+    order = list(range(len(leaders))) if settings.mmr_lambda is None else mmr(leaders, settings.mmr_lambda)
+    order = [order[at] for at in shared([leaders[at] for at in order], limit)]
     before = sorted(range(len(leaders)), key=lambda at: -leaders[at].hit.base_score)
     literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
     return with_literal(order, before, literal, limit)

@@ -10,6 +10,8 @@ from collections.abc import Container, Mapping
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
+
 from memoryd.domain.citations import TURN_LINES, holds_turns, session_of
 from memoryd.domain.documents import SessionId
 from memoryd.domain.ranking.calibration import vector_floor
@@ -27,30 +29,29 @@ CHUNKS: Final = 24
 """So many of the nearest chunks are looked at: those of a few sessions."""
 
 
-class NearTurnSearch:
+class NearTurnSearch(Struct, frozen=True, kw_only=True):
     """Asks one conversation index; `withdrawn` are the conversations that nobody may be told of."""
 
-    def __init__(self, *, database: Database, vector_arm: VectorArm, withdrawn: Container[str]) -> None:
-        self._database = database
-        self._vector_arm = vector_arm
-        self._withdrawn = withdrawn
+    database: Database
+    vector_arm: VectorArm
+    withdrawn: Container[str]
 
     async def near(self, message: str, now: datetime, seconds: float) -> NearTurns:
         """Return the turns near a message; none where there are no vectors, or they do not come in time."""
-        if not self._database.is_open:
+        if not self.database.is_open:
             return NOTHING_NEAR
         _, found = await guarded(lambda: self._found(message, now), time.monotonic() + seconds)
         return found or NOTHING_NEAR
 
     async def _found(self, message: str, now: datetime) -> tuple[Arm, NearTurns]:
         question = parse_question(message, Filters(), now)
-        arm, asked = await self._vector_arm.embedded(question)
+        arm, asked = await self.vector_arm.embedded(question)
         if asked is None:
             return arm, NOTHING_NEAR
-        arm, matches = await self._vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
+        arm, matches = await self.vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
         rising = _rising(matches)
-        rows = await self._database.documents.chunks(list(rising))
-        told = [row for row in rows.values() if holds_turns(row.path) and row.path not in self._withdrawn]
+        rows = await self.database.documents.chunks(list(rising))
+        told = [row for row in rows.values() if holds_turns(row.path) and row.path not in self.withdrawn]
         return arm, _turns(told, rising, matches)
 
 

@@ -105,7 +105,11 @@ class WorkspaceIndex:
         # the keeper and the lane come before the parts that they speak to, and look these up when they have news
         self.lane = self._made_lane(settings, embedding, spaces, around)
         self.indexer = self._made_indexer(settings, around)
-        rerank = None if reranking is None else self._made_rerank_arm(settings, reranking)
+        wanted = settings.query.rerank
+        rerank = None
+        if reranking is not None:
+            seconds = wanted.deadline_ms / 1000
+            rerank = RerankArm(reranking=reranking, candidates=wanted.candidates, seconds=seconds)
         self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
         self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
         """The same by words alone."""
@@ -142,16 +146,6 @@ class WorkspaceIndex:
             events=IndexEvents(
                 on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
             ),
-        )
-
-    def _made_rerank_arm(self, settings: MemorySearchSection, reranking: Reranking) -> RerankArm:
-        wanted = settings.query.rerank
-        return RerankArm(
-            reranking=reranking,
-            candidates=wanted.candidates,
-            seconds=wanted.deadline_ms / 1000,
-            database=self.database,
-            withdrawn=self.indexer.withdrawn,
         )
 
     def _made_search(

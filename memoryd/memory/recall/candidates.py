@@ -27,7 +27,6 @@ from memoryd.domain.memories.recall_order import (
     place_key,
     verdict_of,
 )
-from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.memory.recall.eligible import Eligible
@@ -43,6 +42,8 @@ from memoryd.search.ranking import Ranked
 
 ARM_DEPTH: Final = 4
 """How many times as many memories as there are places an arm that lifts may bring."""
+MAX_SOURCES = 16
+"""Of one memory, the newest: so many are looked at and told."""
 
 Relevance = Callable[[Memory], float]
 """How much a memory counts by its age and use; all of them have a mean of 1."""
@@ -103,7 +104,7 @@ class CandidateMemories:
         )
         return RecalledMemory(
             memory=memory,
-            sources=tuple(map(CheckedSource, (lead, *(one for one in sources if one is not lead)))),
+            sources=tuple(map(CheckedSource, (lead, *(one for one in sources if one is not lead))[:MAX_SOURCES])),
             placed=placed,
             evidence=evidence,
             supersedes=versions.superseded.get(memory.id, ()),
@@ -114,8 +115,10 @@ class CandidateMemories:
     def _of_entities(self) -> Iterator[Memory]:
         book, asked = self._eligible.book, self._asking.entities
         slugs = {*asked, *(alias for alias, entity in book.aliases.items() if entity in asked)}
-        keys = {key for slug in slugs for key in book.by_entity.get(slug, ())}
-        yield from sorted((book.memories[key] for key in keys), key=_newest_first)
+        memories = (book.memories[key] for key in {key for slug in slugs for key in book.by_entity.get(slug, ())})
+        newest = {memory.id: newest_day(memory.sources) or date.min for memory in memories}
+        for key in sorted(newest, key=lambda key: (-newest[key].toordinal(), key)):
+            yield book.memories[key]
 
 
 def newest_day(sources: Iterable[MemorySource]) -> date | None:
@@ -131,15 +134,12 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
     return max(days, default=None)
 
 
-def _newest_first(memory: Memory) -> tuple[int, str]:
-    day = newest_day(memory.sources) or date.min
-    return -day.toordinal(), memory.id
-
-
 def placed_passage(hit: Hit, asking: AskedFor) -> RecalledPassage:
     """Return a passage with what it is worth; the day of its document may lift it."""
-    day = date_in_name(hit.chunk.path)
-    lifts = {Lifts.TEMPORAL: SPAN_LIFT} if _is_inside(day, asking.span) else {}
+    day, span = date_in_name(hit.chunk.path), asking.span
+    lifts = (
+        {Lifts.TEMPORAL: SPAN_LIFT} if day is not None and span is not None and span.first <= day <= span.last else {}
+    )
     verdict = hit.verdict or Verdict.WEAK
     return RecalledPassage(
         hit,
@@ -156,10 +156,6 @@ def placed_passage(hit: Hit, asking: AskedFor) -> RecalledPassage:
 def says_something(hit: Hit) -> bool:
     """Tell whether a passage has more than headings: of a page that reflect wrote they alone are text."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in hit.chunk.text.split("\n"))
-
-
-def _is_inside(day: date | None, span: DaySpan | None) -> bool:
-    return day is not None and span is not None and span.first <= day <= span.last
 
 
 def ordered(
