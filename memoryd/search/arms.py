@@ -39,12 +39,6 @@ _WORKED: Final = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmS
 Matches = TypeVar("Matches")
 TEXT_CHARACTERS: Final = 1500
 """Of a candidate, its headings included; a chunk has some 1,400."""
-_STATES: Final = {
-    RankingOutcome.OK: ArmState.OK,
-    RankingOutcome.WAITING: ArmState.WAITING,
-    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
-    RankingOutcome.FAILED: ArmState.FAILED,
-}
 PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
@@ -148,7 +142,7 @@ class RerankArm(Struct, frozen=True, kw_only=True):
         seconds = max(0.0, min(self.seconds, end - time.monotonic()))
         found = await self.reranking.rank(question.text, distinct, seconds)
         if found.outcome is not RankingOutcome.OK:
-            return Arm(_STATES[found.outcome], found.reason), ranking
+            return Arm(ArmState(found.outcome.value), found.reason), ranking
         place = {distinct[position]: place for place, position in enumerate(found.order, start=1)}
         relevance = dict(zip(distinct, found.relevance, strict=True))
         readings = {chunk: PairReading(place[text], relevance[text]) for chunk, text in texts.items()}

@@ -174,26 +174,29 @@ def _within_limit(found: Found, hits: Sequence[Hit], misses: Iterable[Hit], limi
 
 def joined_hits(one: Found, other: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
     """Return the hits and the misses of two engines, each in one order; of equals that of the first comes first."""
-    first, second = judged(one.hits, leading=LEADING), judged(other.hits, leading=LEADING)
-    known = [found.floors for found in (one, other) if found.floors is not None]
-    measure = joint_measure(known, weights)
-    best = _best_bm25(one), _best_bm25(other)
-    hits = merged(_evident(first, best[0]), _evident(second, best[1]), measure)
-    return hits, merged(_evident(one.misses, best[0]), _evident(other.misses, best[1]), measure)
+    measure = joint_measure([found.floors for found in (one, other) if found.floors is not None], weights)
+    first, second = (_evident(judged(found.hits, leading=LEADING), found) for found in (one, other))
+    return merged(first, second, measure), merged(_evident(one.misses, one), _evident(other.misses, other), measure)
 
 
-def _best_bm25(found: Found) -> float:
-    return max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
-
-
-def _evident(hits: Sequence[Hit], best_bm25: float) -> list[tuple[Hit, Evident]]:
+def _evident(hits: Sequence[Hit], found: Found) -> list[tuple[Hit, Evident]]:
     """Pair hits with what of them is compared; those that an engine found which says nothing have no evidence."""
-    return [(hit, _compared(hit, best_bm25)) for hit in hits]
-
-
-def _compared(hit: Hit, best_bm25: float) -> Evident:
-    matching = None if hit.bm25 is None else hit.bm25 / best_bm25 if best_bm25 > 0 else 0.0
-    return Evident(hit.terms, matching, hit.cosine, hit.score, hit.decay.factor, hit.verdict, hit.is_noise)
+    best = max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
+    return [
+        (
+            hit,
+            Evident(
+                terms=hit.terms,
+                matching=None if hit.bm25 is None else hit.bm25 / best if best > 0 else 0.0,
+                cosine=hit.cosine,
+                score=hit.score,
+                decay=hit.decay.factor,
+                verdict=hit.verdict,
+                is_noise=hit.is_noise,
+            ),
+        )
+        for hit in hits
+    ]
 
 
 async def search_once(search: SearchBackend, query: Query) -> Found:

@@ -79,7 +79,7 @@ class CandidateMemories:
         depth = ARM_DEPTH * limit
         yield from islice(self._of_entities(), depth)
         if self._asking.span is not None:
-            yield from islice(self._eligible.days.meeting(self._asking.span), depth)
+            yield from islice(self._eligible.facts.days.meeting(self._asking.span), depth)
 
     def of(self, memory: Memory) -> RecalledMemory | None:
         """Return a memory with all that is known of it; None if no line of it may answer."""
@@ -113,8 +113,8 @@ class CandidateMemories:
         )
 
     def _of_entities(self) -> Iterator[Memory]:
-        book, asked = self._eligible.book, self._asking.entities
-        slugs = {*asked, *(alias for alias, entity in book.aliases.items() if entity in asked)}
+        book = self._eligible.book
+        slugs = book.slugs_of(self._asking.entities)
         memories = (book.memories[key] for key in {key for slug in slugs for key in book.by_entity.get(slug, ())})
         newest = {memory.id: newest_day(memory.sources) or date.min for memory in memories}
         for key in sorted(newest, key=lambda key: (-newest[key].toordinal(), key)):

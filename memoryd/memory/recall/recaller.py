@@ -13,9 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.recall_filters import AskedFor, asking_of, is_known_to
-from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.times.parsing import asked_days
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.skips import SkipReason
@@ -144,7 +142,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             async with asyncio.timeout(max(0.0, end - time.monotonic())):
                 await self.usage.ready()
                 book = await self.book()
-                eligible = await self.eligible.of(book, query, only_memories=self.passages is not None)
+                eligible, admitted = await self.eligible.of(book, query, only_memories=self.passages is not None)
                 hidden = Untold(chunks=eligible.hidden.chunks)
                 question = await self.index.database.words.weighed(query.question, hidden.chunks)
         except TimeoutError:
@@ -153,13 +151,13 @@ class Recaller(Struct, frozen=True, kw_only=True):
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
         query = replace(query, asked=question, untold=query.untold | hidden)
         asking = _asked_for(query, book)
-        reading = read(query.said, book, eligible.descriptions, sorted(asking.entities)) if query.said else None
+        reading = read(query.said, book, eligible.facts.descriptions, sorted(asking.entities)) if query.said else None
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
         try:
             found, others = await asyncio.gather(
-                self.index.candidates(query, recipe, eligible.admitted, end), self._found_elsewhere(query, end)
+                self.index.candidates(query, recipe, admitted, end), self._found_elsewhere(query, end)
             )
         except StoreError as exc:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
@@ -236,25 +234,15 @@ def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
 
 
 def _asked_for(query: RecallQuery, book: Book) -> AskedFor:
-    text = query.question.text
+    text, filters, today = query.question.text, query.memory_filters, query.today
     # an entity that is given is one that is asked about
-    given = query.memory_filters.entities or frozenset()
-    found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in sorted(given))])
+    given = sorted(filters.entities or ())
+    found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in given)])
     # a name that only lines of others hold is a word like any other
-    entities = [slug for slug in found if slug in book.pages or _is_known(book, slug, query.memory_filters.reach)]
-    names: list[str] = [*entities, *(alias for alias, entity in book.aliases.items() if entity in entities)]
-    names += [book.pages[slug].name for slug in entities if slug in book.pages]
-    days = asked_days(text, query.today)
-    if days is not None:
-        days = replace(days, span=_until_today(days.span, query.today))
+    entities = [slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.reach)]
+    names: list[str] = [*book.slugs_of(entities), *(book.pages[slug].name for slug in entities if slug in book.pages)]
+    days = asked_days(text, today)
+    if days is not None and days.span.first < today and days.span.last == date.max:
+        # what it asks since a day before ends today: plans are none of it
+        days = replace(days, span=DaySpan(days.span.first, today))
     return asking_of(text, entities=entities, names=names, days=days)
-
-
-def _is_known(book: Book, entity: EntitySlug, reach: MemoryReach) -> bool:
-    slugs = [entity, *(alias for alias, meant in book.aliases.items() if meant == entity)]
-    return is_known_to(book, slugs, reach)
-
-
-def _until_today(span: DaySpan, today: date) -> DaySpan:
-    """Return the days of a question; what it asks since a day before ends today: plans are none of it."""
-    return DaySpan(span.first, today) if span.first < today and span.last == date.max else span

@@ -1,6 +1,6 @@
 """What is recalled beside a message that asked nothing: of what came near, what its own evidence earns a place."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -117,17 +117,12 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
         clear=floors.clear_floor if floors else 0.0,
         entities={slug: (sure, len(book.by_entity.get(slug, ()))) for slug, sure in reading.entities.items()},
         names={
-            slug: frozenset(query_terms(" ".join(_names_of(slug, book)))) & terms
+            slug: frozenset(query_terms(" ".join(book.slugs_of([slug])).replace("-", " "))) & terms
             for slug, sure in reading.entities.items()
             if sure >= PART_OF_NAME
         },
         called={slug: frozenset(query_terms(words)) & terms for slug, words in reading.calling.items()},
     )
-
-
-def _names_of(slug: EntitySlug, book: Book) -> Iterable[str]:
-    slugs = [slug, *(alias for alias, entity in book.aliases.items() if entity == slug)]
-    return (one.replace("-", " ") for one in slugs)
 
 
 def _weighed(
