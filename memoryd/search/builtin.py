@@ -262,7 +262,7 @@ class BuiltinSearch:
     def _first_look(self, ranking: Ranked, limit: int) -> int:
         """Return how many rows are read first: all that tell something where a rule may put the last one first."""
         usual = max(FIRST_LOOK, 2 * limit, self.settings.pool(limit))
-        return max(usual, len(ranking.telling)) if self.settings.half_life_days is not None else usual
+        return max(usual, len(ranking.telling)) if self.settings.may_reorder else usual
 
     async def _selected(self, query: Query, ranking: Ranked, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""

@@ -45,7 +45,6 @@ NOTHING_TO_ASK: Final = Arm(
 """Of an agent whose conversations nobody keeps."""
 FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""
-LEAST_SECONDS = 0.05
 
 
 class ConversationArm(Struct, frozen=True):
@@ -130,15 +129,13 @@ class FallbackSearch:
             self.times.note(self._name, begun, ArmState.FAILED)
             # what is noted meanwhile is for the next question
             met = self.note(str(exc))
-            return replace(await self._second.search(_with_time_left(query, end)), fallback=met)
+            return replace(await self._second.search(query.until(end)), fallback=met)
         self.times.note(self._name, begun)
         self.note(None)
         if not found.hits and found.doubt:
             reason = Fallback(self._name, found.doubt, datetime.now(UTC))
-            return replace(await self._second.search(_with_time_left(query, end)), fallback=reason)
-        return (
-            found if found.as_of is None else await self._with_recent(found, found.as_of, _with_time_left(query, end))
-        )
+            return replace(await self._second.search(query.until(end)), fallback=reason)
+        return found if found.as_of is None else await self._with_recent(found, found.as_of, query.until(end))
 
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
@@ -149,10 +146,6 @@ class FallbackSearch:
             if hit.chunk.path in changed:
                 hits.insert(len(hits) if hit.is_noise else rank, hit)
         return replace(found, hits=tuple(hits[: query.limit]))
-
-
-def _with_time_left(query: Query, end: float) -> Query:
-    return replace(query, deadline=max(LEAST_SECONDS, end - time.monotonic()))
 
 
 def joined(query: Query, notes: Found, told: Found, arm: Arm, weights: Weights) -> Found:

@@ -21,15 +21,13 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.files.excerpts import Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import DiskFollower, Found, Query, SearchBackend, Untold
+from memoryd.search.protocol import DiskFollower, Found, Query, SearchBackend, Untold, seconds_left
 from memoryd.store.index.passages import ChunkRow
 
 MAX_OVERDUE = 2
 """So many looks at the disk may hang; the threads are those of the index, too."""
 MAX_REFILLS = 5
 """How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
-LEAST_SECONDS = 0.05
-"""For a look at the files, however late the engine was."""
 
 
 class CheckedRows(Struct, frozen=True):
@@ -188,14 +186,10 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
         return replace(_as_files_are(found, checked, query), owed=owed)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
-        found = await self.inner.search(replace(query, deadline=_seconds_left(end)))
+        found = await self.inner.search(query.until(end))
         # misses are returned only where an answer is explained
         hits = (*found.hits, *found.misses) if query.is_explained else found.hits
-        return found, await self.check.check((row for hit in hits for row in hit.rows), _seconds_left(end))
-
-
-def _seconds_left(end: float) -> float:
-    return max(LEAST_SECONDS, end - time.monotonic())
+        return found, await self.check.check((row for hit in hits for row in hit.rows), seconds_left(end))
 
 
 def _as_files_are(found: Found, checked: CheckedRows, query: Query) -> Found:

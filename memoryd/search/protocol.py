@@ -3,6 +3,7 @@
 These words name no document, since its name may be private.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -29,6 +30,15 @@ CONVERSATIONS = "conversations"
 NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
 LEADING = 3
 """Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
+
+
+LEAST_SECONDS: Final = 0.05
+"""For a step of an answer, however late those before it were."""
+
+
+def seconds_left(end: float) -> float:
+    """Return how long a step may take that is to be over at `end` (monotonic clock)."""
+    return max(LEAST_SECONDS, end - time.monotonic())
 
 
 class Untold(Struct, frozen=True):
@@ -74,6 +84,10 @@ class Query(Struct, frozen=True):
     @property
     def question(self) -> Question:
         return self.asked or parse_question(self.text, self.filters, self.now)
+
+    def until(self, end: float) -> "Query":
+        """Return the same with what is left until `end` (monotonic clock)."""
+        return replace(self, deadline=seconds_left(end))
 
     def asks(self, source: Source) -> bool:
         """Tell whether documents of this source may answer."""

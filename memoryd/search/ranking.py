@@ -6,7 +6,7 @@ How common words are in English and Chinese is a table, for workspaces whose few
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Background, Floors, TermStatistics, Verdict, floors
-from memoryd.domain.ranking.fusion import Evidence, Weights, dealt, relative, weighted
+from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
 from memoryd.domain.ranking.selection import (
     DEEPER,
     Contender,
@@ -137,27 +137,24 @@ def ranked(
 
 
 def reordered(ranking: Ranked, readings: Readings) -> Ranked:
-    """Return the candidates with the scores of those that were read dealt anew, each group in that order."""
-    scored = dict(_dealt(ranking, ranking.telling, readings)) | dict(_dealt(ranking, ranking.noise, readings))
-    return replace(
-        ranking,
-        telling=_sorted(ranking.telling, scored),
-        noise=_sorted(ranking.noise, scored),
-        readings=scored,
-    )
+    """Return the candidates with the scores of those that were read dealt anew, each group in that order.
+
+    A cross-encoder's numbers do not compare with the scores of the arms. So those that it read keep their scores as a
+    set, its first getting the best of them: scores stay 0 to 1 and sorted, what it did not read stays where it is, and
+    age weighs as much as ever.
+    """
+    telling, scored = _dealt(ranking.telling, ranking, readings)
+    noise, scored_noise = _dealt(ranking.noise, ranking, readings)
+    return replace(ranking, telling=telling, noise=noise, readings=scored | scored_noise)
 
 
-def _dealt(ranking: Ranked, group: Sequence[int], readings: Readings) -> Iterator[tuple[int, PairReading]]:
-    read = [chunk for chunk in group if chunk in readings]
-    order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
-    for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):
-        yield chunk, replace(readings[chunk], score=score)
-
-
-def _sorted(group: Sequence[int], readings: Readings) -> list[int]:
-    """Return a group with those that were read in their new order, on the places that they have together."""
-    in_order = iter(sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place))
-    return [next(in_order) if chunk in readings else chunk for chunk in group]
+def _dealt(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
+    """Return a group with those that were read in their new order, on the places that they have, and their scores."""
+    read = sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place)
+    scores = sorted((ranking.base_scores[chunk] for chunk in read), reverse=True)
+    scored = {chunk: replace(readings[chunk], score=score) for chunk, score in zip(read, scores, strict=True)}
+    in_order = iter(read)
+    return [next(in_order) if chunk in scored else chunk for chunk in group], scored
 
 
 def _numbered(chunks: Sequence[int]) -> dict[int, int]:
@@ -219,8 +216,13 @@ class SearchSettings(Struct, frozen=True):
         return Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight)
 
     @property
+    def may_reorder(self) -> bool:
+        """Whether a rule may put the last candidate first, so that all of them are looked at."""
+        return self.half_life_days is not None
+
+    @property
     def half_life_days(self) -> float | None:
-        """The half-life of dated notes, None where decay is off: it may put the last candidate first."""
+        """The half-life of dated notes, None where decay is off."""
         decay = self.hybrid.temporal_decay
         return decay.half_life_days if decay.enabled else None
 
@@ -320,7 +322,7 @@ def _looked_at(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tup
         _take(leaders, hit)
     else:
         return leaders, []
-    if settings.half_life_days is not None or any(hit.ranks.reading for hit in hits):
+    if settings.may_reorder or any(hit.ranks.reading for hit in hits):
         best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
         owed = [hit for hit in best if hit.is_literal and hit in rest]
         for hit in owed:

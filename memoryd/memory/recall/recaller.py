@@ -48,6 +48,7 @@ from memoryd.search.protocol import (
     SearchBackend,
     Untold,
     nothing_found,
+    seconds_left,
     with_pending,
 )
 from memoryd.search.ranking import Ranked, SearchSettings
@@ -55,7 +56,6 @@ from memoryd.store.index.words import CandidateFilter
 
 MAX_LOOKS: Final = 3
 """How often a question is asked while its files, or its index, change."""
-LEAST_SECONDS: Final = 0.05
 RESERVE: Final = 0.2
 """Share of the deadline kept for reading rows and files."""
 PASSAGES: Final = 3
@@ -88,9 +88,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         pending = await self.disk.catch_up(fresh)
         draft, held = await self._looked(replace(query, fresh_until=start + fresh), end)
         filters = query.memory_filters
-        pages = await self.pages.of(
-            draft.asking.entities, draft.book, filters, max(LEAST_SECONDS, end - time.monotonic())
-        )
+        pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
         items, left_out = chosen(beside_pages(pages, within_reach(held.items, filters.reach)), query, draft)
         left_out += [CutItem(one, SkipReason.BELOW_NOISE) for one in within_reach(draft.below, filters.reach)]
         left_out += [CutItem(one, SkipReason.NOT_STANDING) for one in within_reach(held.lost, filters.reach)]
@@ -115,7 +113,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
     async def _looked(self, query: RecallQuery, end: float) -> tuple[RecallDraft, StandingItems]:
         """Ask until what is told stands in its files, and the index held still, or time is up."""
         for look in range(MAX_LOOKS):
-            draft = await self._draft(replace(query, deadline=max(LEAST_SECONDS / 2, end - time.monotonic())))
+            draft = await self._draft(query, end)
             held = await self._held(draft, end)
             is_late = time.monotonic() > end or look == MAX_LOOKS - 1
             if is_late or not (held.has_replaced or held.checked.differing):
@@ -128,16 +126,15 @@ class Recaller(Struct, frozen=True, kw_only=True):
         return draft, held
 
     async def _held(self, draft: RecallDraft, end: float) -> StandingItems:
-        seconds = max(LEAST_SECONDS, end - time.monotonic())
         try:
-            return await standing_items(draft.items, self.index.database, self.check, seconds)
+            return await standing_items(draft.items, self.index.database, self.check, seconds_left(end))
         except StoreError:
             # what nobody can hold against its file is not told
             return StandingItems((), tuple(draft.items), CheckedRows())
 
-    async def _draft(self, query: RecallQuery) -> RecallDraft:
-        """Return the candidates within the query's deadline; what fails or is late costs its part, never the answer."""
-        end = time.monotonic() + query.deadline * (1 - RESERVE)
+    async def _draft(self, query: RecallQuery, end: float) -> RecallDraft:
+        """Return the candidates, with time left until `end`; what fails or is late costs its part, never the answer."""
+        end = time.monotonic() + seconds_left(end) * (1 - RESERVE)
         try:
             async with asyncio.timeout(max(0.0, end - time.monotonic())):
                 await self.usage.ready()
@@ -224,7 +221,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         if self.passages is None:
             return None
         try:
-            return await self.passages.search(replace(query, deadline=max(0.0, end - time.monotonic())))
+            return await self.passages.search(query.until(end))
         except SidecarError as exc:
             return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 

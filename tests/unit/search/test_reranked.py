@@ -86,6 +86,13 @@ def test_those_that_were_read_share_their_places_and_scores(order: list[int], co
     assert after.base_scores == plain.base_scores
 
 
+def test_reading_in_the_order_that_they_have_changes_nothing() -> None:
+    plain = ranking()
+    after = reordered(plain, read_in([*plain.telling, *plain.noise]))
+    assert (after.telling, after.noise) == (plain.telling, plain.noise)
+    assert {chunk: one.score for chunk, one in after.readings.items()} == plain.base_scores
+
+
 def test_order_is_that_of_the_reading_and_says_so() -> None:
     selected = chosen(reordered(ranking(), read_in([3, 1, 0, 2])))
     assert numbers(selected.hits) == [3, 1, 0, 2, 4, 5]
