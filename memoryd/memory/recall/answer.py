@@ -108,22 +108,22 @@ def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], 
 
 def _is_on(hit: Hit, places: Sequence[tuple[str, int, int]]) -> bool:
     """Tell whether what answers best of a passage lies on one of these lines (path, first, last) of memories."""
-    focus = hit.snippet.focus
-    first = focus.lines.start_line if focus else hit.chunk.start_line
-    last = focus.lines.end_line if focus else hit.chunk.end_line
-    return any(path == hit.chunk.path and first <= end and start <= last for path, start, end in places)
+    lines = hit.snippet.focus.lines if hit.snippet.focus else hit.chunk
+    return any(
+        path == hit.chunk.path and lines.start_line <= end and start <= lines.end_line for path, start, end in places
+    )
 
 
 def _says(item: RecalledItem) -> tuple[str, ...]:
     """Return what an item says; of another day it is another one."""
     if isinstance(item, RecalledPassage):
-        said = gist(item.hit.chunk.text, item.hit.chunk.heading)
-        return (said,) if said else ()
-    line, event = item.memory.line, item.lead.source.event
-    said = gist(line.text)
-    # what others may not see does not speak for what they may
-    scope = line.attributes.scope
-    return (said, *item.memory.slugs, line.network, scope, str(event) if event else "") if said else ()
+        said, about = gist(item.hit.chunk.text, item.hit.chunk.heading), tuple[str, ...]()
+    else:
+        line, event = item.memory.line, item.lead.source.event
+        # what others may not see does not speak for what they may
+        said = gist(line.text)
+        about = (*item.memory.slugs, line.network, line.attributes.scope, str(event or ""))
+    return (said, *about) if said else ()
 
 
 def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
@@ -133,6 +133,7 @@ def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
 
 
 def best_of(items: Sequence[RecalledItem]) -> Verdict:
+    """Return what the best of them is worth."""
     given = {item.placed.verdict for item in items}
     return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
 

@@ -76,8 +76,11 @@ class CandidateMemories:
 
     def _by_arms(self, limit: int) -> Iterator[Memory]:
         """Yield the memories that the entity and temporal arms bring, the newest of each first."""
-        depth = ARM_DEPTH * limit
-        yield from islice(self._of_entities(), depth)
+        book, depth = self._eligible.book, ARM_DEPTH * limit
+        keys = {key for slug in book.slugs_of(self._asking.entities) for key in book.by_entity.get(slug, ())}
+        days = {key: (newest_day(book.memories[key].sources) or date.min).toordinal() for key in keys}
+        for key in sorted(keys, key=lambda key: (-days[key], key))[:depth]:
+            yield book.memories[key]
         if self._asking.span is not None:
             yield from islice(self._eligible.facts.days.meeting(self._asking.span), depth)
 
@@ -112,14 +115,6 @@ class CandidateMemories:
             doubted_by=versions.doubted.get(memory.id, ()),
         )
 
-    def _of_entities(self) -> Iterator[Memory]:
-        book = self._eligible.book
-        slugs = book.slugs_of(self._asking.entities)
-        memories = (book.memories[key] for key in {key for slug in slugs for key in book.by_entity.get(slug, ())})
-        newest = {memory.id: newest_day(memory.sources) or date.min for memory in memories}
-        for key in sorted(newest, key=lambda key: (-newest[key].toordinal(), key)):
-            yield book.memories[key]
-
 
 def newest_day(sources: Iterable[MemorySource]) -> date | None:
     """Return the newest day that lines speak of; None where all stand on pages without a date, and name none.
@@ -137,20 +132,10 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
 def placed_passage(hit: Hit, asking: AskedFor) -> RecalledPassage:
     """Return a passage with what it is worth; the day of its document may lift it."""
     day, span = date_in_name(hit.chunk.path), asking.span
-    lifts = (
-        {Lifts.TEMPORAL: SPAN_LIFT} if day is not None and span is not None and span.first <= day <= span.last else {}
-    )
-    verdict = hit.verdict or Verdict.WEAK
-    return RecalledPassage(
-        hit,
-        Placed(
-            base_score=hit.score,
-            lifts=lifts,
-            verdict=verdict_of(verdict, lifts, asking),
-            is_noise=hit.is_noise,
-            day=day,
-        ),
-    )
+    is_inside = day is not None and span is not None and span.first <= day <= span.last
+    lifts = {Lifts.TEMPORAL: SPAN_LIFT} if is_inside else {}
+    verdict = verdict_of(hit.verdict or Verdict.WEAK, lifts, asking)
+    return RecalledPassage(hit, Placed(hit.score, lifts, verdict, hit.is_noise, day))
 
 
 def says_something(hit: Hit) -> bool:

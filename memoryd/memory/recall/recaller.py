@@ -5,7 +5,7 @@ The candidates of one look at the index are held against their files; what does 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import date
 from typing import Final
 
@@ -34,7 +34,7 @@ from memoryd.memory.recall.query import (
 from memoryd.memory.recall.unasked import CameNear, ReadMessage, earned, read
 from memoryd.memory.usage import UsageBook
 from memoryd.search.arms import RECALL
-from memoryd.search.builtin import BuiltinSearch
+from memoryd.search.builtin import BuiltinSearch, Candidates
 from memoryd.search.file_check import CheckedRows, FileCheck
 from memoryd.search.hits import Hit, folded
 from memoryd.search.protocol import (
@@ -158,28 +158,28 @@ class Recaller(Struct, frozen=True, kw_only=True):
             )
         except StoreError as exc:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
-        return await self._joined(query, eligible, asking, found.ranking, found.arms, others, reading)
+        return await self._joined(query, eligible, asking, found, others, reading)
 
     async def _joined(
         self,
         query: RecallQuery,
         eligible: Eligible,
         asking: AskedFor,
-        ranking: Ranked,
-        arms: Mapping[str, Arm],
+        found: Candidates,
         others: Found | None,
         reading: ReadMessage | None,
     ) -> RecallDraft:
-        now, book = query.now.timestamp(), eligible.book
-        relevance = self.usage.relevance(book, now)
+        now, book, ranking = query.now.timestamp(), eligible.book, found.ranking
         # what is used now says nothing of what was known then
         turns_back = query.memory_filters.turns_back
-        made = CandidateMemories(eligible, ranking, asking, (lambda _memory: 1.0) if turns_back else relevance)
+        relevance = (lambda _memory: 1.0) if turns_back else self.usage.relevance(book, now)
+        made = CandidateMemories(eligible, ranking, asking, relevance)
         meant = reading.newest_about(book, ARM_DEPTH * query.limit) if reading else ()
         memories = made.all(query, meant)
         hits = await self._hits(query, eligible, ranking) if others is None else others.hits
-        telling = (hit for hit in hits if query.memory_filters.admits_passages and says_something(hit))
-        passages = [placed_passage(hit, asking) for hit in telling]
+        may_tell = query.memory_filters.admits_passages
+        passages = [placed_passage(hit, asking) for hit in hits if may_tell and says_something(hit)]
+        arms = found.arms if others is None else {**found.arms, LEXICAL: others.arms[LEXICAL]}
         items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
             items, below = earned(CameNear(memories, passages, items, ranking), reading, eligible, asking)
@@ -189,7 +189,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             found=Found(
                 hits=(),
                 misses=(),
-                arms={**arms, **({} if others is None else {LEXICAL: others.arms[LEXICAL]}), BOOK: Arm(ArmState.OK)},
+                arms={**arms, BOOK: Arm(ArmState.OK)},
                 terms=query.question.terms,
                 engine=BUILTIN if others is None else others.engine,
                 fallback=None if others is None else others.fallback,
