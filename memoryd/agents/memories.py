@@ -15,7 +15,7 @@ from memoryd.agents.conversations.showing import KeptConversations, together
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.read import AgentFiles
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.search import AgentSearch, SearchOptions, SearchOutcome
+from memoryd.agents.search import AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Measures, measured
 from memoryd.agents.status.status import AgentParts, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSessions, AgentSync, reindex, sync
@@ -27,6 +27,7 @@ from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.replies.conversations import SessionSyncReply
 from memoryd.replies.search import FileReply, ReindexReply, SyncReply
+from memoryd.search.answer import SearchAnswer
 from memoryd.wire import SyncGoal
 
 
@@ -68,7 +69,7 @@ class AgentMemories:
         known = degradations or Degradations(bus.publish)
         self.board = StatusBoard(agents=parts, degradations=known, outside=outside)
 
-    async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchOutcome:
+    async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchAnswer:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
         return await self._enabled(admitted).search.answer(text, options, admitted)
 

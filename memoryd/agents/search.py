@@ -26,8 +26,8 @@ from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import InvalidRequest
 from memoryd.memory.book import MemoryBook
-from memoryd.search.answer import Answer, SearchService
-from memoryd.search.protocol import Query
+from memoryd.search.answer import SearchAnswer, SearchService
+from memoryd.search.protocol import Engine, Query
 
 INDEXED_SECONDS: Final = 5.0
 """How long a reply waits until what was written is found by its words."""
@@ -49,16 +49,6 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     is_explained: bool = False
 
 
-class SearchOutcome(Struct, frozen=True):
-    """An answer, who embeds questions for the engine that gave it (`none`: nobody), and whether hits are cited."""
-
-    answer: Answer
-    provider: str
-    model: str | None
-    has_citations: bool
-    is_explained: bool
-
-
 class AgentSearch(Struct, frozen=True, kw_only=True):
     """The search of one agent."""
 
@@ -66,20 +56,16 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
     service: SearchService
     slot: EmbedderSlot
 
-    async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchOutcome:
+    async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchAnswer:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
-        is_direct, reach = admitted.is_direct, MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
-        has_citations = self.agent.memory.citation_mode.cites(is_direct=is_direct)
-        answer = await self.service.answer(
-            replace(self._query(text, options), reach=reach),
-            has_footer=has_citations,
-            is_explained=options.is_explained,
-        )
+        has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
+        reach = MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+        answer = await self.service.answer(self._query(text, options, reach), has_citations=has_citations)
         # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
-        provider, model = self._provider(answer)
-        return SearchOutcome(answer, provider, model, has_citations, options.is_explained)
+        provider, model = self._provider(answer.found.engine)
+        return replace(answer, provider=provider, model=model)
 
-    def _query(self, text: str, options: SearchOptions) -> Query:
+    def _query(self, text: str, options: SearchOptions, reach: MemoryReach) -> Query:
         settings, memory = self.agent.memory_search.query, self.agent.memory
         check_question(text)
         now = owners_time(memory).now()
@@ -96,12 +82,14 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
             filters=question.filters,
             asked=question,
             now=now,
+            is_explained=options.is_explained,
+            reach=reach,
         )
 
-    def _provider(self, answer: Answer) -> tuple[str, str | None]:
+    def _provider(self, engine: Engine) -> tuple[str, str | None]:
         """Return who embeds questions for the engine that answered, and with which model."""
-        if answer.engine.name != "builtin":
-            return ("none" if answer.engine.model is None else answer.engine.name), answer.engine.model
+        if engine.name != "builtin":
+            return ("none" if engine.model is None else engine.name), engine.model
         embedder = self.slot.embedder
         return ("none", None) if embedder is None else (embedder.identity.provider, embedder.identity.model)
 

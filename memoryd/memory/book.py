@@ -1,16 +1,15 @@
-"""All memories of a workspace, read anew only where files changed; and search without those of other agents.
+"""All memories of a workspace, read anew only where files changed; and which of them an asker may not see.
 
 Agents that share a workspace may share a log: lines that the asker may not see are neither found, returned nor counted.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from concurrent.futures import Executor
 from typing import Final, NamedTuple
 
 import structlog
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
@@ -20,15 +19,11 @@ from memoryd.domain.memories.recall_filters import beyond_reach
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.sections import PAGES
 from memoryd.domain.memories.times.parsing import event_span
-from memoryd.domain.memories.visibility import told_text
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
-from memoryd.search.hits import Hit
-from memoryd.search.protocol import Found, Query, SearchBackend, Untold
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import FileVersion, MemoryLine
-from memoryd.store.index.passages import ChunkRow
 
 log = structlog.get_logger(__name__)
 
@@ -67,6 +62,7 @@ class MemoryBook:
         self._days = days
         self._withdrawn = withdrawn
         self._executor = executor
+        self.hidden = HiddenChunks(database)
         self._lock = asyncio.Lock()
         self._has_news = asyncio.Event()
         self._has_news.set()
@@ -88,6 +84,13 @@ class MemoryBook:
                 await self._read(moment)
                 self._moment = moment
             return self._told.book
+
+    async def chunks_beyond(self, reach: MemoryReach) -> frozenset[int]:
+        """Return the chunks that an asker may not see; none where the index fails, which any question says so, too."""
+        try:
+            return (await self.hidden.of(await self.now(), reach)).chunks
+        except StoreError:
+            return frozenset()
 
     def note_change(self) -> None:
         """Take the news that notes changed."""
@@ -163,27 +166,6 @@ def _each_source(file: FileVersion, lines: tuple[MemoryLine, ...], days: LineDay
             )
 
 
-def cleared_hits(hits: Iterable[Hit], reach: MemoryReach) -> Iterator[Hit]:
-    """Yield the hits without the lines beyond reach; one that was found by these alone is none."""
-    for hit in hits:
-        chunk, copies = _cleared(hit.chunk, reach), tuple(_cleared(copy, reach) for copy in hit.copies)
-        if chunk is hit.chunk and all(new is old for new, old in zip(copies, hit.copies, strict=True)):
-            yield hit
-        elif chunk.text.strip() and (not hit.terms or _holds(chunk, hit.terms)):
-            yield replace(hit, chunk=chunk, near=(), copies=tuple(copy for copy in copies if copy.text.strip()))
-
-
-def _cleared(row: ChunkRow, reach: MemoryReach) -> ChunkRow:
-    """Return a row with nothing on the lines that are beyond reach; its lines stay where they are."""
-    text = told_text(row.text, row.path, reach)
-    return row if text == row.text else replace(row, text=text)
-
-
-def _holds(chunk: ChunkRow, terms: Iterable[str]) -> bool:
-    text = f"{chunk.path} {chunk.heading} {chunk.text}".lower()
-    return any(term in text for term in terms)
-
-
 class Hidden(Struct, frozen=True):
     """What an asker may not see: memories; and their chunks, with all others that stand under a scope."""
 
@@ -216,34 +198,3 @@ class HiddenChunks:
         chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
         scoped = await self._database.memories.scoped()
         return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not reach.admits(scoped[one]))]))
-
-
-class ReachedSearch:
-    """Asks `inner`; what states a memory beyond the reach of whoever asks is neither found nor told, nor counted.
-
-    The index may learn of such a line between the look at the book and the search, and another engine cuts documents
-    otherwise: so the text of every hit is looked at, too.
-    """
-
-    def __init__(self, *, inner: SearchBackend, book: Callable[[], Awaitable[Book]], database: Database) -> None:
-        self._inner = inner
-        self._book = book
-        self._hidden = HiddenChunks(database)
-
-    async def search(self, query: Query) -> Found:
-        """Return what is found within the query's deadline."""
-        reach = query.reach
-        if reach is None:
-            return await self._inner.search(query)
-        hidden = await self._beyond(reach)
-        found = await self._inner.search(replace(query, untold=query.untold | Untold(chunks=hidden.chunks)))
-        hits = tuple(cleared_hits(found.hits, reach))
-        misses = tuple(cleared_hits(found.misses, reach))
-        return found if (hits, misses) == (found.hits, found.misses) else replace(found, hits=hits, misses=misses)
-
-    async def _beyond(self, reach: MemoryReach) -> Hidden:
-        try:
-            return await self._hidden.of(await self._book(), reach)
-        except StoreError:
-            # the search itself says so
-            return Hidden()

@@ -21,8 +21,8 @@ from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.engine import MAX_TERMS, MOST_ASKED, NAME, arms_of, terms_in
-from memoryd.qmd.query import QmdHit, QmdQuestion, sub_queries
+from memoryd.qmd.engine import MAX_TERMS, NAME, arms_of, ask_qmd, terms_in
+from memoryd.qmd.query import QmdHit
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
 from memoryd.search.combined import joined_hits
 from memoryd.search.hits import Hit, Ranks
@@ -124,16 +124,10 @@ class ExportedSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the passage of each conversation that qmd finds, best first."""
-        settings, question, names = self._qmd.settings, query.question, self._names()
-        terms = tuple(query_terms(question.text, limit=MAX_TERMS))
-        searches = sub_queries(settings.mode, question, terms)
-        if self._qmd.state.vector_trouble and settings.mode == "query":
-            searches = tuple(one for one in searches if one.type == "lex")
-        answer, narrows = QmdAnswer(()), question.is_narrowed or not query.filters.is_empty
-        if searches and names:
-            limit = MOST_ASKED if narrows else query.limit + 4
-            asked = QmdQuestion(searches, limit, self._qmd.reranks, names)
-            answer = await self._qmd.query(asked, seconds=min(settings.query, query.deadline))
+        names, terms = self._names(), tuple(query_terms(query.question.text, limit=MAX_TERMS))
+        answer = QmdAnswer(())
+        if names:
+            answer, _ = await ask_qmd(self._qmd, query, terms, names, query.limit + 4)
         hits = await asyncio.to_thread(lambda: list(islice(self._hits(answer.hits, terms, query), query.limit)))
         arms, models = arms_of(self._qmd, answer), self._qmd.state.models
         model = models.embed.path.stem if models and arms[VECTOR].took_part else None

@@ -133,17 +133,8 @@ class QmdSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
-        settings, question = self._qmd.settings, query.question
-        terms = tuple(query_terms(question.text, limit=MAX_TERMS))
-        searches = sub_queries(settings.mode, question, terms)
-        if self._qmd.state.vector_trouble and settings.mode == "query":
-            searches = tuple(one for one in searches if one.type == "lex")
-        answer, narrows = QmdAnswer(()), question.is_narrowed or not query.filters.is_empty
-        if searches:
-            limit = MOST_ASKED if narrows else 2 * query.limit + 4
-            seconds = min(settings.query, query.deadline)
-            asked = QmdQuestion(searches, limit, self._qmd.reranks, self._qmd.names_of_notes)
-            answer = await self._qmd.query(asked, seconds=seconds)
+        terms = tuple(query_terms(query.question.text, limit=MAX_TERMS))
+        answer, narrows = await ask_qmd(self._qmd, query, terms, self._qmd.names_of_notes, 2 * query.limit + 4)
         hits = await asyncio.to_thread(self._passages.of, answer.hits, terms, query)
         found = self._found(query, terms, hits, arms_of(self._qmd, answer))
         # every line of the question that was cut short has filled the answer with as many
@@ -179,6 +170,21 @@ class QmdSearch:
         if not state.is_current:
             return "qmd found nothing, and has not read the latest changes yet"
         return f"qmd found nothing by words, and {state.vector_trouble}" if state.vector_trouble else ""
+
+
+async def ask_qmd(
+    qmd: QmdSidecar, query: Query, terms: tuple[str, ...], names: tuple[str, ...], limit: int
+) -> tuple[QmdAnswer, bool]:
+    """Ask for `limit` results of these collections, or all where a question narrows them; return whether it does."""
+    settings, question = qmd.settings, query.question
+    searches = sub_queries(settings.mode, question, terms)
+    if qmd.state.vector_trouble and settings.mode == "query":
+        searches = tuple(one for one in searches if one.type == "lex")
+    narrows = question.is_narrowed or not query.filters.is_empty
+    if not searches:
+        return QmdAnswer(()), narrows
+    asked = QmdQuestion(searches, MOST_ASKED if narrows else limit, qmd.reranks, names)
+    return await qmd.query(asked, seconds=min(settings.query, query.deadline)), narrows
 
 
 def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:

@@ -1,32 +1,37 @@
 """Answers: the snippets and citations of hits, the state of the arms, and why an answer is empty or weak."""
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import cited, with_footer
 from memoryd.domain.documents import Source
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, Snippet, SqueezedText, exchange, snippet, squeezed
 from memoryd.domain.text.sanitizing import path_flags, text_flags
+from memoryd.search.combined import ConversationArm, joined
 from memoryd.search.hits import Hit, HitFocus, HitLines, HitSnippet, best_verdict
 from memoryd.search.protocol import (
+    CONVERSATIONS,
     LEADING,
     LEXICAL,
     VECTOR,
     Arm,
-    Engine,
-    Fallback,
+    ArmState,
+    DiskFollower,
     Found,
     Freshness,
     Query,
     SearchBackend,
     judged,
+    nothing_found,
     why_empty,
     why_no_better,
     why_untold,
@@ -37,97 +42,93 @@ AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 """Which arms took part."""
 
 
-CatchUp = Callable[[float], Awaitable[int]]
-"""Has the index follow what changed on disk, within so many seconds; returns how many files it may lack then."""
+class Answer(Struct, frozen=True, kw_only=True):
+    """What was found, as it is told, and what to think of it."""
 
-
-class Answer(Struct, frozen=True):
-    """Hits, which arms took part, and what to think of it."""
-
-    hits: tuple[Hit, ...]
-    misses: tuple[Hit, ...]
-    mode: AnswerMode
-    verdict: Verdict
-    reason: str | None
-    arms: Mapping[str, Arm]
-    freshness: Freshness
-    engine: Engine
-    fallback: Fallback | None
-    took_ms: float
-    question: Question
-    floors: Floors | None
-    """What the evidence of notes was held against; None where nobody judges it, or notes were not asked."""
-    conversation_floors: Floors | None = None
-    """The same of conversations."""
-
-    def floors_of(self, source: Source) -> Floors | None:
-        """Return what the evidence of hits of a source was held against."""
-        return self.conversation_floors if source is Source.SESSIONS else self.floors
+    found: Found = Found((), (), {}, ())
+    freshness: Freshness = field(default_factory=Freshness)
+    verdict: Verdict = Verdict.NONE
+    reason: str | None = None
+    took_ms: float = 0.0
+    has_citations: bool = True
+    is_explained: bool = False
 
     @property
     def is_complete(self) -> bool:
         """Whether every arm that is switched on took part in full and nothing was pending."""
-        return not self.freshness.pending_files and all(arm.is_as_configured for arm in self.arms.values())
+        return not self.freshness.pending_files and all(arm.is_as_configured for arm in self.found.arms.values())
 
 
-class SearchService:
-    """Answers for one workspace; `on_search` is told of each question, so that a sync may be scheduled.
+class SearchAnswer(Answer, frozen=True, kw_only=True):
+    """The answer of one search, whose hits are those of `found`."""
 
-    `catch_up` is waited for first, `fresh_seconds` at the most.
+    mode: AnswerMode
+    question: Question
+    provider: str = "none"
+    """Who embeds questions for the engine that answered; `none`: nobody."""
+    model: str | None = None
+
+
+class SearchService(Struct, frozen=True, kw_only=True):
+    """Answers for one agent, from notes and conversations; one that is not asked for costs nothing.
+
+    `weights` are the shares of words and meaning where hits of both are compared.
     """
 
-    def __init__(
-        self,
-        *,
-        search: SearchBackend,
-        freshness: Callable[[], Freshness],
-        on_search: Callable[[], None],
-        catch_up: CatchUp,
-        fresh_seconds: float,
-    ) -> None:
-        self._search = search
-        self._freshness = freshness
-        self._on_search = on_search
-        self._catch_up = catch_up
-        self._fresh_seconds = fresh_seconds
+    notes: SearchBackend
+    conversations: ConversationArm
+    weights: Weights
+    disk: DiskFollower
 
-    async def answer(self, query: Query, *, has_footer: bool, is_explained: bool = False) -> Answer:
-        """Answer within the query's deadline; `has_footer` puts `Source: …` under each snippet.
+    async def answer(self, query: Query, *, has_citations: bool) -> SearchAnswer:
+        """Answer within the query's deadline; `has_citations` puts `Source: …` under each snippet.
 
-        The nearest misses are told only if `is_explained`.
+        The nearest misses are told only if the query is explained.
         """
         start = time.monotonic()
-        # half of the deadline is for the search, whatever changed
-        fresh = min(self._fresh_seconds, query.deadline / 2)
+        fresh = self.disk.seconds_of(query)
+        self.disk.on_search()
         # notes that are not asked for are not looked at
         asks_notes = query.asks(Source.MEMORY)
-        pending = await self._caught_up(fresh) if asks_notes else 0
+        pending = await self.disk.catch_up(fresh) if asks_notes else 0
         left = query.deadline - (time.monotonic() - start)
-        asked = replace(query, deadline=left, fresh_until=start + fresh, is_explained=is_explained)
-        found = await self._search.search(asked)
-        freshness = _with_pending_work(self._freshness(), found, pending) if asks_notes else Freshness()
-        hits = with_snippets_within(found, judged(found.hits, leading=LEADING), has_footer=has_footer)
-        verdict = best_verdict(hits) or Verdict.NONE
+        found = await self.found(replace(query, deadline=left, fresh_until=start + fresh))
+        freshness = _with_pending_work(self.disk.freshness(), found, pending) if asks_notes else Freshness()
+        hits = with_snippets_within(found, judged(found.hits, leading=LEADING), has_footer=has_citations)
+        misses = judged(found.misses if query.is_explained else (), leading=0)
         why = why_untold(found) or _why_no_better(hits, found) or freshness.hold or None
-        return Answer(
-            hits=hits,
-            misses=with_snippets(judged(found.misses if is_explained else (), leading=0), found, has_footer=has_footer),
+        return SearchAnswer(
+            found=replace(
+                found,
+                hits=hits,
+                misses=with_snippets(misses, found, has_footer=has_citations),
+                arms=with_pending(found.arms, freshness),
+            ),
             mode=_mode(found),
-            verdict=verdict,
+            verdict=best_verdict(hits) or Verdict.NONE,
             reason=why if hits else why_empty(found, freshness, query),
-            arms=with_pending(found.arms, freshness),
             freshness=freshness,
-            engine=found.engine,
-            fallback=found.fallback,
             took_ms=(time.monotonic() - start) * 1000,
             question=query.question,
-            floors=found.floors,
-            conversation_floors=found.floors_of(Source.SESSIONS) if found.conversations else None,
+            has_citations=has_citations,
+            is_explained=query.is_explained,
         )
 
-    async def _caught_up(self, seconds: float) -> int:
-        self._on_search()
-        return await self._catch_up(seconds)
+    async def found(self, query: Query) -> Found:
+        """Return the best of both within the query's deadline; `Found.conversations` is what is of these."""
+        # each index holds one source: to filter by it would only cost
+        inner = query.of_any_source()
+        asks_notes, asks_conversations = query.asks(Source.MEMORY), query.asks(Source.SESSIONS)
+        if not asks_conversations:
+            if asks_notes:
+                return await self.notes.search(inner)
+            # the request and the question name different sources
+            return nothing_found(query.question.terms, Arm(ArmState.OK))
+        if not asks_notes:
+            arm, told = await self.conversations.found(inner)
+            return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
+        notes, (arm, told) = await asyncio.gather(self.notes.search(inner), self.conversations.found(inner))
+        return joined(query, notes, told, arm, self.weights)
 
 
 def _why_no_better(hits: Sequence[Hit], found: Found) -> str:

@@ -3,9 +3,8 @@
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Container, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -40,12 +39,6 @@ _WORKED: Final = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmS
 Matches = TypeVar("Matches")
 TEXT_CHARACTERS: Final = 1500
 """Of a candidate, its headings included; a chunk has some 1,400."""
-_STATES: Final = {
-    RankingOutcome.OK: ArmState.OK,
-    RankingOutcome.WAITING: ArmState.WAITING,
-    RankingOutcome.TIMEOUT: ArmState.TIMEOUT,
-    RankingOutcome.FAILED: ArmState.FAILED,
-}
 PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""
 
@@ -122,48 +115,38 @@ async def lexical_matches(
         wanted *= DEEPER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RerankArm:
+class RerankArm(Struct, frozen=True, kw_only=True):
     """Reads the first `candidates` within `seconds`; late or failing, the order stands."""
 
     reranking: Reranking
     candidates: int
     seconds: float
-    database: Database
-    withdrawn: Container[str] = field(repr=False)
-    """The notes that nobody may be told of."""
 
-    async def reranked(self, query: Query, ranking: Ranked, end: float) -> tuple[Arm, Ranked]:
+    async def reranked(
+        self, question: Question, ranking: Ranked, rows: Mapping[int, ChunkRow], end: float
+    ) -> tuple[Arm, Ranked]:
         """Return how it went until `end` (monotonic clock) and, if it went well, the same in another order.
 
-        What tells something stays before noise. Raises StoreError.
+        Of `rows`, by chunk id, those are read that have a text. What tells something stays before noise.
         """
-        first = [*ranking.telling, *ranking.noise][: self.candidates]
-        rows = await self.database.documents.chunks(first)
-        read = [chunk for chunk in first if chunk in rows and self._is_read(rows[chunk], query)]
-        if len(read) < 2 or not query.question.text:
+        # the text of a picture or sound is its name, which does not tell what it shows
+        texts = {
+            chunk: f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
+            for chunk, row in rows.items()
+            if modality_of(row.path) is None
+        }
+        if len(texts) < 2 or not question.text:
             return Arm(ArmState.OK), ranking
-        texts = {chunk: _text(rows[chunk]) for chunk in read}
         # copies are read once
         distinct = list(dict.fromkeys(texts.values()))
         seconds = max(0.0, min(self.seconds, end - time.monotonic()))
-        found = await self.reranking.rank(query.question.text, distinct, seconds)
+        found = await self.reranking.rank(question.text, distinct, seconds)
         if found.outcome is not RankingOutcome.OK:
-            return Arm(_STATES[found.outcome], found.reason), ranking
+            return Arm(ArmState(found.outcome.value), found.reason), ranking
         place = {distinct[position]: place for place, position in enumerate(found.order, start=1)}
         relevance = dict(zip(distinct, found.relevance, strict=True))
         readings = {chunk: PairReading(place[text], relevance[text]) for chunk, text in texts.items()}
         return Arm(ArmState.OK), reordered(ranking, readings)
-
-    def _is_read(self, row: ChunkRow, query: Query) -> bool:
-        if row.path in self.withdrawn or query.untold.holds(row):
-            return False
-        # the text of a picture or sound is its name, which does not tell what it shows
-        return modality_of(row.path) is None
-
-
-def _text(row: ChunkRow) -> str:
-    return f"{row.heading}\n{row.text}".strip()[:TEXT_CHARACTERS]
 
 
 class QuestionVector(Struct, frozen=True):

@@ -6,7 +6,7 @@ Both arms run side by side under one deadline, and again where the answer needs 
 import asyncio
 import contextlib
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import Executor
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
-from memoryd.domain.ranking.selection import DEEPER, AnswerFill, NextStep, next_step
+from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
 from memoryd.embed.current import EmbedderSlot
 from memoryd.errors import StoreError
 from memoryd.index.pending import Spaces
@@ -31,9 +31,10 @@ from memoryd.search.arms import (
     weighed_question,
 )
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query, nothing_found
-from memoryd.search.ranking import Ranked, SearchSettings, Selected, commonness, ranked, select
+from memoryd.search.ranking import Ranked, Recipe, SearchSettings, Selected, commonness, ranked, select
 from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database
+from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
 _RESERVE = 0.2
@@ -45,71 +46,58 @@ MAX_TRIES = 3
 
 
 class Candidates(Struct, frozen=True):
-    """What the arms found, and how each took part."""
+    """What the arms found, ranked, and how each took part."""
 
     arms: Mapping[str, Arm]
-    evidence: Evidence
+    ranking: Ranked
     is_full: bool
     """Whether an arm had more to give."""
 
 
 class CandidateSearch:
-    """Puts one question to both arms, which have until `end` (monotonic clock). `first` comes first."""
+    """Puts one question to both arms of an index, which have until `end` (monotonic clock). `first` comes first."""
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        vector_arm: VectorArm,
-        settings: SearchSettings,
-        query: Query,
-        admitted: CandidateFilter,
-        withdrawn: Container[str],
-        times: ArmTimes,
-        end: float,
+        self, index: "BuiltinSearch", query: Query, recipe: Recipe, admitted: CandidateFilter, end: float
     ) -> None:
-        self.depth = settings.depth(query.limit)
-        """How many candidates each arm is asked for."""
+        self.recipe = recipe
         self.has_asked_others = False
-        self._database = database
-        self._vector_arm = vector_arm
-        self._settings = settings
+        self._index = index
         self._query = query
         self._admitted = admitted
-        self._withdrawn = withdrawn
-        """The notes that nobody may be told of."""
-        self._times = times
         self._end = end
         self._lexical: tuple[Arm, LexicalMatches | None]
         self._embedded: tuple[Arm, QuestionVector | None]
 
     async def first(self) -> Candidates:
-        """Return what both arms find."""
+        """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
+        question, index = self._query.question, self._index
         self._lexical, self._embedded = await asyncio.gather(
-            self._by_words(self.depth, self._admitted),
-            self._times.guarded(EMBEDDING, lambda: self._vector_arm.embedded(self._query.question), self._end),
+            self._by_words(self.recipe.words, self._admitted),
+            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self._end),
         )
         return await self._candidates()
 
-    async def with_others(self, dominant: RelativePath) -> Candidates:
-        """Add the best words of other documents to those of one that has too many places."""
+    async def with_others(self, dominant: RelativePath, wanted: int) -> Candidates:
+        """Add the `wanted` best words of other documents to those of one that has too many places."""
         self.has_asked_others = True
         arm, found = self._lexical
-        wanted = self._settings.hybrid.candidate_multiplier * self._query.limit
         _, others = await self._by_words(wanted, replace(self._admitted, without=dominant))
         self._lexical = arm, (found or LexicalMatches()).joined(others or LexicalMatches())
         return await self._candidates()
 
     async def deeper(self) -> Candidates:
         """Return what both arms find when they are asked for more."""
-        self.depth *= DEEPER
-        self._lexical = await self._by_words(self.depth, self._admitted)
+        self.recipe = self.recipe.deeper
+        self._lexical = await self._by_words(self.recipe.words, self._admitted)
         return await self._candidates()
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches | None]:
-        question = self._query.question
-        return await self._times.guarded(
-            LEXICAL, lambda: lexical_matches(self._database, question, depth, admitted), self._end
+        question, database = self._query.question, self._index.database
+        if self.recipe.beside:
+            question = replace(question, terms=tuple(dict.fromkeys([*question.terms, *self.recipe.beside])))
+        return await self._index.times.guarded(
+            LEXICAL, lambda: lexical_matches(database, question, depth, admitted), self._end
         )
 
     async def _candidates(self) -> Candidates:
@@ -117,16 +105,17 @@ class CandidateSearch:
         vector, embedded = self._embedded
         near: VectorMatches | None = None
         if embedded is not None:
-            asked, question = embedded, self._query.question
-            vector, near = await self._times.guarded(
-                VECTOR, lambda: self._vector_arm.matches(asked, question, self.depth, self._admitted), self._end
+            asked, question, arm = embedded, self._query.question, self._index.vector_arm
+            vector, near = await self._index.times.guarded(
+                VECTOR, lambda: arm.matches(asked, question, self.recipe.vectors, self._admitted), self._end
             )
         lexical, found = self._lexical
-        if not self._settings.hybrid.enabled and vector.took_part:
+        if self.recipe.prefers_vectors and vector.took_part:
             lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
-        evidence = Evidence(found or LexicalMatches(), near or VectorMatches())
-        is_full = max(len(evidence.lexical.bm25), len(evidence.vector.cosines)) >= self.depth
-        return Candidates({LEXICAL: lexical, VECTOR: vector}, await self._tellable(evidence), is_full)
+        words, meaning = found or LexicalMatches(), near or VectorMatches()
+        is_full = len(words.bm25) >= self.recipe.words or len(meaning.cosines) >= self.recipe.vectors
+        ranking = await self._ranked(await self._tellable(Evidence(words, meaning)))
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, ranking, is_full)
 
     async def _tellable(self, evidence: Evidence) -> Evidence:
         """Leave out what an answer is not to tell.
@@ -134,13 +123,28 @@ class CandidateSearch:
         It would else move the scores of others and be what the answer is judged by: a note that is gone or private
         would tell that it matches.
         """
-        untold = self._query.untold
-        if untold.is_empty and not self._withdrawn:
+        untold, withdrawn = self._query.untold, self._index.withdrawn
+        if untold.is_empty and not withdrawn:
             return evidence
-        paths = await self._database.documents.paths(list(evidence.chunks))
+        paths = await self._index.database.documents.paths(list(evidence.chunks))
         # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
-        hidden = {chunk for chunk, path in paths.items() if path in self._withdrawn or path in untold.paths}
+        hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in untold.paths}
         return evidence.only(evidence.chunks - hidden - untold.chunks)
+
+    async def _ranked(self, evidence: Evidence) -> Ranked:
+        base_scores, question = self.recipe.base_scores(evidence), self._query.question
+        statistics: TermStatistics | None = None
+        # without them there is an answer all the same, which nobody judges
+        with contextlib.suppress(TimeoutError, StoreError):
+            async with asyncio.timeout(max(0.0, self._end - time.monotonic())):
+                statistics = await self._index.database.words.statistics(
+                    question.terms,
+                    list(base_scores),
+                    question.dates,
+                    commonness=commonness,
+                    uncounted=self._query.untold.chunks,
+                )
+        return ranked(evidence, base_scores, statistics, min_score=self._query.min_score)
 
 
 class _ReplacedError(Exception):
@@ -148,7 +152,7 @@ class _ReplacedError(Exception):
 
 
 class BuiltinSearch:
-    """Answers from the index of one workspace."""
+    """Answers from the index of one workspace; `withdrawn` are the notes that nobody may be told of."""
 
     def __init__(
         self,
@@ -162,29 +166,28 @@ class BuiltinSearch:
         rerank: RerankArm | None = None,
     ) -> None:
         self.times = ArmTimes()
-        self._database = database
-        self._withdrawn = withdrawn
-        """The notes that nobody may be told of."""
-        self._rerank = rerank
-        self._slot = slot
-        self._settings = settings
-        self._vector_arm = VectorArm(
+        self.database = database
+        self.withdrawn = withdrawn
+        self.settings = settings
+        self.vector_arm = VectorArm(
             database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=settings.vector_bytes
         )
-
-    @property
-    def vector_arm(self) -> VectorArm:
-        """The arm of meaning: whoever asks more of the same workspace shares its vectors in memory."""
-        return self._vector_arm
+        """Whoever asks more of the same workspace shares its vectors in memory."""
+        self._rerank = rerank
+        self._slot = slot
 
     @property
     def vector_index(self) -> VectorIndex | None:
         """The vectors that the last question was asked of."""
-        return self._vector_arm.latest
+        return self.vector_arm.latest
 
     def forget_vectors(self) -> None:
         """Say that vectors were removed from the store."""
-        self._vector_arm.forget()
+        self.vector_arm.forget()
+
+    async def candidates(self, query: Query, recipe: Recipe, admitted: CandidateFilter, end: float) -> Candidates:
+        """Return what both arms find until `end` (monotonic clock) among the chunks admitted; raises StoreError."""
+        return await CandidateSearch(self, query, recipe, admitted, end).first()
 
     async def search(self, query: Query) -> Found:
         """Return the best chunks; an arm that fails or is late costs its part, never the answer."""
@@ -201,108 +204,84 @@ class BuiltinSearch:
     async def _search(self, query: Query, *, is_last: bool) -> Found:
         """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
-        _, weighed = await guarded(lambda: weighed_question(self._database, query), end)
+        _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
         query = query if weighed is None else replace(query, asked=weighed)
-        arm, admitted = await guarded(lambda: candidate_filter(self._database, query.question), end)
+        arm, admitted = await guarded(lambda: candidate_filter(self.database, query.question), end)
         if admitted is None:
             return nothing_found(query.question.terms, arm)
-        search = CandidateSearch(
-            database=self._database,
-            vector_arm=self._vector_arm,
-            settings=self._settings,
-            query=query,
-            admitted=admitted,
-            withdrawn=self._withdrawn,
-            times=self.times,
-            end=end,
-        )
+        search = CandidateSearch(self, query, self.settings.recipe(query.limit), admitted, end)
         return await self._filled(query, search, end, is_last=is_last)
 
     async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
         """Look at what the arms give, and ask them again, until the answer is filled or nothing more is to be had."""
         candidates = await search.first()
-        ranking = await self._ranked(query, candidates, end)
-        count = self._first_look(ranking, query.limit)
+        count = self._first_look(candidates.ranking, query.limit)
         while True:
+            ranking = candidates.ranking
             selected = await self._selected(query, ranking, count, is_last=is_last)
-            fill = AnswerFill(
+            step = next_step(
+                query.limit,
                 hits=selected.telling,
                 has_room=selected.has_room,
                 has_dominant=selected.dominant is not None,
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
                 is_full=candidates.is_full,
+                has_asked_others=search.has_asked_others,
+                is_deepest=search.recipe.words >= self.settings.deepest,
+                is_late=time.monotonic() > end,
             )
-            asked_others, is_deepest = search.has_asked_others, search.depth >= self._settings.deepest
-            is_late = time.monotonic() > end
-            step = next_step(fill, query.limit, has_asked_others=asked_others, is_deepest=is_deepest, is_late=is_late)
             if step is NextStep.ANSWER:
                 break
             if step is NextStep.READ_MORE:
                 count *= DEEPER
                 continue
             if step is NextStep.ASK_OTHERS and selected.dominant is not None:
-                candidates = await search.with_others(selected.dominant)
+                candidates = await search.with_others(selected.dominant, self.settings.pool(query.limit))
             else:
                 candidates = await search.deeper()
-            ranking = await self._ranked(query, candidates, end)
-            count = self._first_look(ranking, query.limit)
-        if self._rerank is None:
-            return self._found(query, candidates, ranking, selected)
-        begun = time.monotonic()
-        arm, ranking = await self._rerank.reranked(query, ranking, end)
-        self.times.note(RERANK, begun, arm.state)
-        candidates = replace(candidates, arms={**candidates.arms, RERANK: arm})
-        if ranking.readings:
-            selected = await self._selected(query, ranking, max(count, self._rerank.candidates), is_last=is_last)
-        return self._found(query, candidates, ranking, selected)
-
-    async def _ranked(self, query: Query, candidates: Candidates, end: float) -> Ranked:
-        base_scores = self._settings.base_scores(candidates.evidence)
-        statistics: TermStatistics | None = None
-        # without them there is an answer all the same, which nobody judges
-        with contextlib.suppress(TimeoutError, StoreError):
-            async with asyncio.timeout(max(0.0, end - time.monotonic())):
-                asked = query.question
-                statistics = await self._database.words.statistics(
-                    asked.terms,
-                    list(base_scores),
-                    asked.dates,
-                    commonness=commonness,
-                    uncounted=query.untold.chunks,
-                )
-        return ranked(candidates.evidence, base_scores, statistics, min_score=query.min_score)
+            count = self._first_look(candidates.ranking, query.limit)
+        arms = candidates.arms
+        if self._rerank is not None:
+            begun = time.monotonic()
+            rows = await self._rows(query, [*ranking.telling, *ranking.noise][: self._rerank.candidates], is_last=True)
+            arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
+            self.times.note(RERANK, begun, arm.state)
+            arms = {**arms, RERANK: arm}
+            if ranking.readings:
+                selected = await self._selected(query, ranking, max(count, self._rerank.candidates), is_last=is_last)
+        stand_in = self._slot.stand_in
+        return Found(
+            hits=selected.hits,
+            misses=selected.misses,
+            arms=arms,
+            terms=query.question.terms,
+            fallback=None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since),
+            floors=ranking.floors,
+        )
 
     def _first_look(self, ranking: Ranked, limit: int) -> int:
         """Return how many rows are read first: all that tell something where a rule may put the last one first."""
-        selection = self._settings.selection(limit)
-        usual = max(FIRST_LOOK, 2 * limit, selection.pool)
-        return max(usual, len(ranking.telling)) if selection.may_reorder else usual
+        usual = max(FIRST_LOOK, 2 * limit, self.settings.pool(limit))
+        return max(usual, len(ranking.telling)) if self.settings.may_reorder else usual
 
     async def _selected(self, query: Query, ranking: Ranked, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
         wanted = [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[: query.limit]]
-        rows = await self._database.documents.chunks(wanted)
-        if len(rows) < len(wanted) and not is_last:
-            raise _ReplacedError
-        found = (rows[chunk] for chunk in wanted if chunk in rows)
-        # some may have been withdrawn since the arms found them
-        known = [row for row in found if row.path not in self._withdrawn and not query.untold.holds(row)]
+        rows = await self._rows(query, wanted, is_last=is_last)
         return select(
-            [ranking.hit(row) for row in known],
+            [ranking.hit(row) for row in rows.values()],
             query.limit,
-            settings=self._settings.selection(query.limit),
+            settings=self.settings,
             min_score=query.min_score,
             floors=ranking.floors,
             now=query.now,
         )
 
-    def _found(self, query: Query, candidates: Candidates, ranking: Ranked, selected: Selected) -> Found:
-        stand_in = self._slot.stand_in
-        return Found(
-            hits=selected.hits,
-            misses=selected.misses,
-            arms=candidates.arms,
-            terms=query.question.terms,
-            fallback=None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since),
-            floors=ranking.floors,
-        )
+    async def _rows(self, query: Query, wanted: Sequence[int], *, is_last: bool) -> dict[int, ChunkRow]:
+        """Return these chunks in their order, as far as an answer may tell of them."""
+        rows = await self.database.documents.chunks(wanted)
+        if len(rows) < len(wanted) and not is_last:
+            raise _ReplacedError
+        found = ((chunk, rows[chunk]) for chunk in wanted if chunk in rows)
+        # some may have been withdrawn since the arms found them
+        return {chunk: row for chunk, row in found if row.path not in self.withdrawn and not query.untold.holds(row)}

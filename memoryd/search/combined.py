@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import told_path, turns_path
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 from memoryd.domain.sessions.taking_turns import transcript_session
@@ -44,29 +45,25 @@ NOTHING_TO_ASK: Final = Arm(
 """Of an agent whose conversations nobody keeps."""
 FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""
-LEAST_SECONDS = 0.05
 
 
-class ConversationArm:
+class ConversationArm(Struct, frozen=True):
     """Asks the index of one agent's conversations; one that fails or is late costs its part, never the answer.
 
     `standing` tells how it is before it is asked: off, failed, or partial while there is more to read, and why.
     """
 
-    def __init__(
-        self, search: SearchBackend | None = None, standing: Callable[[], Arm] = lambda: Arm(ArmState.OK)
-    ) -> None:
-        self._search = search
-        self._standing = standing
+    search: SearchBackend | None = None
+    standing: Callable[[], Arm] = lambda: Arm(ArmState.OK)
 
     async def found(self, query: Query) -> tuple[Arm, Found]:
         """Return how it took part within the deadline, and what it found."""
-        standing = NOTHING_TO_ASK if self._search is None else self._standing()
-        if self._search is None or not standing.took_part:
+        standing = NOTHING_TO_ASK if self.search is None else self.standing()
+        if self.search is None or not standing.took_part:
             return standing, nothing_found(query.question.terms, standing)
         try:
             async with asyncio.timeout(query.deadline):
-                found = await self._search.search(query)
+                found = await search_once(self.search, query)
         except TimeoutError:
             late = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
             return late, nothing_found(query.question.terms, late)
@@ -132,15 +129,13 @@ class FallbackSearch:
             self.times.note(self._name, begun, ArmState.FAILED)
             # what is noted meanwhile is for the next question
             met = self.note(str(exc))
-            return replace(await self._second.search(_with_time_left(query, end)), fallback=met)
+            return replace(await self._second.search(query.until(end)), fallback=met)
         self.times.note(self._name, begun)
         self.note(None)
         if not found.hits and found.doubt:
             reason = Fallback(self._name, found.doubt, datetime.now(UTC))
-            return replace(await self._second.search(_with_time_left(query, end)), fallback=reason)
-        return (
-            found if found.as_of is None else await self._with_recent(found, found.as_of, _with_time_left(query, end))
-        )
+            return replace(await self._second.search(query.until(end)), fallback=reason)
+        return found if found.as_of is None else await self._with_recent(found, found.as_of, query.until(end))
 
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
@@ -153,94 +148,62 @@ class FallbackSearch:
         return replace(found, hits=tuple(hits[: query.limit]))
 
 
-def _with_time_left(query: Query, end: float) -> Query:
-    return replace(query, deadline=max(LEAST_SECONDS, end - time.monotonic()))
+def joined(query: Query, notes: Found, told: Found, arm: Arm, weights: Weights) -> Found:
+    """Return what was found of both as one; `weights` are the shares of words and meaning where they are compared."""
+    hits, nearest = joined_hits(notes, told, weights)
+    return replace(
+        _within_limit(notes, hits, nearest, query.limit),
+        arms={**notes.arms, CONVERSATIONS: arm},
+        fallback=notes.fallback or told.fallback,
+        conversations=told,
+    )
 
 
-class MergedSearch:
-    """Asks the engine of the notes and the arm of the conversations; one that is not asked for costs nothing.
-
-    `weights` are the shares of words and meaning where hits of both are compared.
-    """
-
-    def __init__(self, *, notes: SearchBackend, conversations: ConversationArm, weights: Weights) -> None:
-        self._notes = notes
-        self._conversations = conversations
-        self._weights = weights
-
-    async def search(self, query: Query) -> Found:
-        """Return the best of both within the query's deadline; `Found.conversations` is what is of these."""
-        # each index holds one source: to filter by it would only cost
-        inner = query.of_any_source()
-        if not query.asks(Source.SESSIONS):
-            # the request and the question may name different sources
-            is_asked = query.asks(Source.MEMORY)
-            return (
-                await self._notes.search(inner) if is_asked else nothing_found(query.question.terms, Arm(ArmState.OK))
-            )
-        if not query.asks(Source.MEMORY):
-            arm, told = await self._conversations.found(inner)
-            return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
-        notes, (arm, told) = await asyncio.gather(self._notes.search(inner), self._conversations.found(inner))
-        return self._joined(query, notes, told, arm)
-
-    def _joined(self, query: Query, notes: Found, told: Found, arm: Arm) -> Found:
-        hits, nearest = joined_hits(notes, told, self._weights)
-        beyond = [replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[query.limit :]]
-        misses = [*beyond, *nearest]
-        return replace(
-            notes,
-            hits=tuple(hits[: query.limit]),
-            misses=tuple(misses[: query.limit]),
-            arms={**notes.arms, CONVERSATIONS: arm},
-            fallback=notes.fallback or told.fallback,
-            conversations=told,
-        )
+def _within_limit(found: Found, hits: Sequence[Hit], misses: Iterable[Hit], limit: int) -> Found:
+    """Return what was found with the first of these hits; the others are misses, before those that there are."""
+    beyond = (replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[limit:])
+    return replace(found, hits=tuple(hits[:limit]), misses=(*beyond, *misses)[:limit])
 
 
 def joined_hits(one: Found, other: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
     """Return the hits and the misses of two engines, each in one order; of equals that of the first comes first."""
-    first, second = judged(one.hits, leading=LEADING), judged(other.hits, leading=LEADING)
-    known = [found.floors for found in (one, other) if found.floors is not None]
-    measure = joint_measure(known, weights)
-    best = _best_bm25(one), _best_bm25(other)
-    hits = merged(_evident(first, best[0]), _evident(second, best[1]), measure)
-    return hits, merged(_evident(one.misses, best[0]), _evident(other.misses, best[1]), measure)
+    measure = joint_measure([found.floors for found in (one, other) if found.floors is not None], weights)
+    first, second = (_evident(judged(found.hits, leading=LEADING), found) for found in (one, other))
+    return merged(first, second, measure), merged(_evident(one.misses, one), _evident(other.misses, other), measure)
 
 
-def _best_bm25(found: Found) -> float:
-    return max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
-
-
-def _evident(hits: Sequence[Hit], best_bm25: float) -> list[tuple[Hit, Evident]]:
+def _evident(hits: Sequence[Hit], found: Found) -> list[tuple[Hit, Evident]]:
     """Pair hits with what of them is compared; those that an engine found which says nothing have no evidence."""
-    return [(hit, _compared(hit, best_bm25)) for hit in hits]
+    best = max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
+    return [
+        (
+            hit,
+            Evident(
+                terms=hit.terms,
+                matching=None if hit.bm25 is None else hit.bm25 / best if best > 0 else 0.0,
+                cosine=hit.cosine,
+                score=hit.score,
+                decay=hit.decay.factor,
+                verdict=hit.verdict,
+                is_noise=hit.is_noise,
+            ),
+        )
+        for hit in hits
+    ]
 
 
-def _compared(hit: Hit, best_bm25: float) -> Evident:
-    matching = None if hit.bm25 is None else hit.bm25 / best_bm25 if best_bm25 > 0 else 0.0
-    return Evident(hit.terms, matching, hit.cosine, hit.score, hit.decay.factor, hit.verdict, hit.is_noise)
+async def search_once(search: SearchBackend, query: Query) -> Found:
+    """Return what is found, of each two conversations that are one the better: what it holds need not be in both.
 
-
-class OnceTold:
-    """Asks `inner`, and tells of each two conversations that are one the better: what it holds need not be in both."""
-
-    def __init__(self, inner: SearchBackend) -> None:
-        self._inner = inner
-
-    async def search(self, query: Query) -> Found:
-        """Return the hits without those that are told already; places that they leave go to others."""
-        found = await self._inner.search(query)
-        if (
-            _deduplicated(found.hits) == found.hits
-            and _deduplicated(found.misses, _shown_names(found.hits)) == found.misses
-        ):
-            return found
-        found = await self._inner.search(replace(query, limit=2 * query.limit))
-        hits = _deduplicated(found.hits)
-        beyond = (replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[query.limit :])
-        misses = (*beyond, *_deduplicated(found.misses, _shown_names(hits)))
-        return replace(found, hits=hits[: query.limit], misses=misses[: query.limit])
+    Places that the others leave go to more hits.
+    """
+    found = await search.search(query)
+    shown = _shown_names(found.hits)
+    if _deduplicated(found.hits) == found.hits and _deduplicated(found.misses, shown) == found.misses:
+        return found
+    found = await search.search(replace(query, limit=2 * query.limit))
+    hits = _deduplicated(found.hits)
+    return _within_limit(found, hits, _deduplicated(found.misses, _shown_names(hits)), query.limit)
 
 
 def _deduplicated(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:

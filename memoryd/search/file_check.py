@@ -1,4 +1,7 @@
-"""Checking chunks against their files: an answer returns what a file has now; what differs is indexed again."""
+"""Checking chunks against their files and the asker: an answer returns what a file has now, and who asks may see.
+
+What differs is indexed again.
+"""
 
 import asyncio
 import time
@@ -12,21 +15,19 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, PresentText
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.visibility import told_text
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.files.excerpts import Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import Found, Query, SearchBackend, Untold
+from memoryd.search.protocol import DiskFollower, Found, Query, SearchBackend, Untold, seconds_left
 from memoryd.store.index.passages import ChunkRow
 
 MAX_OVERDUE = 2
 """So many looks at the disk may hang; the threads are those of the index, too."""
 MAX_REFILLS = 5
 """How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
-LEAST_SECONDS = 0.05
-"""For a look at the files, however late the engine was."""
-LookAgain = Callable[[Set[RelativePath], float], Awaitable[bool]]
-"""Has the index follow the disk where these documents differ, within so many seconds; returns whether it looked."""
 
 
 class CheckedRows(Struct, frozen=True):
@@ -140,32 +141,34 @@ def _checked_rows(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
     )
 
 
-class CheckedSearch:
-    """Asks `inner`, and tells what the files hold. `look_again` has the index follow them where they differ.
+class NotesSearch(Struct, frozen=True, kw_only=True):
+    """Asks `inner`, and tells what the files hold and the asker may see.
 
-    `gone` says what the index knows to be gone; it may keep that for a grace.
+    What states a memory beyond the reach of whoever asks is neither found nor told, nor counted; `hidden` names its
+    chunks. The index may learn of such a line between that and the search, and another engine cuts documents otherwise:
+    so the text of every hit is looked at, too.
     """
 
-    def __init__(
-        self,
-        *,
-        inner: SearchBackend,
-        check: FileCheck,
-        look_again: LookAgain,
-        gone: Callable[[], Set[RelativePath]],
-    ) -> None:
-        self._inner = inner
-        self._check = check
-        self._look_again = look_again
-        self._gone = gone
+    inner: SearchBackend
+    check: FileCheck
+    disk: DiskFollower
+    hidden: Callable[[MemoryReach], Awaitable[frozenset[int]]]
 
     async def search(self, query: Query) -> Found:
         """Return what is found and stands in its files; `owed` names what may answer otherwise."""
+        reach = query.reach
+        if reach is None:
+            return await self._standing(query)
+        found = await self._standing(replace(query, untold=query.untold | Untold(chunks=await self.hidden(reach))))
+        hits, misses = tuple(cleared_hits(found.hits, reach)), tuple(cleared_hits(found.misses, reach))
+        return replace(found, hits=hits, misses=misses)
+
+    async def _standing(self, query: Query) -> Found:
         end = time.monotonic() + query.deadline
         found, checked = await self._round(query, end)
         # what is gone counts, too: it may have another name by now
         left = min(query.fresh_until, end) - time.monotonic()
-        if checked.differing and await self._look_again(checked.differing, left):
+        if checked.differing and await self.disk.look_again(checked.differing, left):
             # What changed may be found again, and even by the same chunks: an edit leaves most of them as they are.
             query = replace(query, untold=query.untold | Untold(checked.absent))
             found, checked = await self._round(query, end)
@@ -174,7 +177,7 @@ class CheckedSearch:
             if not checked.differing or time.monotonic() > end:
                 break
             # others take the places of what differs still, and may differ, too: of many that are gone all at once
-            gone = Untold(frozenset(self._gone())) if checked.absent else Untold()
+            gone = Untold(frozenset(self.disk.gone())) if checked.absent else Untold()
             query = replace(query, untold=query.untold | checked.untold | gone)
             found, checked = await self._round(query, end)
             owed |= checked.owed
@@ -183,14 +186,10 @@ class CheckedSearch:
         return replace(_as_files_are(found, checked, query), owed=owed)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
-        found = await self._inner.search(replace(query, deadline=_seconds_left(end)))
+        found = await self.inner.search(query.until(end))
         # misses are returned only where an answer is explained
         hits = (*found.hits, *found.misses) if query.is_explained else found.hits
-        return found, await self._check.check((row for hit in hits for row in hit.rows), _seconds_left(end))
-
-
-def _seconds_left(end: float) -> float:
-    return max(LEAST_SECONDS, end - time.monotonic())
+        return found, await self.check.check((row for hit in hits for row in hit.rows), seconds_left(end))
 
 
 def _as_files_are(found: Found, checked: CheckedRows, query: Query) -> Found:
@@ -206,3 +205,24 @@ def _as_files_are(found: Found, checked: CheckedRows, query: Query) -> Found:
 
 def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]:
     return tuple(now for hit in hits if (now := checked.hit(hit)) is not None)
+
+
+def cleared_hits(hits: Iterable[Hit], reach: MemoryReach) -> Iterator[Hit]:
+    """Yield the hits without the lines beyond reach; one that was found by these alone is none."""
+    for hit in hits:
+        chunk, copies = _cleared(hit.chunk, reach), tuple(_cleared(copy, reach) for copy in hit.copies)
+        if chunk is hit.chunk and all(new is old for new, old in zip(copies, hit.copies, strict=True)):
+            yield hit
+        elif chunk.text.strip() and (not hit.terms or _holds(chunk, hit.terms)):
+            yield replace(hit, chunk=chunk, near=(), copies=tuple(copy for copy in copies if copy.text.strip()))
+
+
+def _cleared(row: ChunkRow, reach: MemoryReach) -> ChunkRow:
+    """Return a row with nothing on the lines that are beyond reach; its lines stay where they are."""
+    text = told_text(row.text, row.path, reach)
+    return row if text == row.text else replace(row, text=text)
+
+
+def _holds(chunk: ChunkRow, terms: Iterable[str]) -> bool:
+    text = f"{chunk.path} {chunk.heading} {chunk.text}".lower()
+    return any(term in text for term in terms)

@@ -64,6 +64,23 @@ def holds_a_word(bm25: float | None, terms: Collection[str]) -> bool:
     return bm25 is not None or bool(terms)
 
 
+class ChunkEvidence(Struct, frozen=True):
+    """What words and meaning say of one chunk; None where an arm did not find it."""
+
+    base_score: float = 0.0
+    ranks: Ranks = field(default_factory=Ranks)
+    bm25: float | None = None
+    cosine: float | None = None
+    terms: tuple[str, ...] = ()
+    verdict: Verdict | None = Verdict.NONE
+    """None: nobody judged it."""
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether nothing speaks for it."""
+        return self.verdict is Verdict.NONE and not holds_a_word(self.bm25, self.terms)
+
+
 class Hit(Struct, frozen=True):
     """A chunk with its scores; a miss is one too, with the reason of it in `because`.
 

@@ -3,7 +3,8 @@
 These words name no document, since its name may be private.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, Literal, Protocol
@@ -29,6 +30,15 @@ CONVERSATIONS = "conversations"
 NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
 LEADING = 3
 """Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
+
+
+LEAST_SECONDS: Final = 0.05
+"""For a step of an answer, however late those before it were."""
+
+
+def seconds_left(end: float) -> float:
+    """Return how long a step may take that is to be over at `end` (monotonic clock)."""
+    return max(LEAST_SECONDS, end - time.monotonic())
 
 
 class Untold(Struct, frozen=True):
@@ -74,6 +84,10 @@ class Query(Struct, frozen=True):
     @property
     def question(self) -> Question:
         return self.asked or parse_question(self.text, self.filters, self.now)
+
+    def until(self, end: float) -> "Query":
+        """Return the same with what is left until `end` (monotonic clock)."""
+        return replace(self, deadline=seconds_left(end))
 
     def asks(self, source: Source) -> bool:
         """Tell whether documents of this source may answer."""
@@ -199,6 +213,25 @@ class Freshness(Struct, frozen=True):
     outside: OutsideCount = field(default_factory=OutsideCount)
 
 
+class DiskFollower(Struct, frozen=True, kw_only=True):
+    """How answers follow the disk. `on_search` is told of each question, so that a sync may be scheduled."""
+
+    freshness: Callable[[], Freshness]
+    on_search: Callable[[], None]
+    catch_up: Callable[[float], Awaitable[int]]
+    """Has the index follow what changed, within so many seconds; returns how many files it may lack then."""
+    look_again: Callable[[Set[RelativePath], float], Awaitable[bool]]
+    """Has it follow where these documents differ, within so many seconds; returns whether it looked."""
+    gone: Callable[[], Set[RelativePath]]
+    """What the index knows to be gone; it may keep that for a grace."""
+    seconds: float
+    """So long a question waits for the index at the most."""
+
+    def seconds_of(self, query: Query) -> float:
+        """Return how long a question waits for the index: half of the deadline is for the search, whatever changed."""
+        return min(self.seconds, query.deadline / 2)
+
+
 def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
     """Mark the vector arm as partial while passages wait for their vectors."""
     vector = arms[VECTOR]
@@ -213,13 +246,14 @@ def why_empty(found: Found, freshness: Freshness, query: Query) -> str:
     """Say why there is no hit, for each source that was asked."""
     reasons = []
     if query.asks(Source.MEMORY):
-        reasons.append(_without_notes(found, freshness, query))
+        reasons.append(why_no_notes(found, freshness, query))
     if query.asks(Source.SESSIONS):
         reasons.append(_without_conversations(found, query))
     return "; ".join(dict.fromkeys(reasons)) or NO_SOURCE
 
 
-def _without_notes(found: Found, freshness: Freshness, query: Query) -> str:
+def why_no_notes(found: Found, freshness: Freshness, query: Query) -> str:
+    """Say why there is no hit among notes."""
     arms = [found.arms[name] for name in (LEXICAL, VECTOR)]
     if not any(arm.took_part for arm in arms):
         reasons = dict.fromkeys(arm.reason for arm in arms)

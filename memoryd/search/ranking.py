@@ -6,7 +6,7 @@ How common words are in English and Chinese is a table, for workspaces whose few
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,8 +19,9 @@ from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Background, Floors, TermStatistics, Verdict, floors
-from memoryd.domain.ranking.fusion import Evidence, Weights, dealt, relative, weighted
+from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
 from memoryd.domain.ranking.selection import (
+    DEEPER,
     Contender,
     Decay,
     decay_of,
@@ -34,7 +35,7 @@ from memoryd.domain.ranking.selection import (
 )
 from memoryd.domain.sessions.conversation_parts import told_share
 from memoryd.domain.skips import SkipReason
-from memoryd.search.hits import Hit, Ranks, folded, holds_a_word
+from memoryd.search.hits import ChunkEvidence, Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
 
 
@@ -75,23 +76,31 @@ class Ranked(Struct, frozen=True):
         might = len(self.telling) if is_filled else len(self.telling) + len(self.noise)
         return max(0, might - count)
 
+    def judged(self, chunk: int) -> ChunkEvidence:
+        """Return what words and meaning say of a chunk; nothing of one that neither found."""
+        if chunk not in self.base_scores:
+            return ChunkEvidence()
+        bm25, cosine = self.evidence.lexical.bm25.get(chunk), self.evidence.vector.cosines.get(chunk)
+        terms = self.statistics.terms_of(chunk) if self.statistics else ()
+        verdict = None
+        if self.floors is not None:
+            verdict = self.floors.verdict(terms, cosine, is_literal=holds_a_word(bm25, terms))
+        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict)
+
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
-        base_score, reading = self.base_scores[row.id], self.readings.get(row.id)
-        bm25, cosine = self.evidence.lexical.bm25.get(row.id), self.evidence.vector.cosines.get(row.id)
-        terms = self.statistics.terms_of(row.id) if self.statistics else ()
-        is_literal = holds_a_word(bm25, terms)
+        found, reading = self.judged(row.id), self.readings.get(row.id)
         return Hit(
             row,
-            base_score,
-            base_score if reading is None else reading.score,
-            bm25=bm25,
-            cosine=cosine,
+            found.base_score,
+            found.base_score if reading is None else reading.score,
+            bm25=found.bm25,
+            cosine=found.cosine,
             near=self.evidence.vector.near(row.id),
-            ranks=self.ranks[row.id] if reading is None else replace(self.ranks[row.id], reading=reading.place),
+            ranks=found.ranks if reading is None else replace(found.ranks, reading=reading.place),
             relevance=None if reading is None else reading.relevance,
-            terms=terms,
-            verdict=None if self.floors is None else self.floors.verdict(terms, cosine, is_literal=is_literal),
+            terms=found.terms,
+            verdict=found.verdict,
         )
 
 
@@ -128,38 +137,83 @@ def ranked(
 
 
 def reordered(ranking: Ranked, readings: Readings) -> Ranked:
-    """Return the candidates with the scores of those that were read dealt anew, each group in that order."""
-    scored = dict(_dealt(ranking, ranking.telling, readings)) | dict(_dealt(ranking, ranking.noise, readings))
-    return replace(
-        ranking,
-        telling=_sorted(ranking.telling, scored),
-        noise=_sorted(ranking.noise, scored),
-        readings=scored,
-    )
+    """Return the candidates with the scores of those that were read dealt anew, each group in that order.
+
+    A cross-encoder's numbers do not compare with the scores of the arms. So those that it read keep their scores as a
+    set, its first getting the best of them: scores stay 0 to 1 and sorted, what it did not read stays where it is, and
+    age weighs as much as ever.
+    """
+    telling, scored = _dealt(ranking.telling, ranking, readings)
+    noise, scored_noise = _dealt(ranking.noise, ranking, readings)
+    return replace(ranking, telling=telling, noise=noise, readings=scored | scored_noise)
 
 
-def _dealt(ranking: Ranked, group: Sequence[int], readings: Readings) -> Iterator[tuple[int, PairReading]]:
-    read = [chunk for chunk in group if chunk in readings]
-    order = sorted(range(len(read)), key=lambda at: readings[read[at]].place)
-    for chunk, score in zip(read, dealt([ranking.base_scores[chunk] for chunk in read], order), strict=True):
-        yield chunk, replace(readings[chunk], score=score)
-
-
-def _sorted(group: Sequence[int], readings: Readings) -> list[int]:
-    """Return a group with those that were read in their new order, on the places that they have together."""
-    in_order = iter(sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place))
-    return [next(in_order) if chunk in readings else chunk for chunk in group]
+def _dealt(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
+    """Return a group with those that were read in their new order, on the places that they have, and their scores."""
+    read = sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place)
+    scores = sorted((ranking.base_scores[chunk] for chunk in read), reverse=True)
+    scored = {chunk: replace(readings[chunk], score=score) for chunk, score in zip(read, scores, strict=True)}
+    in_order = iter(read)
+    return [next(in_order) if chunk in scored else chunk for chunk in group], scored
 
 
 def _numbered(chunks: Sequence[int]) -> dict[int, int]:
     return {chunk: rank for rank, chunk in enumerate(chunks, start=1)}
 
 
-class SelectionSettings(Struct, frozen=True):
-    """How hits are chosen; MMR chooses from `pool` of them."""
+class Recipe(Struct, frozen=True, kw_only=True):
+    """How one use of an index asks its arms, and how what they find becomes one score a chunk.
+
+    `words` and `vectors` are how many candidates each arm is asked for.
+    """
+
+    words: int
+    vectors: int
+    base_scores: Callable[[Evidence], dict[int, float]]
+    prefers_vectors: bool = False
+    """Whether words count only where meaning gives no answer."""
+    beside: tuple[str, ...] = ()
+    """Terms that find as those of the question do, and weigh nothing."""
+
+    @property
+    def deeper(self) -> "Recipe":
+        """The same for more candidates."""
+        return replace(self, words=self.words * DEEPER, vectors=self.vectors * DEEPER)
+
+
+class SearchSettings(Struct, frozen=True):
+    """How the arms are asked and merged, and hits chosen; the weights of `hybrid` add up to 1.
+
+    `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `min_depth`.
+    `vector_bytes` is what the vectors of a space may take in memory.
+    """
 
     hybrid: HybridSection = field(default_factory=HybridSection)
-    pool: int = 24
+    min_depth: int = 100
+    max_depth: int = 400
+    deepest: int = 6400
+    vector_bytes: int = 256 * 2**20
+
+    def recipe(self, limit: int) -> Recipe:
+        """Return how a search for `limit` hits begins."""
+        is_weighted = self.hybrid.fusion == "weighted"
+        depth = min(self.max_depth, max(1 if is_weighted else self.min_depth, self.pool(limit)))
+        merge, weights = weighted if is_weighted else relative, self.weights
+        return Recipe(
+            words=depth,
+            vectors=depth,
+            base_scores=lambda evidence: merge(evidence, weights),
+            prefers_vectors=not self.hybrid.enabled,
+        )
+
+    def pool(self, limit: int) -> int:
+        """Return of how many hits MMR chooses `limit`."""
+        return limit * self.hybrid.candidate_multiplier
+
+    @property
+    def weights(self) -> Weights:
+        """The shares of words and meaning."""
+        return Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight)
 
     @property
     def may_reorder(self) -> bool:
@@ -178,39 +232,6 @@ class SelectionSettings(Struct, frozen=True):
         return self.hybrid.mmr.lambda_ if self.hybrid.mmr.enabled else None
 
 
-class SearchSettings(Struct, frozen=True):
-    """How the arms are asked and merged; the weights of `hybrid` add up to 1.
-
-    `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `min_depth`.
-    `vector_bytes` is what the vectors of a space may take in memory.
-    """
-
-    hybrid: HybridSection = field(default_factory=HybridSection)
-    min_depth: int = 100
-    max_depth: int = 400
-    deepest: int = 6400
-    vector_bytes: int = 256 * 2**20
-
-    def depth(self, limit: int) -> int:
-        """Return how many candidates each arm is asked for first."""
-        least = 1 if self.hybrid.fusion == "weighted" else self.min_depth
-        return min(self.max_depth, max(least, limit * self.hybrid.candidate_multiplier))
-
-    def selection(self, limit: int) -> SelectionSettings:
-        """Return how `limit` hits are chosen."""
-        return SelectionSettings(self.hybrid, limit * self.hybrid.candidate_multiplier)
-
-    @property
-    def weights(self) -> Weights:
-        """The shares of words and meaning."""
-        return Weights(vector=self.hybrid.vector_weight, text=self.hybrid.text_weight)
-
-    def base_scores(self, evidence: Evidence) -> dict[int, float]:
-        """Merge what the arms found into one score a chunk."""
-        merge = weighted if self.hybrid.fusion == "weighted" else relative
-        return merge(evidence, self.weights)
-
-
 class Selected(Struct, frozen=True):
     """The hits, best first; what came near and is none; whether others may have places of copies or like notes."""
 
@@ -223,18 +244,17 @@ class Selected(Struct, frozen=True):
     """The document that has more than its share of the places."""
 
 
-class _Leader(Struct, frozen=True):
-    """A hit that leads its copies, and what counts of it where places are shared."""
+class _Leader(Contender, frozen=True, kw_only=True):
+    """A hit that leads its copies, with what counts of it where places are shared."""
 
     hit: Hit
-    contender: Contender
 
 
 def select(
     candidates: Sequence[Hit],
     limit: int,
     *,
-    settings: SelectionSettings,
+    settings: SearchSettings,
     min_score: float = 0.0,
     floors: Floors | None = None,
     now: datetime,
@@ -245,7 +265,11 @@ def select(
     moved by no stranger.
     """
     weights = floors.idf.weights if floors else {}
-    aged = sorted((_aged(hit, settings, now, weights) for hit in candidates), key=_by_worth)
+    # noise last, the best first; what is alike stays as it was read, or ranked
+    aged = sorted(
+        (_aged(hit, settings, now, weights) for hit in candidates),
+        key=lambda hit: (hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score),
+    )
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
     eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
@@ -266,12 +290,7 @@ def select(
     return Selected(hits, misses, telling, has_room, dominant)
 
 
-def _by_worth(hit: Hit) -> tuple[bool, float, float, float]:
-    """Sort what is no noise before noise, the best first; what is alike stays as it was read, or ranked."""
-    return hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score
-
-
-def _aged(hit: Hit, settings: SelectionSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
+def _aged(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
     decay = (
         Decay()
@@ -289,12 +308,12 @@ def _is_refused(hit: Hit, min_score: float) -> bool:
     return not hit.is_literal and hit.base_score < min_score
 
 
-def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> tuple[list[_Leader], list[Hit]]:
+def _looked_at(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tuple[list[_Leader], list[Hit]]:
     """Take hits until there are enough of different kinds to choose from; return them, and the others.
 
     Where a rule reorders, literal hits that were among the best before it are looked at too.
     """
-    wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool)
+    wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool(limit))
     leaders: list[_Leader] = []
     for looked, hit in enumerate(hits):
         if _places(leaders, limit) >= wanted:
@@ -314,8 +333,8 @@ def _looked_at(hits: Sequence[Hit], limit: int, settings: SelectionSettings) -> 
 
 def _places(leaders: Sequence[_Leader], limit: int) -> int:
     """Count the hits that the shares of documents and of notes that are alike leave."""
-    paths = Counter(leader.contender.path for leader in leaders)
-    families = Counter(leader.contender.family for leader in leaders)
+    paths = Counter(leader.path for leader in leaders)
+    families = Counter(leader.family for leader in leaders)
     return min(
         sum(min(count, file_share(limit)) for count in paths.values()),
         sum(min(count, family_share(limit)) for count in families.values()),
@@ -326,9 +345,9 @@ def _take(leaders: list[_Leader], hit: Hit) -> None:
     # the text of a picture or sound is its name, which says nothing of how alike two are
     words = frozenset[str]() if modality_of(hit.chunk.path) else tokens(hit.chunk.text)
     # compared with the first of each family only: notes that drift by a word at a time would else be one family
-    firsts = (at for at, leader in enumerate(leaders) if leader.contender.family == at)
-    family = next((at for at in firsts if is_alike(leaders[at].contender.tokens, words)), len(leaders))
-    leaders.append(_Leader(hit, Contender(hit.score, words, hit.chunk.path, family)))
+    firsts = (at for at, leader in enumerate(leaders) if leader.family == at)
+    family = next((at for at in firsts if is_alike(leaders[at].tokens, words)), len(leaders))
+    leaders.append(_Leader(hit.score, words, hit.chunk.path, family, hit=hit))
 
 
 def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> list[Hit]:
@@ -342,8 +361,7 @@ def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> lis
 
 def _order_of_noise(leaders: Sequence[_Leader], telling: int, limit: int) -> list[int]:
     """Return the leaders for the places behind the first `telling`, whose documents and families keep their shares."""
-    contenders = [one.contender for one in leaders]
-    order = shared(contenders[telling:], limit, taken=contenders[:telling])
+    order = shared(leaders[telling:], limit, taken=leaders[:telling])
     return [telling + at for at in order[: limit - telling]]
 
 
@@ -355,15 +373,12 @@ def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
 def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> bool:
     if len(places) < limit:
         return any(one.hit.copies for one in leaders)
-    return max(Counter(leaders[at].contender.family for at in places).values()) > family_share(limit)
+    return max(Counter(leaders[at].family for at in places).values()) > family_share(limit)
 
 
-def _order(leaders: Sequence[_Leader], limit: int, settings: SelectionSettings) -> list[int]:
-    contenders = [one.contender for one in leaders]
-    order = list(range(len(leaders)))
-    if settings.mmr_lambda is not None:
-        order = mmr(contenders, settings.mmr_lambda)
-    order = [order[at] for at in shared([contenders[at] for at in order], limit)]
+def _order(leaders: Sequence[_Leader], limit: int, settings: SearchSettings) -> list[int]:
+    order = list(range(len(leaders))) if settings.mmr_lambda is None else mmr(leaders, settings.mmr_lambda)
+    order = [order[at] for at in shared([leaders[at] for at in order], limit)]
     before = sorted(range(len(leaders)), key=lambda at: -leaders[at].hit.base_score)
     literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
     return with_literal(order, before, literal, limit)

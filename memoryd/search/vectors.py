@@ -33,28 +33,11 @@ BATCH = 16_384
 """Vectors that are read at once."""
 
 
-class NoiseSample:
-    """Every n-th vector of a space: those of one document lie side by side, so that the first ones would be like it."""
-
-    def __init__(self, dimensions: int) -> None:
-        self._vectors: Matrix = np.empty((0, dimensions), np.float32)
-        self._count = 0
-
-    def follow(self, vectors: Matrix) -> None:
-        """Take another sample if there are enough more vectors than when the last one was taken."""
-        if len(vectors) > SAMPLE_GROWTH * self._count:
-            self._count = len(vectors)
-            self._vectors = vectors[:: max(1, len(vectors) // SAMPLE)].copy()
-
-    def take(self, vectors: Matrix) -> None:
-        """Take these as the sample."""
-        self._vectors = vectors
-
-    def noise(self, query: Vector, strangers: Matrix | None) -> Noise:
-        """Return the noise of a question, from the sample and from strangers under this model, if they are known."""
-        if not len(self._vectors):
-            return Noise()
-        return noise_of(_cosines(self._vectors, query), None if strangers is None else _cosines(strangers, query))
+def _noise(sample: Matrix, query: Vector, strangers: Matrix | None) -> Noise:
+    """Return the noise of a question, from a sample and from strangers under this model, if they are known."""
+    if not len(sample):
+        return Noise()
+    return noise_of(_cosines(sample, query), None if strangers is None else _cosines(strangers, query))
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
@@ -170,7 +153,10 @@ class VectorIndex:
         self._dimensions = dimensions
         self._limit = limit
         self._rows = self._no_rows()
-        self._sample = NoiseSample(dimensions)
+        self._sample: Matrix = np.empty((0, dimensions), np.float32)
+        """Every n-th vector: those of one document lie side by side, so that the first ones would be like it."""
+        self._sampled = 0
+        """How many vectors there were when it was taken."""
         self._size = 0
         self._seen: int | None = None
         """How many writes there were when all vectors had been loaded."""
@@ -206,7 +192,7 @@ class VectorIndex:
 
     def invalidate(self) -> None:
         """Say that vectors were removed: the next question loads all anew."""
-        self._rows, self._sample = self._no_rows(), NoiseSample(self._dimensions)
+        self._rows, self._sample, self._sampled = self._no_rows(), self._sample[:0], 0
         self._seen, self._is_unmappable = None, False
 
     async def is_empty(self) -> bool:
@@ -233,7 +219,7 @@ class VectorIndex:
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
             ids, hashes, vectors = self._rows.ids, self._rows.hashes, self._rows.vectors
-        noise = self._sample.noise(query, strangers)
+        noise = _noise(self._sample, query, strangers)
         if self._is_unmappable:
             only = None if allowed is None else allowed.tolist()
             found = await self._database.vectors.nearest(self.space, query, limit, only)
@@ -256,14 +242,16 @@ class VectorIndex:
                 return
             if rows is self._rows and added < BATCH:
                 self._seen, self._size = writes, rows.count
-                self._sample.follow(rows.vectors)
+                if rows.count > SAMPLE_GROWTH * self._sampled:
+                    self._sampled = rows.count
+                    self._sample = rows.vectors[:: max(1, rows.count // SAMPLE)].copy()
 
     async def _do_without(self, trouble: OSError) -> None:
         """Leave the matrix, which neither memory nor disk may hold, for the slower rows of the index."""
         if self._database.vector_error is not None:
             raise StoreUnavailable(f"there is no room for a file of vectors: {trouble}") from trouble
         first = await self._database.vectors.after(self.space, 0, self._dimensions, SAMPLE)
-        self._sample.take(first.vectors)
+        self._sample = first.vectors
         self._size = max(len(first.ids), self._rows.count)
         self._rows, self._is_unmappable = self._no_rows(), True
 

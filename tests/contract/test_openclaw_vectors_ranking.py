@@ -14,7 +14,7 @@ from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatche
 from memoryd.domain.ranking.selection import Contender, age_in_days, decay_day, decay_factor, mmr, tokens
 from memoryd.domain.text.words import query_terms
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import Selected, SelectionSettings, select
+from memoryd.search.ranking import SearchSettings, Selected, select
 from memoryd.store.index.passages import ChunkRow
 
 FACTS = json.loads((Path(__file__).parents[1] / "data" / "openclaw" / "ranking.json").read_text())
@@ -58,9 +58,9 @@ def row(number: int, hit: dict[str, Any]) -> ChunkRow:
     return ChunkRow(number, path, Source(hit["source"]), *lines, "", hit["snippet"])
 
 
-def settings_of(asked: dict[str, Any]) -> SelectionSettings:
+def settings_of(asked: dict[str, Any]) -> SearchSettings:
     kept = {name: asked[name] for name in ("temporalDecay", "mmr") if name in asked}
-    return SelectionSettings(HybridSection.model_validate(kept))
+    return SearchSettings(HybridSection.model_validate(kept))
 
 
 @pytest.mark.parametrize("name", ["merge-01", "merge-04"])

@@ -1,7 +1,7 @@
 """Notes and conversations as one answer: two real indexes, asked as the question wants it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,17 +10,27 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import Source
+from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.errors import StoreUnavailable
 from memoryd.index.pending import Spaces
-from memoryd.search.answer import Answer, SearchService
+from memoryd.search.answer import SearchAnswer, SearchService
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm, MergedSearch
-from memoryd.search.protocol import CONVERSATIONS, NO_SOURCE, Arm, ArmState, Found, Freshness, Query, SearchBackend
+from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
+from memoryd.search.protocol import (
+    CONVERSATIONS,
+    NO_SOURCE,
+    Arm,
+    ArmState,
+    DiskFollower,
+    Found,
+    Freshness,
+    Query,
+    SearchBackend,
+)
 from memoryd.search.ranking import SearchSettings
 from memoryd.store.index.database import Database
 from tests.store.conversations import SAID, put_part, put_turns
@@ -48,6 +58,10 @@ class Counted:
         return await self.inner.search(query)
 
 
+async def never(_paths: Set[RelativePath], _seconds: float) -> bool:
+    return False
+
+
 @dataclass
 class Both:
     """An index of notes and one of conversations, and what asks them."""
@@ -60,23 +74,30 @@ class Both:
     caught_up: int = 0
 
     @property
-    def search(self) -> MergedSearch:
-        arm = ConversationArm(self.of_talks, lambda: self.standing)
-        return MergedSearch(notes=self.of_notes, conversations=arm, weights=Weights())
+    def service(self) -> SearchService:
+        return self.asking(ConversationArm(self.of_talks, lambda: self.standing))
+
+    def asking(self, conversations: ConversationArm) -> SearchService:
+        return SearchService(
+            notes=self.of_notes,
+            conversations=conversations,
+            weights=Weights(),
+            disk=DiskFollower(
+                freshness=lambda: Freshness(files=1),
+                on_search=lambda: None,
+                catch_up=self._catch_up,
+                look_again=never,
+                gone=frozenset,
+                seconds=0.1,
+            ),
+        )
 
     async def found(self, text: str, sources: Sequence[str], limit: int = 6, deadline: float = 5.0) -> Found:
-        return await self.search.search(Query(text, limit, deadline=deadline, filters=Filters(tuple(sources))))
+        return await self.service.found(Query(text, limit, deadline=deadline, filters=Filters(tuple(sources))))
 
-    async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> Answer:
-        service = SearchService(
-            search=self.search,
-            freshness=lambda: Freshness(files=1),
-            on_search=lambda: None,
-            catch_up=self._catch_up,
-            fresh_seconds=0.1,
-        )
+    async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> SearchAnswer:
         asked = Filters(tuple(sources), **filters)  # type: ignore[arg-type]  # the fields of Filters
-        return await service.answer(Query(text, limit, filters=asked), has_footer=True, is_explained=True)
+        return await self.service.answer(Query(text, limit, filters=asked, is_explained=True), has_citations=True)
 
     async def _catch_up(self, _seconds: float) -> int:
         self.caught_up += 1
@@ -110,15 +131,15 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
             await database.close()
 
 
-def cited(answer: Answer) -> list[str]:
-    return [str(hit.citation) for hit in answer.hits]
+def cited(answer: SearchAnswer) -> list[str]:
+    return [str(hit.citation) for hit in answer.found.hits]
 
 
 async def test_both_are_asked_and_the_better_answer_comes_first(both: Both) -> None:
     answer = await both.answer("who repaired the boiler", BOTH)
     assert cited(answer)[:2] == ["session:main-20261018#Q2", "bank/boiler.md#L1-L3"]
-    assert [hit.chunk.source for hit in answer.hits[:2]] == [Source.SESSIONS, Source.MEMORY]
-    assert answer.arms[CONVERSATIONS] == Arm(ArmState.OK)
+    assert [hit.chunk.source for hit in answer.found.hits[:2]] == [Source.SESSIONS, Source.MEMORY]
+    assert answer.found.arms[CONVERSATIONS] == Arm(ArmState.OK)
     assert answer.verdict is Verdict.ANSWERABLE
     assert answer.is_complete
 
@@ -130,21 +151,21 @@ async def test_only_what_the_question_asks_for_is_asked(
     answer = await both.answer("the heron at the weir", sources, limit=20)
     assert (len(both.of_notes.asked), len(both.of_talks.asked)) == asked
     assert both.caught_up == asked[0]
-    assert {hit.chunk.source for hit in answer.hits} == {Source(one) for one in sources if one}
-    assert (CONVERSATIONS in answer.arms) == bool(asked[1])
+    assert {hit.chunk.source for hit in answer.found.hits} == {Source(one) for one in sources if one}
+    assert (CONVERSATIONS in answer.found.arms) == bool(asked[1])
     # each index holds one source: a list of its files would cost for nothing
     assert all(query.filters.is_empty for query in (*both.of_notes.asked, *both.of_talks.asked))
 
 
 async def test_sources_in_the_question_count(both: Both) -> None:
     answer = await both.answer("source:sessions the heron at the weir", ())
-    assert [hit.chunk.path for hit in answer.hits] == [LOG]
+    assert [hit.chunk.path for hit in answer.found.hits] == [LOG]
     empty = await both.answer("source:sessions heron", NOTES)
-    assert (empty.hits, empty.reason) == ((), NO_SOURCE)
+    assert (empty.found.hits, empty.reason) == ((), NO_SOURCE)
 
 
 async def test_lines_that_say_nothing_are_left_out_and_numbers_stay_true(both: Both) -> None:
-    (hit,) = (await both.answer("where does the heron stand, at the weir", TALKS)).hits
+    (hit,) = (await both.answer("where does the heron stand, at the weir", TALKS)).found.hits
     told = hit.snippet
     assert told.text == f"User: a heron again\nAssistant: it stands at the weir\n\nSource: {hit.citation}"
     assert (told.start_line, told.end_line, told.lines) == (120, 125, (120, 125))
@@ -153,25 +174,27 @@ async def test_lines_that_say_nothing_are_left_out_and_numbers_stay_true(both: B
 
 async def test_conversation_alone_tells_what_it_was_held_against(both: Both) -> None:
     answer = await both.answer("boiler", TALKS)
-    assert answer.floors is None
-    assert answer.conversation_floors is not None
+    assert answer.found.floors is None
+    assert answer.found.conversations is not None
+    assert (held := answer.found.conversations.floors) is not None
     assert answer.mode == "lexical"
-    both_asked = await both.answer("boiler", BOTH)
+    both_asked = (await both.answer("boiler", BOTH)).found
+    assert both_asked.conversations is not None
     assert both_asked.floors is not None
-    assert both_asked.floors != both_asked.conversation_floors == answer.conversation_floors
+    assert both_asked.floors != both_asked.conversations.floors == held
 
 
 async def test_what_does_not_fit_is_a_miss(both: Both) -> None:
     answer = await both.answer("the heron at the weir", BOTH, limit=2)
-    assert len(answer.hits) == len(answer.misses) == 2
-    assert {hit.because for hit in answer.misses} == {"it is beyond maxResults"}
+    assert len(answer.found.hits) == len(answer.found.misses) == 2
+    assert {hit.because for hit in answer.found.misses} == {"it is beyond maxResults"}
     everything = await both.answer("the heron at the weir", BOTH, limit=20)
     assert cited(everything)[:2] == cited(answer)
 
 
 async def test_filters_hold_for_conversations(both: Both) -> None:
-    assert not (await both.answer("boiler", TALKS, since=SAID + timedelta(seconds=1))).hits
-    assert (await both.answer("boiler", TALKS, since=SAID)).hits
+    assert not (await both.answer("boiler", TALKS, since=SAID + timedelta(seconds=1))).found.hits
+    assert (await both.answer("boiler", TALKS, since=SAID)).found.hits
     assert cited(await both.answer("the heron", BOTH, paths=("sessions/main",))) == [f"{LOG}#L120-L125"]
     assert cited(await both.answer("boiler", BOTH, paths=("session:main-20261018",))) == ["session:main-20261018#Q2"]
 
@@ -180,10 +203,10 @@ async def test_conversations_that_fail_cost_their_part_alone(both: Both) -> None
     both.of_talks.fails = StoreUnavailable("the disk is full")
     answer = await both.answer("who repaired the boiler", BOTH)
     assert cited(answer)[0] == "bank/boiler.md#L1-L3"
-    assert answer.arms[CONVERSATIONS] == Arm(ArmState.FAILED, "the disk is full")
+    assert answer.found.arms[CONVERSATIONS] == Arm(ArmState.FAILED, "the disk is full")
     assert not answer.is_complete
     alone = await both.answer("boiler", TALKS)
-    assert (alone.hits, alone.mode) == ((), "none")
+    assert (alone.found.hits, alone.mode) == ((), "none")
     assert alone.reason == "conversations could not be searched: the disk is full"
 
 
@@ -200,7 +223,7 @@ async def test_notes_that_fail_cost_their_part_alone(both: Both) -> None:
     answer = await both.answer("who repaired the boiler", BOTH)
     assert cited(answer) == ["session:main-20261018#Q2"]
     assert answer.mode == "lexical"
-    assert answer.arms["lexical"].state is ArmState.FAILED
+    assert answer.found.arms["lexical"].state is ArmState.FAILED
 
 
 async def test_reason_covers_both_where_neither_finds_anything(both: Both) -> None:
@@ -217,19 +240,18 @@ async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
     assert (await both.answer("quetzal", TALKS)).reason == reading
     answer = await both.answer("boiler", TALKS)
     assert cited(answer)
-    assert answer.arms[CONVERSATIONS] == both.standing
+    assert answer.found.arms[CONVERSATIONS] == both.standing
     both.standing = Arm(ArmState.OK, "transcripts are not read: …")
     nothing = "nothing in the conversations matches (transcripts are not read: …)"
     assert (await both.answer("quetzal", TALKS)).reason == nothing
     both.standing = NOTHING_TO_ASK
     off = await both.answer("boiler", TALKS)
-    assert (off.hits, off.is_complete) == ((), True)
+    assert (off.found.hits, off.is_complete) == ((), True)
     assert "set memory.qa.enabled" in (off.reason or "")
     assert "sessionMemory" in (off.reason or "")
 
 
 async def test_agent_without_conversations_answers_from_notes(both: Both) -> None:
-    search = MergedSearch(notes=both.of_notes, conversations=ConversationArm(), weights=Weights())
-    found = await search.search(Query("boiler", filters=Filters(BOTH)))
+    found = await both.asking(ConversationArm()).found(Query("boiler", filters=Filters(BOTH)))
     assert [hit.chunk.path for hit in found.hits][:1] == ["bank/boiler.md"]
     assert found.arms[CONVERSATIONS] == NOTHING_TO_ASK

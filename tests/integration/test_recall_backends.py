@@ -7,7 +7,7 @@ import pytest
 
 from memoryd.agents.retained.recall import RecallOptions
 from memoryd.domain.access import Admitted
-from memoryd.memory.recall.query import RecalledMemory, RecalledPassage
+from memoryd.memory.recall.query import RecalledPassage
 from memoryd.qmd.server import ServerPhase
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn
@@ -46,14 +46,13 @@ async def test_memories_come_from_the_index_and_passages_from_the_engine(
     running: Composed, request: pytest.FixtureRequest
 ) -> None:
     room = running.memory.retained.recall
-    outcome = await room.recall("heron weir", RecallOptions(k=10), Admitted("main", is_direct=True))
-    found = outcome.recalled
-    memories = [item for item in found.items if isinstance(item, RecalledMemory)]
+    found = await room.recall("heron weir", RecallOptions(k=10), Admitted("main", is_direct=True))
+    memories = found.memories
     passages = [item for item in found.items if isinstance(item, RecalledPassage)]
     assert [item.memory.line.text for item in memories] == ["The heron at the weir has ring number 17."]
     assert not any("ultramarin" in item.hit.chunk.text for item in passages)
     is_qmd = "qmd" in request.node.callspec.params.values()
-    assert (found.engine.name == "qmd") == is_qmd
-    assert (found.fallback is None) == is_qmd
+    assert (found.found.engine.name == "qmd") == is_qmd
+    assert (found.found.fallback is None) == is_qmd
     places = {(item.lead.source.path, item.lead.source.start_line) for item in memories}
     assert places == {("memory/2026-11-06.md", 7)}

@@ -10,14 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.current import EmbedderPhase
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.search.file_check import MAX_REFILLS, CheckedSearch, FileCheck
-from memoryd.search.protocol import ArmState, Query, Untold
+from memoryd.search.file_check import MAX_REFILLS, FileCheck, NotesSearch
+from memoryd.search.protocol import ArmState, DiskFollower, Freshness, Query, Untold
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
@@ -195,9 +196,18 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
     async def never(_paths: Set[RelativePath], _seconds: float) -> bool:
         return False
 
+    async def nothing(_seconds: float) -> int:
+        return 0
+
+    async def none_hidden(_reach: MemoryReach) -> frozenset[int]:
+        return frozenset()
+
+    disk = DiskFollower(
+        freshness=Freshness, on_search=lambda: None, catch_up=nothing, look_again=never, gone=frozenset, seconds=0
+    )
     with ThreadPoolExecutor(1) as executor:
         check = FileCheck(files=files, executor=executor, chunker="any")
-        search = CheckedSearch(inner=stage.search, check=check, look_again=never, gone=frozenset)
+        search = NotesSearch(inner=stage.search, check=check, disk=disk, hidden=none_hidden)
         found = await search.search(Query("quetzal nests", limit=1, deadline=30))
     assert (found.hits, set(found.owed.values())) == ((), {SkipReason.GONE})
     assert found.floors is not None

@@ -14,7 +14,7 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest
-from memoryd.memory.recall.recaller import NOTHING_ABOVE
+from memoryd.memory.recall.answer import NOTHING_ABOVE
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 

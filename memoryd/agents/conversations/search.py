@@ -13,7 +13,7 @@ from memoryd.domain.ranking.fusion import Weights
 from memoryd.files.roots import workspace_roots
 from memoryd.qmd.collections import further_paths
 from memoryd.qmd.conversations import ExportedSearch, JoinedConversations
-from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm, OnceTold
+from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
 from memoryd.search.protocol import Arm, ArmState
 from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.folders import AgentTranscripts
@@ -38,8 +38,7 @@ def conversation_arm(
     """Return what answers from an agent's conversations; where none are kept, it says what to set."""
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
-        told = None if index is None else OnceTold(index)
-        return ConversationArm(told, lambda: _index_arm(conversations, settings))
+        return ConversationArm(index, lambda: _index_arm(conversations, settings))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
     def standing() -> Arm:
@@ -48,7 +47,7 @@ def conversation_arm(
             return arm
         return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
 
-    return ConversationArm(OnceTold(joined), standing)
+    return ConversationArm(joined, standing)
 
 
 def _index_arm(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:

@@ -42,7 +42,7 @@ from memoryd.domain.memories.scopes import GLOBAL, unnamed_scope
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.recall.query import Recalled, RecalledMemory
+from memoryd.memory.recall.query import Recalled
 from memoryd.memory.retaining import LineEditing, StatedLines
 from memoryd.memory.usage import UsageBook
 
@@ -56,14 +56,6 @@ class FoundDocuments(Struct, frozen=True):
 
     documents: tuple[MemoryDocument, ...]
     recalled: Recalled
-
-    @property
-    def verdict(self) -> str:
-        return self.recalled.verdict.value
-
-    @property
-    def reason(self) -> str | None:
-        return self.recalled.reason
 
 
 class AgentDocuments(Struct, frozen=True, kw_only=True):
@@ -90,13 +82,12 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     ) -> FoundDocuments:
         """Return the memories that answer, as recall ranks them; raises InvalidRequest."""
         asked = replace(options or RecallOptions(), k=top_k, scope=scope, kind=kind, only_memories=True)
-        outcome = await self.recall.recall(query, asked, admitted)
-        items = [item for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
+        found = await self.recall.recall(query, asked, admitted)
         documents = [
             replace(self._document(item.memory), score=item.placed.score, superseded_by=item.superseded_by)
-            for item in items
+            for item in found.memories
         ]
-        return FoundDocuments(tuple(documents), outcome.recalled)
+        return FoundDocuments(tuple(documents), found)
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import cited
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
@@ -36,7 +35,7 @@ from memoryd.memory.book import MemoryBook
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import HeldOpinion, OpinionBook
 from memoryd.memory.recall.eligible import BookFacts, EligibleMemories
-from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery
+from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageBook
 
@@ -82,18 +81,6 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
 
     budget: int | None = None
     if_none_match: str = ""
-
-
-class RecallOutcome(Struct, frozen=True, kw_only=True):
-    """What is recalled, with the opinions among it as they stand, and the bundle if one was asked for."""
-
-    recalled: Recalled
-    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
-    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
-    """What lines say for and against them, counted or not."""
-    bundle: Bundle | None = None
-    has_citations: bool = True
-    is_explained: bool = False
 
 
 _ASKERS_MAX: Final = 16
@@ -159,36 +146,115 @@ def _kept_of(facts: BookFacts, before: KeptLines, reach: MemoryReach) -> tuple[K
     return lines, kept_parts(lines, facts.versions.older, reach)
 
 
-class AgentBundles(Struct, frozen=True, kw_only=True):
-    """Makes the bundles of one agent."""
+def _parts(recalled: Recalled) -> Iterator[BundlePart]:
+    for page in recalled.entities:
+        yield BundlePart(page.path, page.summary, page.path, note=page.name)
+    for item in recalled.items:
+        yield _part(item, recalled.opinions)
+
+
+def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> BundlePart:
+    if not isinstance(item, RecalledMemory):
+        return BundlePart(str(item.citation), item.hit.snippet.text, str(item.citation))
+    source, line = item.lead.source, item.memory.line
+    told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
+    if (held := opinions.get(item.memory.id)) is not None and held.is_telling:
+        told.append(f"confidence {held.confidence:.2f}")
+    if item.superseded_by:
+        told.append("earlier")
+    elif item.doubted_by:
+        told.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
+    return BundlePart(
+        short_id(item.memory.id),
+        line.text,
+        str(item.citation),
+        note=", ".join(told),
+        is_superseded=bool(item.superseded_by),
+        shorter=shorter(line.text),
+    )
+
+
+class AgentRecall(Struct, frozen=True, kw_only=True):
+    """The recall of one agent, and its bundles. `is_alone`: no other one shares its workspace."""
 
     agent: Agent
-    book: MemoryBook
+    is_alone: bool
+    recaller: Recaller
     eligible: EligibleMemories
+    book: MemoryBook
+    opinions: OpinionBook
     files: PresentFiles
     executor: Executor
+    usage: UsageBook
+    clock: Callable[[], datetime]
+    """The owner's time, in the owner's zone."""
     kept: KeptMemories = field(default_factory=KeptMemories)
 
-    async def of(
-        self,
-        recalled: Recalled,
-        opinions: Mapping[MemoryId, HeldOpinion],
-        admitted: Admitted,
-        reach: MemoryReach,
-        *,
-        budget: int,
-        if_none_match: str = "",
-        has_citations: bool,
-    ) -> Bundle:
-        """Return the bundle of what was recalled."""
-        is_whole = admitted.is_direct or self.agent.memory.core.in_groups
-        documents = await self._documents([*CORE_FILES, PERSONA] if is_whole else [PERSONA])
+    async def recall(
+        self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
+    ) -> Recalled:
+        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
+        query = await self._query(text, options, admitted)
+        found = await self._found(query, admitted, is_prompt=wanted is not None or options.is_told_to_all)
+        found = replace(
+            found,
+            opinions=await self._opinions(found),
+            stated=await self._stated(found, query),
+            has_citations=self._has_citations(admitted),
+        )
+        if wanted is not None:
+            found = replace(found, bundle=await self._bundle(found, admitted, wanted))
+        if options.touches:
+            self.touch(found, at=query.now.timestamp(), session=options.session)
+        return found
+
+    async def _found(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
+        """Return what is recalled; for a group without what the core keeps from it."""
+        if not is_prompt or self._has_core(admitted):
+            return await self.recaller.recall(query)
+        # twice as many, for some may not be told
+        recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
+        return await told_to_groups(recalled, self.book, query.limit)
+
+    async def beginning(self, admitted: Admitted) -> Bundle:
+        """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
+        return await self._bundle(Recalled(), admitted, BundleOptions())
+
+    def reach(self, admitted: Admitted) -> MemoryReach:
+        """Return whose memories a request may see."""
+        return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+
+    def touch(self, found: Recalled, *, at: float, session: str = "", message: str = "") -> None:
+        """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""
+        answers = [item.memory.id for item in told_memories(found) if item.is_answer]
+        self.usage.touch(answers, at, session=self._name(session), message=self._name(message))
+
+    def touch_used(self, memories: Sequence[MemoryId], *, at: float, session: str) -> None:
+        """Count what an agent's answer uses, once in its session."""
+        self.usage.touch(memories, at, session=self._name(session))
+
+    def _name(self, said: str) -> str:
+        # agents share the usage of a workspace, and no words are to be kept
+        return f"{self.agent.id} {hash(said)}" if said else ""
+
+    async def _bundle(self, recalled: Recalled, admitted: Admitted, wanted: BundleOptions) -> Bundle:
+        budget = self.agent.memory.recall.budget if wanted.budget is None else wanted.budget
+        reach, is_whole = self.reach(admitted), self._has_core(admitted)
+        documents = await self._documents(*(CORE_FILES if is_whole else ()), PERSONA)
         kept = await self._kept(reach) if is_whole else KeptParts()
         stable = await self.kept.block(kept, documents, reach, budget=budget)
-        parts = list(_parts(recalled, opinions))
-        return bundle(stable, parts, budget=budget, if_none_match=if_none_match, has_citations=has_citations)
+        return bundle(
+            stable,
+            list(_parts(recalled)),
+            budget=budget,
+            if_none_match=wanted.if_none_match,
+            has_citations=self._has_citations(admitted),
+        )
 
-    async def _documents(self, names: list[str]) -> list[BundlePart]:
+    def _has_core(self, admitted: Admitted) -> bool:
+        return admitted.is_direct or self.agent.memory.core.in_groups
+
+    async def _documents(self, *names: str) -> list[BundlePart]:
         """Return the documents that can be told now, one of both spellings of the core file."""
         loop = asyncio.get_running_loop()
         try:
@@ -212,112 +278,6 @@ class AgentBundles(Struct, frozen=True, kw_only=True):
         except StoreError:
             return KeptParts()
 
-
-def _parts(recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion]) -> Iterator[BundlePart]:
-    for page in recalled.entities:
-        yield BundlePart(page.path, page.summary, page.path, note=page.name)
-    for item in recalled.items:
-        yield _part(item, opinions)
-
-
-def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> BundlePart:
-    if not isinstance(item, RecalledMemory):
-        citation = str(item.hit.citation)
-        return BundlePart(citation, item.hit.snippet.text, citation)
-    source, line = item.lead.source, item.memory.line
-    told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
-    if (held := opinions.get(item.memory.id)) is not None and held.is_telling:
-        told.append(f"confidence {held.confidence:.2f}")
-    if item.superseded_by:
-        told.append("earlier")
-    elif item.doubted_by:
-        told.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
-    citation = str(cited(source.path, source.start_line, source.end_line))
-    return BundlePart(
-        short_id(item.memory.id),
-        line.text,
-        citation,
-        note=", ".join(told),
-        is_superseded=bool(item.superseded_by),
-        shorter=shorter(line.text),
-    )
-
-
-class AgentRecall(Struct, frozen=True, kw_only=True):
-    """The recall of one agent. `is_alone`: no other one shares its workspace."""
-
-    agent: Agent
-    is_alone: bool
-    recaller: Recaller
-    eligible: EligibleMemories
-    book: MemoryBook
-    opinions: OpinionBook
-    bundles: AgentBundles
-    usage: UsageBook
-    clock: Callable[[], datetime]
-    """The owner's time, in the owner's zone."""
-
-    async def recall(
-        self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
-    ) -> RecallOutcome:
-        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
-        query = await self._query(text, options, admitted)
-        recalled = await self._recalled(query, admitted, is_prompt=wanted is not None or options.is_told_to_all)
-        opinions = await self._opinions(recalled)
-        outcome = RecallOutcome(
-            recalled=recalled,
-            opinions=opinions,
-            stated=await self._stated(recalled, query),
-            bundle=None if wanted is None else await self._bundle(recalled, opinions, admitted, wanted),
-            has_citations=self._has_citations(admitted),
-            is_explained=options.is_explained,
-        )
-        if options.touches:
-            self.touch(outcome, at=query.now.timestamp(), session=options.session)
-        return outcome
-
-    async def _recalled(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
-        """Return what is recalled; for a group without what the core keeps from it."""
-        if not is_prompt or admitted.is_direct or self.agent.memory.core.in_groups:
-            return await self.recaller.recall(query)
-        # twice as many, for some may not be told
-        recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
-        return await told_to_groups(recalled, self.book, query.limit)
-
-    async def beginning(self, admitted: Admitted) -> Bundle:
-        """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
-        return await self._bundle(Recalled(), {}, admitted, BundleOptions())
-
-    def reach(self, admitted: Admitted) -> MemoryReach:
-        """Return whose memories a request may see."""
-        return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
-
-    def touch(self, outcome: RecallOutcome, *, at: float, session: str = "", message: str = "") -> None:
-        """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""
-        answers = [item.memory.id for item in told_memories(outcome) if item.is_answer]
-        self.usage.touch(answers, at, session=self._name(session), message=self._name(message))
-
-    def touch_used(self, memories: Sequence[MemoryId], *, at: float, session: str) -> None:
-        """Count what an agent's answer uses, once in its session."""
-        self.usage.touch(memories, at, session=self._name(session))
-
-    def _name(self, said: str) -> str:
-        # agents share the usage of a workspace, and no words are to be kept
-        return f"{self.agent.id} {hash(said)}" if said else ""
-
-    async def _bundle(
-        self, recalled: Recalled, opinions: Mapping[MemoryId, HeldOpinion], admitted: Admitted, wanted: BundleOptions
-    ) -> Bundle:
-        return await self.bundles.of(
-            recalled,
-            opinions,
-            admitted,
-            self.reach(admitted),
-            budget=self.agent.memory.recall.budget if wanted.budget is None else wanted.budget,
-            if_none_match=wanted.if_none_match,
-            has_citations=self._has_citations(admitted),
-        )
-
     def _has_citations(self, admitted: Admitted) -> bool:
         return self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
 
@@ -329,13 +289,18 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone
         question = parse_question(plain, Filters(zone=zone), now)
         deadline = settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds()
+        filters = await self._filters(options, question, admitted, now)
+        documents = document_filters(question.filters, filters, now)
         return RecallQuery(
-            question=question,
+            text=question.text,
+            asked=replace(question, filters=documents),
+            filters=documents,
+            memory_filters=filters,
             limit=self.agent.memory.recall.k if options.k is None else options.k,
-            filters=await self._filters(options, question, admitted, now),
             deadline=deadline,
             now=now,
             is_explained=options.is_explained,
+            reach=filters.reach,
             said=text if options.is_unasked else "",
         )
 
@@ -374,23 +339,21 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         if not (beliefs := _beliefs(recalled)):
             return {}
         try:
-            return stated_evidence(await self.book.now(), beliefs, query.filters)
+            return stated_evidence(await self.book.now(), beliefs, query.memory_filters)
         except StoreError:
             return {}
 
 
-def told_memories(outcome: RecallOutcome) -> list[RecalledMemory]:
+def told_memories(found: Recalled) -> list[RecalledMemory]:
     """Return the memories that were told for the question: of a bundle those that stand in it, else all."""
-    items = [item for item in outcome.recalled.items if isinstance(item, RecalledMemory)]
-    if outcome.bundle is None:
-        return items
-    told = {line.name for line in outcome.bundle.receipt if line.is_told}
-    return [item for item in items if short_id(item.memory.id) in told]
+    if found.bundle is None:
+        return found.memories
+    told = {line.name for line in found.bundle.receipt if line.is_told}
+    return [item for item in found.memories if short_id(item.memory.id) in told]
 
 
 def _beliefs(recalled: Recalled) -> list[MemoryId]:
-    memories = (item.memory for item in recalled.items if isinstance(item, RecalledMemory))
-    return [memory.id for memory in memories if is_belief(memory.kind)]
+    return [item.memory.id for item in recalled.memories if is_belief(item.memory.kind)]
 
 
 def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:

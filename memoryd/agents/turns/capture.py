@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
-from memoryd.agents.retained.recall import RecallOutcome
 from memoryd.agents.search import caught_up_book
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage
 from memoryd.agents.workspace.memories import WorkspaceMemories
@@ -262,11 +261,11 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
         )
         return "queued" if await self.capturing.accept(task) else "no"
 
-    def note_told(self, key: str, outcome: RecallOutcome) -> None:
+    def note_told(self, key: str, recalled: Recalled) -> None:
         """Note what of the memory a session was told, so that it is not learned from its echo."""
-        told = {line.name for line in outcome.bundle.receipt if line.is_told} if outcome.bundle else None
+        told = {line.name for line in recalled.bundle.receipt if line.is_told} if recalled.bundle else None
         if told != set():
-            self.note_texts(key, texts_of(outcome.recalled))
+            self.note_texts(key, texts_of(recalled))
 
     def note_texts(self, key: str, texts: Iterable[str]) -> None:
         """Note texts that a session was told."""

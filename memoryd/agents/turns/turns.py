@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
+from memoryd.agents.retained.recall import BundleOptions, RecallOptions
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import (
     CaptureState,
@@ -95,8 +95,8 @@ class TurnCommands(Struct, frozen=True):
     async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandOutcome:
         """Tell what answers a question."""
         options = RecallOptions(k=self.most, is_told_to_all=True, session=key)
-        found = (await self.retained.recall.recall(text, options, admitted)).recalled
-        memories = tuple(item.memory.id for item in found.items if isinstance(item, RecalledMemory))
+        found = await self.retained.recall.recall(text, options, admitted)
+        memories = tuple(item.memory.id for item in found.memories)
         told = "\n".join(_told(found)) or NOTHING_FOUND
         return CommandOutcome("recall", told, memories, tuple(texts_of(found)))
 
@@ -188,7 +188,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             logged=logged,
             context=context,
             bundle=None if recalled is None else recalled.bundle,
-            verdict=None if recalled is None else recalled.recalled.verdict.value,
+            verdict=None if recalled is None else recalled.verdict.value,
             capture=captured,
             parts={"log": logged.part, "context": context.part, "recall": went},
         )
@@ -265,7 +265,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         logged = await self.log.asked(message.key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
 
-    async def _recalled(self, message: NewMessage) -> tuple[RecallOutcome | None, TurnPartReply]:
+    async def _recalled(self, message: NewMessage) -> tuple[Recalled | None, TurnPartReply]:
         """Return what is recalled for a message, and how that went."""
         settings = self.agent.turns
         if message.own_channel:
@@ -283,7 +283,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             found = await self.retained.recall.recall(query, options, message.admitted, wanted)
         except MemorydError as exc:
             return None, part_reply("failed", str(exc))
-        return found, _recall_part(found.recalled)
+        return found, _recall_part(found)
 
 
 def _without_recall(logged: TurnPartReply) -> dict[str, TurnPartReply]:
@@ -294,5 +294,5 @@ def _without_recall(logged: TurnPartReply) -> dict[str, TurnPartReply]:
 def _recall_part(found: Recalled) -> TurnPartReply:
     if found.is_complete:
         return part_reply("ok", "" if found.items else found.reason or "")
-    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.arms.items()]
+    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.found.arms.items()]
     return part_reply("ok", "; ".join(["it is not complete", *reasons]))

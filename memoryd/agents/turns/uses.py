@@ -9,15 +9,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.agents.retained.recall import AgentRecall, RecallOutcome, told_memories
-from memoryd.domain.citations import cited
+from memoryd.agents.retained.recall import AgentRecall, told_memories
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.uses import used_memories
 from memoryd.errors import StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
-from memoryd.memory.recall.query import RecalledMemory
+from memoryd.memory.recall.query import Recalled
 
 QUESTION_CHARS: Final = 4_000
 """Of a longer question the end is known."""
@@ -38,14 +37,14 @@ class TurnUses:
         self._told: OrderedDict[str, _ToldTurn] = OrderedDict()
         drop_with_the_others(self)
 
-    def note_told(self, key: str, question: str, outcome: RecallOutcome, *, at: float) -> None:
+    def note_told(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
         """Count what answers a question, and know what was told for it until the answer comes."""
-        self._recall.touch(outcome, at=at, session=key, message=" ".join(question.casefold().split()))
+        self._recall.touch(recalled, at=at, session=key, message=" ".join(question.casefold().split()))
         if not key:
             return
         self._told.pop(key, None)
-        if told := [item for item in told_memories(outcome) if not item.superseded_by]:
-            citations = {item.memory.id: _citation(item) for item in told}
+        if told := [item for item in told_memories(recalled) if not item.superseded_by]:
+            citations = {item.memory.id: str(item.citation) for item in told}
             self._told[key] = _ToldTurn(question[-QUESTION_CHARS:], citations)
         while len(self._told) > SESSIONS_MAX:
             self._told.popitem(last=False)
@@ -69,8 +68,3 @@ class TurnUses:
     def drop_texts(self) -> None:
         """Know no question any more, and nothing that was told."""
         self._told.clear()
-
-
-def _citation(item: RecalledMemory) -> str:
-    source = item.lead.source
-    return str(cited(source.path, source.start_line, source.end_line))

@@ -113,16 +113,11 @@ class WorkspaceIndex:
                 on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
             ),
         )
+        wanted = settings.query.rerank
         rerank = None
         if reranking is not None:
-            wanted = settings.query.rerank
-            rerank = RerankArm(
-                reranking=reranking,
-                candidates=wanted.candidates,
-                seconds=wanted.deadline_ms / 1000,
-                database=self.database,
-                withdrawn=self.indexer.withdrawn,
-            )
+            seconds = wanted.deadline_ms / 1000
+            rerank = RerankArm(reranking=reranking, candidates=wanted.candidates, seconds=seconds)
         self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
         self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
         """The same by words alone."""

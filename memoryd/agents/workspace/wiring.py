@@ -10,7 +10,7 @@ from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
-from memoryd.agents.retained.recall import AgentBundles, AgentRecall
+from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
@@ -29,21 +29,17 @@ from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
 from memoryd.files.excerpts import PresentFiles, nowhere
-from memoryd.memory.book import ReachedSearch
 from memoryd.memory.core import CoreMemory
 from memoryd.memory.entities import MergingEntities
 from memoryd.memory.llm import Prose
 from memoryd.memory.recall.eligible import EligibleMemories
-from memoryd.memory.recall.engine import RecallEngine
-from memoryd.memory.recall.evidence import EvidenceSearch
-from memoryd.memory.recall.items import EntityPages, StandingCheck
-from memoryd.memory.recall.query import RecallSettings
-from memoryd.memory.recall.recaller import Recaller, RecallFreshness
+from memoryd.memory.recall.items import EntityPages
+from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.retaining import LineEditing, Retaining
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.answer import SearchService
-from memoryd.search.combined import MergedSearch
-from memoryd.search.file_check import CheckedSearch, FileCheck
+from memoryd.search.file_check import FileCheck, NotesSearch
+from memoryd.search.protocol import DiskFollower
 
 
 def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMemory:
@@ -91,64 +87,37 @@ def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: 
 
 
 def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRecall:
-    """Return the recall of an agent."""
-    around, memories = shared.around, shared.memories
-    eligible = EligibleMemories(database=shared.index.database, executor=around.executor)
+    """Return the recall of an agent.
+
+    What is recalled is held against its file: that of a note, since memories are the builtin index's.
+    """
+    around, memories, index = shared.around, shared.memories, shared.index
+    eligible = EligibleMemories(database=index.database, executor=around.executor, hidden=memories.book.hidden)
+    files = present_files(shared, None)
+    recaller = Recaller(
+        index=index.builtin,
+        settings=search_settings(agent.memory_search, around.limits.max_vector_bytes),
+        fusion=agent.memory.recall.fusion,
+        book=memories.book.now,
+        eligible=eligible,
+        usage=memories.usage,
+        # qmd finds passages of its own in the stead of the builtin index
+        passages=None if own.qmd is None else _notes_search(agent, shared, own),
+        check=_file_check(shared, files),
+        pages=EntityPages(files=files, executor=around.executor),
+        disk=_disk_follower(agent, shared, own),
+    )
     return AgentRecall(
         agent=agent,
         is_alone=shared.is_alone,
-        recaller=_recaller(agent, shared, own, eligible),
+        recaller=recaller,
         eligible=eligible,
         book=memories.book,
         opinions=memories.opinions,
-        bundles=AgentBundles(
-            agent=agent,
-            book=memories.book,
-            eligible=eligible,
-            files=present_files(shared, None),
-            executor=around.executor,
-        ),
+        files=files,
+        executor=around.executor,
         usage=memories.usage,
         clock=owners_time(agent.memory).now,
-    )
-
-
-def _recaller(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: EligibleMemories) -> Recaller:
-    """Return what holds what is recalled against its file: that of a note, since memories are the builtin index's."""
-    files = present_files(shared, None)
-    return Recaller(
-        engine=_engine(agent, shared, own, eligible),
-        standing=StandingCheck(database=shared.index.database, check=file_check(shared, files)),
-        pages=EntityPages(files=files, executor=shared.around.executor),
-        times=shared.index.builtin.times,
-        fresh=RecallFreshness(
-            owed=own.path.freshness,
-            on_search=shared.schedule.note_question,
-            catch_up=own.path.catch_up,
-            look_again=shared.index.look_again,
-            seconds=agent.memory_search.query.fresh_ms / 1000,
-        ),
-    )
-
-
-def _engine(agent: Agent, shared: WorkspaceParts, own: OwnParts, eligible: EligibleMemories) -> RecallEngine:
-    index = shared.index
-    search = search_settings(agent.memory_search, shared.around.limits.max_vector_bytes)
-    return RecallEngine(
-        book=shared.memories.book.now,
-        eligible=eligible,
-        evidence=EvidenceSearch(
-            database=index.database,
-            vector_arm=index.builtin.vector_arm,
-            settings=RecallSettings(search=search, fusion=agent.memory.recall.fusion),
-            withdrawn=index.indexer.withdrawn,
-            times=index.builtin.times,
-        ),
-        database=index.database,
-        withdrawn=index.indexer.withdrawn,
-        # qmd finds passages of its own in the stead of the builtin index
-        passages=None if own.qmd is None else reached_search(shared, own.qmd),
-        usage=shared.memories.usage,
     )
 
 
@@ -226,27 +195,37 @@ def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
 
 
 def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSearch:
-    """Return the search of an agent."""
+    """Return the search of an agent, which tells nobody the lines of others."""
+    settings, limits = agent.memory_search, shared.around.limits
+    weights = search_settings(settings, limits.max_vector_bytes).weights
+    exports = None if own.qmd is None else own.qmd.conversations
     service = SearchService(
-        search=_merged_search(agent, shared, own),
-        freshness=own.path.freshness,
-        on_search=shared.schedule.note_question,
-        catch_up=own.path.catch_up,
-        fresh_seconds=agent.memory_search.query.fresh_ms / 1000,
+        notes=_notes_search(agent, shared, own),
+        conversations=conversation_arm(own.conversations, settings, exports=exports, weights=weights),
+        weights=weights,
+        disk=_disk_follower(agent, shared, own),
     )
     return AgentSearch(agent=agent, service=service, slot=shared.embedding.slot)
 
 
-def reached_search(shared: WorkspaceParts, qmd: AgentQmd | None) -> ReachedSearch:
-    """Return the engine of an agent, which tells nobody the lines of others."""
-    index = shared.index
-    checked = CheckedSearch(
-        inner=index.builtin if qmd is None else qmd.search,
-        check=file_check(shared, present_files(shared, qmd)),
-        look_again=index.look_again,
-        gone=lambda: index.indexer.gone,
+def _notes_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> NotesSearch:
+    return NotesSearch(
+        inner=shared.index.builtin if own.qmd is None else own.qmd.search,
+        check=_file_check(shared, present_files(shared, own.qmd)),
+        disk=_disk_follower(agent, shared, own),
+        hidden=shared.memories.book.chunks_beyond,
     )
-    return ReachedSearch(inner=checked, book=shared.memories.book.now, database=index.database)
+
+
+def _disk_follower(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> DiskFollower:
+    return DiskFollower(
+        freshness=own.path.freshness,
+        on_search=shared.schedule.note_question,
+        catch_up=own.path.catch_up,
+        look_again=shared.index.look_again,
+        gone=lambda: shared.index.indexer.gone,
+        seconds=agent.memory_search.query.fresh_ms / 1000,
+    )
 
 
 def present_files(shared: WorkspaceParts, qmd: AgentQmd | None) -> PresentFiles:
@@ -255,20 +234,8 @@ def present_files(shared: WorkspaceParts, qmd: AgentQmd | None) -> PresentFiles:
     return PresentFiles(rules=rules.rules, roots=rules.roots, elsewhere=nowhere if qmd is None else qmd.files.location)
 
 
-def file_check(shared: WorkspaceParts, files: PresentFiles) -> FileCheck:
-    """Return what holds hits against these files."""
+def _file_check(shared: WorkspaceParts, files: PresentFiles) -> FileCheck:
     return FileCheck(files=files, executor=shared.around.executor, chunker=shared.chunker)
-
-
-def _merged_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> MergedSearch:
-    settings, qmd = agent.memory_search, own.qmd
-    weights = search_settings(settings, shared.around.limits.max_vector_bytes).weights
-    exports = None if qmd is None else qmd.conversations
-    return MergedSearch(
-        notes=reached_search(shared, qmd),
-        conversations=conversation_arm(own.conversations, settings, exports=exports, weights=weights),
-        weights=weights,
-    )
 
 
 def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: Retained) -> AgentTurns:

@@ -9,8 +9,8 @@ from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import RecallOptions, asked_kinds
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.recall import health_reply
 from memoryd.api.calls.retain import kind_of
+from memoryd.api.calls.search import health_reply
 from memoryd.api.models import AgentId, Request, Whole, near_copies_replies
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
@@ -186,8 +186,8 @@ async def search(request: MemorySearchRequest, caller: Asking, memories: Memorie
     )
     return MemorySearchReply(
         memories=[document_reply(one) for one in found.documents],
-        verdict=found.verdict,
-        reason=found.reason,
+        verdict=found.recalled.verdict.value,
+        reason=found.recalled.reason,
         health=health_reply(found.recalled),
         took_ms=round(found.recalled.took_ms, 2),
     )

@@ -6,10 +6,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from memoryd.agents.retained.recall import BundleOptions, RecallOptions, RecallOutcome
+from memoryd.agents.retained.recall import BundleOptions, RecallOptions
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.search import floors_explanation, lines_reply
+from memoryd.api.calls.search import floors_explanation, health_reply, lines_reply
 from memoryd.api.models import AgentId, Encode, Request, Whole, fallback_reply, present
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
@@ -42,7 +42,6 @@ from memoryd.replies.recall import (
     RecallReply,
     ReceiptReply,
 )
-from memoryd.replies.search import ArmReply, SearchHealth
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
 Day = Annotated[str, Field(max_length=64)]
@@ -95,8 +94,8 @@ async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> 
     """Recall what answers, each item with its citation, and on demand as a bundle for a prompt."""
     admitted = caller.admit(request.agent, request.session_key)
     room = memories.retained(admitted).recall
-    outcome = await room.recall(request.query, _options(request, caller), admitted, _wanted(request))
-    return encoded(outcome, request.encode)
+    found = await room.recall(request.query, _options(request, caller), admitted, _wanted(request))
+    return encoded(found, request.encode)
 
 
 def _options(request: RecallRequest, caller: Asking) -> RecallOptions:
@@ -122,38 +121,25 @@ def _wanted(request: RecallRequest) -> BundleOptions | None:
     return BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
 
 
-def encoded(outcome: RecallOutcome, encoding: Encoding = Encoding.TEXT) -> RecallReply:
+def encoded(found: Recalled, encoding: Encoding = Encoding.TEXT) -> RecallReply:
     """Return the reply; scores are rounded."""
-    found = outcome.recalled
     reply = present(
         RecallReply,
         results=[
             *(page_reply(page) for page in found.entities),
-            *(item_reply(item, outcome, item.because) for item in found.items),
+            *(item_reply(item, found, item.because) for item in found.items),
         ],
-        leftOut=[item_reply(one.item, outcome, one.because) for one in found.left_out]
-        if outcome.is_explained
-        else None,
+        leftOut=[item_reply(one.item, found, one.because) for one in found.left_out] if found.is_explained else None,
         verdict=found.verdict.value,
         reason=found.reason,
-        citations="on" if outcome.has_citations else "off",
-        backend=found.engine.name,
-        fallback=fallback_reply(found.fallback),
+        citations="on" if found.has_citations else "off",
+        backend=found.found.engine.name,
+        fallback=fallback_reply(found.found.fallback),
         health=health_reply(found),
         tookMs=round(found.took_ms, 2),
-        explain=_explanation(outcome) if outcome.is_explained else None,
+        explain=_explanation(found) if found.is_explained else None,
     )
-    return reply if outcome.bundle is None else {**reply, **bundled(outcome.bundle, encoding)}
-
-
-def health_reply(found: Recalled) -> SearchHealth:
-    """Return which parts took part in an answer."""
-    return SearchHealth(
-        complete=found.is_complete,
-        arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in found.arms.items()},
-        pendingFiles=found.freshness.pending_files,
-        pendingEmbeddings=found.freshness.pending_embeddings,
-    )
+    return reply if found.bundle is None else {**reply, **bundled(found.bundle, encoding)}
 
 
 def bundled(made: Bundle, encoding: Encoding) -> BundleReply:
@@ -170,8 +156,8 @@ def bundled(made: Bundle, encoding: Encoding) -> BundleReply:
     }
 
 
-def _explanation(outcome: RecallOutcome) -> RecallExplanation:
-    floors = outcome.recalled.floors
+def _explanation(found: Recalled) -> RecallExplanation:
+    floors = found.found.floors
     return RecallExplanation(
         terms=[] if floors is None else list(floors.idf.weights),
         floors=None if floors is None else floors_explanation(floors),
@@ -185,15 +171,15 @@ def page_reply(page: RecalledEntity) -> RecallItemReply:
     )
 
 
-def item_reply(item: RecalledItem, outcome: RecallOutcome, because: str) -> RecallItemReply:
+def item_reply(item: RecalledItem, found: Recalled, because: str) -> RecallItemReply:
     """Return how a memory or a passage is told, with `because` where it is explained."""
-    reply = _memory(item, outcome) if isinstance(item, RecalledMemory) else _passage(item)
-    return {**reply, "explain": _explained(item, because)} if outcome.is_explained else reply
+    reply = _memory(item, found) if isinstance(item, RecalledMemory) else _passage(item)
+    return {**reply, "explain": _explained(item, because)} if found.is_explained else reply
 
 
-def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
+def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
     lead, line = item.lead, item.lead.source.line
-    held = outcome.opinions.get(item.memory.id)
+    held = found.opinions.get(item.memory.id)
     return present(
         RecallItemReply,
         **{
@@ -210,9 +196,7 @@ def _memory(item: RecalledMemory, outcome: RecallOutcome) -> RecallItemReply:
             "sources": [_source(one) for one in item.sources],
             "scope": line.attributes.scope or None,
             "confidence": _confidence(item, held),
-            "evidence": _evidence(held, outcome.stated.get(item.memory.id, ()))
-            if is_belief(item.memory.kind)
-            else None,
+            "evidence": _evidence(held, found.stated.get(item.memory.id, ())) if is_belief(item.memory.kind) else None,
             "supersedes": list(item.supersedes) or None,
             "supersededBy": list(item.superseded_by) or None,
             "doubtedBy": list(item.doubted_by) or None,
@@ -311,21 +295,15 @@ def _span(span: DaySpan | None) -> EventTimeReply | None:
 
 
 def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
-    words, vector = (
-        (item.evidence.words_rank, item.evidence.vector_rank)
-        if isinstance(item, RecalledMemory)
-        else (item.hit.ranks.words, item.hit.ranks.vector)
-    )
-    cosine = item.evidence.cosine if isinstance(item, RecalledMemory) else item.hit.cosine
-    terms = item.evidence.terms if isinstance(item, RecalledMemory) else item.hit.terms
+    evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
         lifts={arm: round(lift, DIGITS) for arm, lift in item.placed.lifts.items()},
         relevance=round(item.placed.relevance, DIGITS),
-        wordsRank=words,
-        vectorRank=vector,
-        cosine=None if cosine is None else round(cosine, DIGITS),
-        terms=list(terms),
+        wordsRank=evidence.ranks.words,
+        vectorRank=evidence.ranks.vector,
+        cosine=None if evidence.cosine is None else round(evidence.cosine, DIGITS),
+        terms=list(evidence.terms),
         because=because,
     )
 

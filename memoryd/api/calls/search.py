@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from memoryd.agents.search import SearchOptions, SearchOutcome
+from memoryd.agents.search import SearchOptions
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole, fallback_reply, present
@@ -26,7 +26,7 @@ from memoryd.replies.search import (
     SearchHealth,
     SearchReply,
 )
-from memoryd.search.answer import Answer
+from memoryd.search.answer import Answer, SearchAnswer
 from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
@@ -78,35 +78,39 @@ def _options(request: SearchRequest) -> SearchOptions:
     )
 
 
-def encoded(outcome: SearchOutcome) -> SearchReply:
+def encoded(answer: SearchAnswer) -> SearchReply:
     """Return the reply; scores are rounded."""
-    answer, has_citations, is_explained = outcome.answer, outcome.has_citations, outcome.is_explained
+    found = answer.found
     return present(
         SearchReply,
-        results=[_hit(hit, outcome) for hit in answer.hits],
-        misses=[_hit(hit, outcome) for hit in answer.misses] if is_explained else None,
-        backend=answer.engine.name,
-        provider=outcome.provider,
-        model=outcome.model,
+        results=[_hit(hit, answer) for hit in found.hits],
+        misses=[_hit(hit, answer) for hit in found.misses] if answer.is_explained else None,
+        backend=found.engine.name,
+        provider=answer.provider,
+        model=answer.model,
         mode=answer.mode,
-        fallback=fallback_reply(answer.fallback),
+        fallback=fallback_reply(found.fallback),
         verdict=answer.verdict.value,
         reason=answer.reason,
-        citations="on" if has_citations else "off",
-        health=SearchHealth(
-            complete=answer.is_complete,
-            arms={
-                name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in answer.arms.items()
-            },
-            pendingFiles=answer.freshness.pending_files,
-            pendingEmbeddings=answer.freshness.pending_embeddings,
-        ),
+        citations="on" if answer.has_citations else "off",
+        health=health_reply(answer),
         tookMs=round(answer.took_ms, 2),
-        explain=answer_explanation(answer) if is_explained else None,
+        explain=answer_explanation(answer) if answer.is_explained else None,
     )
 
 
-def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
+def health_reply(answer: Answer) -> SearchHealth:
+    """Return which parts took part in an answer."""
+    arms = answer.found.arms.items()
+    return SearchHealth(
+        complete=answer.is_complete,
+        arms={name: ArmReply(state=arm.state.value, reason=arm.reason or None) for name, arm in arms},
+        pendingFiles=answer.freshness.pending_files,
+        pendingEmbeddings=answer.freshness.pending_embeddings,
+    )
+
+
+def _hit(hit: Hit, answer: Answer) -> HitReply:
     focus = hit.snippet.focus
     return present(
         HitReply,
@@ -124,10 +128,10 @@ def _hit(hit: Hit, outcome: SearchOutcome) -> HitReply:
         focus=None if focus is None else lines_reply(focus.lines),
         heading=hit.chunk.heading,
         source=hit.chunk.source,
-        citation=str(hit.citation) if outcome.has_citations else None,
+        citation=str(hit.citation) if answer.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
-        explain=hit_explanation(hit, outcome.answer.floors_of(hit.chunk.source)) if outcome.is_explained else None,
+        explain=hit_explanation(hit, answer.found.floors_of(hit.chunk.source)) if answer.is_explained else None,
     )
 
 
@@ -161,13 +165,15 @@ def lines_reply(lines: HitLines) -> LinesReply:
     return LinesReply(startLine=lines.start_line, endLine=lines.end_line)
 
 
-def answer_explanation(answer: Answer) -> SearchExplanation:
+def answer_explanation(answer: SearchAnswer) -> SearchExplanation:
     """Tell how the question was understood and what the evidence was held against."""
-    notes, conversations = answer.floors, answer.conversation_floors
+    notes, conversations = answer.found.floors, answer.found.conversations
     return SearchExplanation(
         question=_question(answer.question),
         floors=None if notes is None else floors_explanation(notes),
-        conversationFloors=None if conversations is None else floors_explanation(conversations),
+        conversationFloors=None
+        if conversations is None or conversations.floors is None
+        else floors_explanation(conversations.floors),
     )
 
 

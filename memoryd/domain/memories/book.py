@@ -150,6 +150,10 @@ class Book(Struct, frozen=True, dict=True):
         slug = slug_of(name)
         return self.aliases.get(slug, slug)
 
+    def slugs_of(self, entities: Collection[EntitySlug]) -> list[EntitySlug]:
+        """Return entities and all other slugs that stand for one of them."""
+        return [*entities, *(alias for alias, entity in self.aliases.items() if entity in entities)]
+
     def as_of(self, day: date) -> "Book":
         """Return the book as it could have stood on a day: the lines that were recorded by then, and still stand."""
         known = (source for memory in self.memories.values() for source in memory.sources if source.day <= day)

@@ -150,7 +150,7 @@ def is_known_to(book: Book, slugs: Iterable[EntitySlug], reach: MemoryReach) -> 
 def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     """Return an entity by a name or alias of it, with all slugs that stand for it."""
     slug = book.aliases.get(slug_of(name.removeprefix("@")), slug_of(name.removeprefix("@")))
-    return frozenset({slug, *(alias for alias, entity in book.aliases.items() if entity == slug)})
+    return frozenset(book.slugs_of([slug]))
 
 
 _OPINION: Final = expression(

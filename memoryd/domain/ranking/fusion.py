@@ -1,14 +1,10 @@
-"""Merging what the two arms of a search found into one base score a chunk, and reordering by a reranker.
+"""Merging what the two arms of a search found into one base score a chunk.
 
 `relative` measures each arm against itself, per question: words against their own best, complete matches above all
 others; cosines against the noise of this question over the whole corpus, in standard deviations. An embedder that
 cannot tell an answer from an unrelated text has no cosine far above its noise and so moves little; a keyword ranking
 is kept where it is sure. `weighted` is the raw weighted sum of the OpenClaw configuration reference. `reciprocal`
 knows ranks alone.
-
-A cross-encoder's numbers do not compare with the scores of the arms. The hits that it read keep their scores as a set,
-its first getting the best of them: scores stay 0 to 1 and sorted, hits that it did not read stay where they are, and
-age weighs as much as ever.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -197,11 +193,3 @@ def standout(cosine: float, noise: Noise) -> float:
 def text_score(bm25: float) -> float:
     """Map a BM25 magnitude to 0..1: r/(1+r), the text score of the OpenClaw configuration reference."""
     return bm25 / (1.0 + bm25) if bm25 > 0 else 0.0
-
-
-def dealt(scores: Sequence[float], order: Sequence[int]) -> list[float]:
-    """Return the score of each position after they are dealt in `order`, which holds every position once."""
-    given = [0.0] * len(scores)
-    for position, score in zip(order, sorted(scores, reverse=True), strict=True):
-        given[position] = score
-    return given

@@ -6,20 +6,24 @@ what holds it; and a minus belongs to the text (`what does rsync -archive do?`).
 
 Neighbouring words such as `support group` are searched as a pair where the two are seldom seen together; else they say
 what the rarer one says. Two names are no pair: names are side by side everywhere.
+
+A long message has hundreds of words, each of which costs the index time, and most are of what is told around the
+question; by place a question at the end would be lost. So the words of its questions are looked for, and beside them
+those that are rare in the notes: what stands in none of them finds nothing, and what stands in many says little.
 """
 
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import Filters, parse_instant
-from memoryd.domain.ranking.terms import LongMessage, asked_in, long_message
 from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
@@ -46,6 +50,63 @@ MAX_COMPLETE_TERMS = 16
 """Of a question that a chunk may hold in full."""
 MAX_EXCLUDED_WORDS = 16
 """Of one minus sign, as the index cuts it: pairs of characters where a script has no spaces."""
+
+MOST_COUNTED: Final = 512
+"""Words of one message of which is asked how rare they are: of more the beginning and the end."""
+ENOUGH_HOLDERS: Final = 256
+"""Chunks that hold a word, beyond which it is as usual as any other."""
+SHARE_BESIDE: Final = 0.5
+"""Of the limit is filled where something is asked: what stands around a question only helps to find its matter."""
+_SENTENCE: Final = expression(r"[^.!?;。！？；\n]*+(?:\.(?!\s)[^.!?;。！？；\n]*+)*+(?P<end>[.!?;。！？；\n]|\Z)")
+_ASKS: Final = expression(
+    r"\A\W*(?:and\s|but\s|so\s)?(?:what|which|who|whom|whose|why|how|(?:when|where)\s(?:do|did|does|is|are|was|were|will|can))"
+    r"(?:'s|s)?\b|什么|甚麼|什麼|哪|谁|誰|多少|怎么|怎麼|如何|几[个點点号時时天年次岁]|[吗嗎]\s*\W?\Z",
+    re.IGNORECASE,
+)
+"""A question without its mark; `when` and `where` often begin what is told."""
+
+
+class LongMessage(Struct, frozen=True):
+    """The distinct terms of a message that has more than `limit`, in order; `asked` are those of its questions."""
+
+    terms: tuple[str, ...]
+    asked: frozenset[str]
+    limit: int
+
+    def by_place(self) -> tuple[str, ...]:
+        """Return those to look for where nobody knows the notes: what is asked, and else the first ones."""
+        return self._first(sorted(self.terms, key=lambda term: term not in self.asked))
+
+    def by_rarity(self, holders: Mapping[str, int]) -> tuple[str, ...]:
+        """Return those to look for in notes of which so many chunks hold each; what stands in none is left out."""
+        known = [term for term in self.terms if holders.get(term)]
+        room = self.limit if not self.asked else max(1, int(self.limit * SHARE_BESIDE))
+        asked = [term for term in known if term in self.asked][: self.limit]
+        others = sorted((term for term in known if term not in self.asked), key=lambda term: holders[term])
+        return self._in_order({*asked, *others[: max(0, room - len(asked))]}) or self.by_place()
+
+    def _first(self, terms: list[str]) -> tuple[str, ...]:
+        return self._in_order(set(terms[: self.limit]))
+
+    def _in_order(self, chosen: set[str]) -> tuple[str, ...]:
+        return tuple(term for term in self.terms if term in chosen)
+
+
+def long_message(text: str, terms: Sequence[str], limit: int) -> LongMessage | None:
+    """Return the terms of a text as what to choose from; None where there are no more than may be looked for."""
+    if len(terms) <= limit:
+        return None
+    most = max(limit, MOST_COUNTED)
+    counted = terms if len(terms) <= most else [*terms[: most // 2], *terms[-(most - most // 2) :]]
+    asked = query_terms(asked_in(text), limit=len(text) + 1)
+    return LongMessage(tuple(counted), frozenset(counted).intersection(asked), limit)
+
+
+def asked_in(text: str) -> str:
+    """Return the sentences of a text that end with a question mark; without any those that have a word of questions."""
+    sentences = list(_SENTENCE.finditer(text))
+    marked = [match[0] for match in sentences if match["end"] in ("?", "？")]
+    return "\n".join(marked or [match[0] for match in sentences if _ASKS.search(match[0])])
 
 
 class Question(Struct, frozen=True):

@@ -24,9 +24,10 @@ neighbours, all others by whole words, also those in other letters than Latin, w
 Functions that select take hits best first and return positions in that order, so that any kind of hit can be ranked.
 """
 
+import heapq
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
 from typing import Final, TypeVar
@@ -108,36 +109,34 @@ class NextStep(StrEnum):
     ASK_DEEPER = "ask-deeper"
 
 
-class AnswerFill(Struct, frozen=True):
-    """How far a look filled the answer, and what there is beyond it."""
+def next_step(
+    limit: int,
+    *,
+    hits: int,
+    has_room: bool,
+    has_dominant: bool,
+    unread: int,
+    is_full: bool,
+    has_asked_others: bool,
+    is_deepest: bool,
+    is_late: bool,
+) -> NextStep:
+    """Return what follows a look for `limit` hits that found so many `hits` which are no noise.
 
-    hits: int
-    """Those that are no noise."""
-    has_room: bool
-    """Whether others may have places of copies or of notes that are alike."""
-    has_dominant: bool
-    """Whether one document has more than its share of the places."""
-    unread: int
-    """Candidates that might stand in the answer and were not read; noise only while there are places left for it."""
-    is_full: bool
-    """Whether an arm had more to give."""
-
-
-def next_step(fill: AnswerFill, limit: int, *, has_asked_others: bool, is_deepest: bool, is_late: bool) -> NextStep:
-    """Return what follows a look for `limit` hits.
-
-    `is_late` ends the questions to the arms, not the reading: what they gave is at hand, and half-read it would hide
-    the hits of other documents behind copies.
+    `has_room`: others may have places of copies or of notes that are alike. `has_dominant`: one document has more than
+    its share. `unread` candidates might stand in the answer; noise only while there are places left for it. `is_full`:
+    an arm had more to give. `is_late` ends the questions to the arms, not the reading: what they gave is at hand, and
+    half-read it would hide the hits of other documents behind copies.
     """
-    is_settled = fill.hits >= limit and not fill.has_dominant and not fill.has_room
-    if fill.unread and not is_settled:
+    is_settled = hits >= limit and not has_dominant and not has_room
+    if unread and not is_settled:
         return NextStep.READ_MORE
-    if not fill.is_full or is_late:
+    if not is_full or is_late:
         return NextStep.ANSWER
-    if fill.has_dominant and not has_asked_others:
+    if has_dominant and not has_asked_others:
         # a document of hundreds of matching chunks fills every depth: to ask deeper would bring more of it
         return NextStep.ASK_OTHERS
-    return NextStep.ASK_DEEPER if fill.has_room and not is_deepest else NextStep.ANSWER
+    return NextStep.ASK_DEEPER if has_room and not is_deepest else NextStep.ANSWER
 
 
 BM25_SHARE: Final = 0.2
@@ -175,6 +174,11 @@ class JointMeasure(Struct, frozen=True):
             return hit.score
         return hit.decay * (self.weights.text * self._words(hit) + self.weights.vector * self._meaning(hit.cosine))
 
+    def worth(self, hit: Evident) -> tuple[bool, int, float]:
+        """Sort what is no noise before noise, then by verdict, then by the joint score."""
+        rank = len(_RANKS) if hit.verdict is None else _RANKS[hit.verdict]
+        return hit.is_noise, rank, -self.score(hit)
+
     def _words(self, hit: Evident) -> float:
         if self.terms is None:
             return hit.matching or 0.0
@@ -201,21 +205,10 @@ def joint_measure(floors: Sequence[Floors], weights: Weights) -> JointMeasure:
 
 
 def merged(
-    first: Sequence[tuple[Item, Evident]], second: Sequence[tuple[Item, Evident]], measure: JointMeasure
+    first: Iterable[tuple[Item, Evident]], second: Iterable[tuple[Item, Evident]], measure: JointMeasure
 ) -> list[Item]:
     """Return the items of both lists, each list in its own order; of equals that of the first list comes first."""
-    order: list[Item] = []
-    left, right = list(first), list(second)
-    while left and right:
-        taken = right if _worth(right[0][1], measure) < _worth(left[0][1], measure) else left
-        order.append(taken.pop(0)[0])
-    return order + [item for item, _ in (*left, *right)]
-
-
-def _worth(hit: Evident, measure: JointMeasure) -> tuple[bool, int, float]:
-    """Sort what is no noise before noise, then by verdict, then by the joint score."""
-    rank = len(_RANKS) if hit.verdict is None else _RANKS[hit.verdict]
-    return hit.is_noise, rank, -measure.score(hit)
+    return [item for item, _ in heapq.merge(first, second, key=lambda pair: measure.worth(pair[1]))]
 
 
 Tokens = frozenset[str]

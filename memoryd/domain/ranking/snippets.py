@@ -2,7 +2,8 @@
 
 The part is the run of whole lines that tells most about a question, by words and by meaning. Of a conversation, silent
 lines are left out first, and the numbers of the others are kept: between two messages of a transcript there may be a
-hundred lines of tool output, which as blank lines would fill a snippet.
+hundred lines of tool output, which as blank lines would fill a snippet. Runs of lines are ranges of their numbers,
+counted from 0.
 """
 
 from bisect import bisect_right
@@ -43,13 +44,6 @@ class Line(Struct, frozen=True):
     @property
     def is_text(self) -> bool:
         return not self.is_heading and not self.is_blank
-
-
-class LineRun(Struct, frozen=True):
-    """A run of lines, counted from 0, `stop` excluded."""
-
-    start: int
-    stop: int
 
 
 class Room(Struct, frozen=True):
@@ -99,19 +93,19 @@ def snippet(
     """
     lines = split_lines(text)
     table = line_table(lines, weights, near)
-    shown = _run(table, LineRun(0, len(table)), Room(limit, len(table)))
+    shown = _run(table, range(len(table)), Room(limit, len(table)))
     body = "".join(lines[shown.start : shown.stop]).rstrip("\r\n")
     if len(body) > limit:
-        is_below_heading = shown.stop - shown.start > 1
+        is_below_heading = len(shown) > 1
         before = sum(len(line) for line in lines[: shown.start])
         first = 0 if is_below_heading else _middle(body, tuple(weights), near, before) - limit // 2
         first = max(0, min(first, len(body) - limit))
         body = body[first : first + limit].rstrip()
     last = shown.start + body.count("\n")
-    return Snippet(body, shown.start, last, _focus(table, LineRun(shown.start, last + 1), tuple(weights), near, focus))
+    return Snippet(body, shown.start, last, _focus(table, range(shown.start, last + 1), tuple(weights), near, focus))
 
 
-def _run(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
+def _run(table: Sequence[Line], within: range, room: Room) -> range:
     """Return the lines that tell most, with those around them that fit; one line, or one below a heading, may not."""
     lines = table[within.start : within.stop]
     if len(lines) <= room.lines and sum(line.size for line in lines) <= room.characters:
@@ -120,20 +114,18 @@ def _run(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
     if table[run.start].is_heading:
         run = _with_text(table, run, within, room)
         if not any(line.is_text for line in table[run.start : run.stop]) and run.stop < within.stop:
-            return LineRun(run.start, run.stop + 1)
+            return range(run.start, run.stop + 1)
     return without_blank_edges(table, widened(table, run, within, room))
 
 
-def _with_text(table: Sequence[Line], run: LineRun, within: LineRun, room: Room) -> LineRun:
+def _with_text(table: Sequence[Line], run: range, within: range, room: Room) -> range:
     """Return the run with all the lines below it that fit."""
     last = min(within.stop, run.start + room.lines)
     sizes = accumulate(line.size for line in table[run.start : last])
-    return LineRun(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
+    return range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
 
 
-def _focus(
-    table: Sequence[Line], shown: LineRun, terms: Sequence[str], near: Sequence[NearPassage], room: Room
-) -> Focus:
+def _focus(table: Sequence[Line], shown: range, terms: Sequence[str], near: Sequence[NearPassage], room: Room) -> Focus:
     run = _run(table, shown, room)
     inside = table[run.start : run.stop]
     return Focus(
@@ -144,7 +136,7 @@ def _focus(
     )
 
 
-def _nearest(table: Sequence[Line], run: LineRun, near: Sequence[NearPassage]) -> NearPassage | None:
+def _nearest(table: Sequence[Line], run: range, near: Sequence[NearPassage]) -> NearPassage | None:
     """Return the passage that stands out most of those that count in a run."""
     if not any(line.nearness for line in table[run.start : run.stop]):
         return None
@@ -244,7 +236,7 @@ def _line(line: str, weights: Mapping[str, float], total: float, nearness: float
     return Line(len(line), weights, nearness)
 
 
-def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
+def richest(table: Sequence[Line], within: range, room: Room) -> range:
     """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
 
     A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
@@ -252,9 +244,9 @@ def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
     """
     sums = [0, *accumulate(line.size for line in table)]
     nearness = [0.0, *accumulate(line.nearness for line in table)]
-    telling = [at for at in range(within.start, within.stop) if table[at].weights or table[at].nearness]
+    telling = [at for at in within if table[at].weights or table[at].nearness]
     held: Counter[tuple[str, float]] = Counter()
-    best, best_rank = LineRun(within.start, within.start + 1), (0.0, 0)
+    best, best_rank = range(within.start, within.start + 1), (0.0, 0)
     first = 0
     for last in telling:
         held.update(dict.fromkeys(table[last].weights.items(), 1))
@@ -265,7 +257,7 @@ def richest(table: Sequence[Line], within: LineRun, room: Room) -> LineRun:
         told = _told(held) + nearness[last + 1] - nearness[start]
         rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
         if rank > best_rank:
-            best, best_rank = LineRun(start, last + 1), rank
+            best, best_rank = range(start, last + 1), rank
     return best
 
 
@@ -282,7 +274,7 @@ def _told(held: Mapping[tuple[str, float], int]) -> float:
     return sum(once.values()) + LINE_SHARE * sum(weight * lines for (_, weight), lines in held.items())
 
 
-def widened(table: Sequence[Line], run: LineRun, within: LineRun, room: Room) -> LineRun:
+def widened(table: Sequence[Line], run: range, within: range, room: Room) -> range:
     """Return the run with the line after it and the line before it in turn, while they fit."""
     start, stop = run.start, run.stop
     characters = room.characters - sum(line.size for line in table[start:stop])
@@ -295,17 +287,17 @@ def widened(table: Sequence[Line], run: LineRun, within: LineRun, room: Room) ->
         if start > within.start and table[start - 1].size <= characters and stop - start < room.lines:
             start -= 1
             characters -= table[start].size
-    return LineRun(start, stop)
+    return range(start, stop)
 
 
-def without_blank_edges(table: Sequence[Line], run: LineRun) -> LineRun:
+def without_blank_edges(table: Sequence[Line], run: range) -> range:
     """Return the run without the blank lines at its edges, at least one line."""
     start, stop = run.start, run.stop
     while stop - start > 1 and table[start].is_blank:
         start += 1
     while stop - start > 1 and table[stop - 1].is_blank:
         stop -= 1
-    return LineRun(start, stop)
+    return range(start, stop)
 
 
 MESSAGE: Final = Room(characters=700, lines=1)

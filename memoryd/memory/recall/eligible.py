@@ -12,7 +12,6 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from memoryd.domain.documents import Source
 from memoryd.domain.memories.book import Book, Memory, MemorySource, changed_memories
@@ -114,24 +113,20 @@ class BookFacts(Struct, frozen=True):
 
     def versions_for(self, filters: RecallFilters, until: date) -> KnownVersions:
         """Return what holds of that which the asker may know of, and stands in no log of a later day."""
-        found = {one: memory for one, memory in self.book.memories.items() if _may_stand(memory, filters)}
-        standing = ((one, _standing(memory, filters, until)) for one, memory in found.items())
-        return self.versions.of({one: memory for one, memory in standing if memory.sources})
+        found: dict[MemoryId, Memory] = {}
+        for one, memory in self.book.memories.items():
+            if filters.reach.admits(memory.line.attributes.scope):
+                sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
+                if sources:
+                    # the same one, if all of its lines stand
+                    is_whole = len(sources) == len(memory.sources)
+                    found[one] = memory if is_whole else Memory(one, sources)
+        return self.versions.of(found)
 
 
 def is_written(source: MemorySource, until: date) -> bool:
     """Tell whether a line is no log's of a later day; a page without a date has none to come."""
     return source.day <= until or date_in_name(source.path) is None
-
-
-def _may_stand(memory: Memory, filters: RecallFilters) -> bool:
-    return filters.reach.admits(memory.line.attributes.scope)
-
-
-def _standing(memory: Memory, filters: RecallFilters, until: date) -> Memory:
-    """Return a memory with the lines that stand: itself if all of them do."""
-    sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
-    return memory if len(sources) == len(memory.sources) else Memory(memory.id, sources)
 
 
 class Versions(Struct, frozen=True):
@@ -147,13 +142,6 @@ class Versions(Struct, frozen=True):
     disagreements: Sequence[Disagreement] = ()
 
 
-class _Passages(Struct, frozen=True):
-    """Passages of some documents, as they were at a moment of the index."""
-
-    moment: tuple[int, int]
-    chunks: tuple[int, ...]
-
-
 class Eligible(Struct, frozen=True):
     """Who may answer one question, in one book."""
 
@@ -163,10 +151,8 @@ class Eligible(Struct, frozen=True):
     """Which documents may answer, by their paths alone."""
     versions: Versions
     """Among those that the asker may know of, as of the days given."""
-    days: DaysOfBook
-    descriptions: Descriptions
-    admitted: CandidateFilter
-    hidden: Hidden = field(default_factory=Hidden)
+    facts: BookFacts
+    hidden: Hidden
     """What the asker may not see: how common a word is must not tell of it, either."""
 
     def sources(self, memory: Memory) -> tuple[MemorySource, ...]:
@@ -204,31 +190,32 @@ class _KnownOfBook:
 class EligibleMemories:
     """Decides who may answer; what holds for all questions of one asker is remembered while the book is the same."""
 
-    def __init__(self, *, database: Database, executor: Executor) -> None:
+    def __init__(self, *, database: Database, executor: Executor, hidden: HiddenChunks) -> None:
         self._database = database
         self._executor = executor
-        self._hidden = HiddenChunks(database)
+        self._hidden = hidden
         self._known = _KnownOfBook(Book(), BookFacts(), executor)
-        self._known_passages: dict[Hashable, _Passages] = {}
+        self._passages: dict[Hashable, tuple[int, ...]] = {}
 
-    async def of(self, book: Book, query: RecallQuery, *, only_memories: bool = False) -> Eligible:
-        """Return who may answer; `only_memories` where another engine finds the passages. Raises StoreError."""
-        known = self._known_of(book)
-        filters, asked = query.filters, query.of_documents
+    async def of(
+        self, book: Book, query: RecallQuery, *, only_memories: bool = False
+    ) -> tuple[Eligible, CandidateFilter]:
+        """Return who may answer, and in which chunks they stand; raises StoreError.
+
+        `only_memories` where another engine finds the passages.
+        """
+        known, filters, asked = self._known_of(book), query.memory_filters, query.filters
         hidden = await self._hidden.of(book, filters.reach)
         facts = await known.facts()
-        draft = Eligible(
+        eligible = Eligible(
             book=book,
             filters=filters,
             paths=Filters(paths=asked.paths, within=asked.within),
             versions=await _versions_for(known, filters, query.now.date(), hidden, facts),
-            days=facts.days,
-            descriptions=facts.descriptions,
-            admitted=CandidateFilter(),
+            facts=facts,
             hidden=hidden,
         )
-        admitted = await self._admitted(draft, known, query, only_memories=only_memories)
-        return replace(draft, admitted=admitted)
+        return eligible, await self._admitted(eligible, known, query, only_memories=only_memories)
 
     async def versions(self, book: Book, filters: RecallFilters, today: date) -> Versions:
         """Return the versions and disagreements among what an asker may know of; raises StoreError."""
@@ -248,33 +235,38 @@ class EligibleMemories:
     async def _admitted(
         self, eligible: Eligible, known: _KnownOfBook, query: RecallQuery, *, only_memories: bool
     ) -> CandidateFilter:
-        question, filters, documents = query.question, query.filters, query.of_documents
+        question, filters, documents = query.question, query.memory_filters, query.filters
         required, forbidden = question.required, question.forbidden
         is_whole = not filters.picks_memories and documents.is_empty
         if is_whole and not only_memories:
             return CandidateFilter(None, required, forbidden, excluded=tuple(sorted(eligible.hidden.chunks)))
         key: Hashable = (filters, _key_of(eligible.paths))
-        of_memories = await known.chunks.of(key, lambda: _eligible_chunks(eligible))
+        of_memories = await known.chunks.of(
+            key,
+            lambda: tuple(
+                source.chunk for memory in eligible.book.memories.values() for source in eligible.sources(memory)
+            ),
+        )
         if only_memories or not filters.admits_passages:
             return CandidateFilter(None, required, forbidden, chunks=of_memories)
-        passages = await self._passages(documents)
-        key = (filters, _key_of(documents), passages.moment)
+        # remembered while nothing is written
+        moment = (self._database.epoch, self._database.writes, _key_of(documents))
+        passages = await self._passages_of(documents, moment)
         chunks = await known.unions.of(
-            key, lambda: (*of_memories, *(chunk for chunk in passages.chunks if chunk not in eligible.hidden.chunks))
+            (filters, moment),
+            lambda: (*of_memories, *(chunk for chunk in passages if chunk not in eligible.hidden.chunks)),
         )
         return CandidateFilter(None, required, forbidden, chunks=chunks)
 
-    async def _passages(self, documents: Filters) -> _Passages:
-        """Return the passages of the documents that may answer, remembered while nothing is written."""
-        moment, key = (self._database.epoch, self._database.writes), _key_of(documents)
-        known = self._known_passages.get(key)
-        if known is None or known.moment != moment:
+    async def _passages_of(self, documents: Filters, moment: Hashable) -> tuple[int, ...]:
+        if moment not in self._passages:
             files = None if documents.is_empty else tuple(await self._database.documents.matching(documents))
-            known = _Passages(moment, tuple(await self._database.words.passages_of(files)))
-            if len(self._known_passages) >= _FILTERS_MAX:
-                self._known_passages.clear()
-            self._known_passages[key] = known
-        return known
+            found = tuple(await self._database.words.passages_of(files))
+            if len(self._passages) >= _FILTERS_MAX:
+                self._passages.clear()
+            self._passages[moment] = found
+            return found
+        return self._passages[moment]
 
 
 async def _versions_for(
@@ -295,10 +287,6 @@ def _versions(facts: BookFacts, filters: RecallFilters | None, until: date) -> V
     found = facts.versions if filters is None else facts.versions_for(filters, until)
     newer, doubts = newer_of(found.older), found.disagreements
     return Versions(found.older, newer, {**leading_over(doubts), **newer}, doubted_by(doubts), doubts)
-
-
-def _eligible_chunks(eligible: Eligible) -> tuple[int, ...]:
-    return tuple(source.chunk for memory in eligible.book.memories.values() for source in eligible.sources(memory))
 
 
 def _key_of(documents: Filters) -> Hashable:

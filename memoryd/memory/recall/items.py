@@ -38,16 +38,13 @@ _LINE_CHARS: Final = 2_000
 """So much of a page, and of a line of it, is read for its summary."""
 _LINK: Final = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
 _COMMENT: Final = expression(r"<!--.{0,200}?-->")
-MAX_SOURCES = 16
-"""Of one memory, the newest: so many are looked at and told."""
 
 
-class EntityPages:
+class EntityPages(Struct, frozen=True, kw_only=True):
     """Reads the pages of one workspace; one that is private, gone or late is not told."""
 
-    def __init__(self, *, files: PresentFiles, executor: Executor) -> None:
-        self._files = files
-        self._executor = executor
+    files: PresentFiles
+    executor: Executor
 
     async def of(
         self, entities: Iterable[EntitySlug], book: Book, filters: RecallFilters, seconds: float
@@ -62,14 +59,14 @@ class EntityPages:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                texts = await loop.run_in_executor(self._executor, lambda: [self._text(page) for _, page in named])
+                texts = await loop.run_in_executor(self.executor, lambda: [self._text(page) for _, page in named])
         except TimeoutError:
             return ()
         found = (_summed_up(slug, page, text, book, filters) for (slug, page), text in zip(named, texts, strict=True))
         return tuple(one for one in found if one.summary)
 
     def _text(self, page: EntityPage) -> str:
-        seen = self._files.look(RelativePath(page.path), None, self._files.moment())
+        seen = self.files.look(RelativePath(page.path), None, self.files.moment())
         if seen.presence is not Presence.OTHER:
             return ""
         body = seen.data[: len(seen.data) - len(PADDING)]
@@ -113,35 +110,22 @@ class StandingItems(Struct, frozen=True):
     """Whether the index put something else in the place of a line meanwhile."""
 
 
-class StandingCheck:
-    """Holds items against the files of one workspace."""
-
-    def __init__(self, *, database: Database, check: FileCheck) -> None:
-        self._database = database
-        self._check = check
-
-    async def of(self, items: Sequence[RecalledItem], seconds: float) -> StandingItems:
-        """Look at the files of these items, within so many seconds; raises StoreError."""
-        bounded = [_bounded(one) for one in items]
-        chunks = {source.source.chunk for one in bounded for source in _sources(one)}
-        rows = await self._database.documents.chunks(sorted(chunks))
-        passages = [row for one in bounded if isinstance(one, RecalledPassage) for row in one.hit.rows]
-        checked = await self._check.check([*rows.values(), *passages], seconds)
-        held = [(one, _checked_item(one, rows, checked)) for one in bounded]
-        return StandingItems(
-            items=tuple(now for _, now in held if now is not None),
-            lost=tuple(one for one, now in held if now is None),
-            checked=checked,
-            has_replaced=len(rows) < len(chunks),
-        )
-
-
-def _bounded(item: RecalledItem) -> RecalledItem:
-    return replace(item, sources=item.sources[:MAX_SOURCES]) if isinstance(item, RecalledMemory) else item
-
-
-def _sources(item: RecalledItem) -> Sequence[CheckedSource]:
-    return item.sources if isinstance(item, RecalledMemory) else ()
+async def standing_items(
+    items: Sequence[RecalledItem], database: Database, check: FileCheck, seconds: float
+) -> StandingItems:
+    """Hold these items against their files, within so many seconds; raises StoreError."""
+    memories = (item for item in items if isinstance(item, RecalledMemory))
+    chunks = {source.source.chunk for one in memories for source in one.sources}
+    rows = await database.documents.chunks(sorted(chunks))
+    passages = [row for one in items if isinstance(one, RecalledPassage) for row in one.hit.rows]
+    checked = await check.check([*rows.values(), *passages], seconds)
+    held = [(one, _checked_item(one, rows, checked)) for one in items]
+    return StandingItems(
+        items=tuple(now for _, now in held if now is not None),
+        lost=tuple(one for one, now in held if now is None),
+        checked=checked,
+        has_replaced=len(rows) < len(chunks),
+    )
 
 
 def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:

@@ -1,7 +1,7 @@
 """What is recalled beside a message that asked nothing: of what came near, what its own evidence earns a place."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,8 +19,9 @@ from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_m
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import query_terms
+from memoryd.memory.recall.candidates import ordered
 from memoryd.memory.recall.eligible import Eligible
-from memoryd.memory.recall.query import MemoryCandidate, RecalledItem, RecalledMemory, RecalledPassage
+from memoryd.memory.recall.query import RecalledItem, RecalledMemory, RecalledPassage
 from memoryd.search.ranking import Ranked
 
 WORDS_BESIDE: Final = 24
@@ -55,28 +56,14 @@ def read(text: str, book: Book, descriptions: Descriptions, named: Collection[En
 class CameNear(Struct, frozen=True):
     """What came near a message, `ordered` as it answers a question."""
 
-    memories: Mapping[MemoryId, MemoryCandidate]
+    memories: Mapping[MemoryId, RecalledMemory]
     passages: Sequence[RecalledPassage]
     ordered: Sequence[RecalledItem]
     ranking: Ranked
 
 
-class Order(Protocol):
-    """Puts candidates in one order, every current version before what it supersedes."""
-
-    def __call__(
-        self,
-        memories: Mapping[MemoryId, MemoryCandidate],
-        passages: Sequence[RecalledPassage],
-        eligible: Eligible,
-        asking: AskedFor,
-    ) -> list[RecalledItem]:
-        """Return the order, the best first."""
-        ...
-
-
 def earned(
-    near: CameNear, reading: ReadMessage, eligible: Eligible, asking: AskedFor, order: Order
+    near: CameNear, reading: ReadMessage, eligible: Eligible, asking: AskedFor
 ) -> tuple[list[RecalledItem], list[RecalledItem]]:
     """Return what its own evidence earns a place beside a message that asked nothing, and what came near, best first.
 
@@ -90,10 +77,10 @@ def earned(
         return told, [one for one in near.ordered if one not in told]
     memories, passages, parts = _weighed(evidence, near, eligible.versions.above)
     # days count as evidence here, and make no order of their own
-    ordered = order(memories, passages, eligible, replace(asking, span=None))
-    told = [one for one in ordered if not one.placed.is_noise]
+    found = ordered(memories, passages, eligible, replace(asking, span=None))
+    told = [one for one in found if not one.placed.is_noise]
     first = parts_first([parts[_key_of(one)] for one in told])
-    return [told[at] for at in first], [one for one in ordered if one.placed.is_noise]
+    return [told[at] for at in first], [one for one in found if one.placed.is_noise]
 
 
 def _stated(near: CameNear) -> CameNear:
@@ -130,7 +117,7 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
         clear=floors.clear_floor if floors else 0.0,
         entities={slug: (sure, len(book.by_entity.get(slug, ()))) for slug, sure in reading.entities.items()},
         names={
-            slug: frozenset(query_terms(" ".join(_names_of(slug, book)))) & terms
+            slug: frozenset(query_terms(" ".join(book.slugs_of([slug])).replace("-", " "))) & terms
             for slug, sure in reading.entities.items()
             if sure >= PART_OF_NAME
         },
@@ -138,20 +125,15 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
     )
 
 
-def _names_of(slug: EntitySlug, book: Book) -> Iterable[str]:
-    slugs = [slug, *(alias for alias, entity in book.aliases.items() if entity == slug)]
-    return (one.replace("-", " ") for one in slugs)
-
-
 def _weighed(
     evidence: MessageEvidence, near: CameNear, leading: Mapping[MemoryId, Sequence[MemoryId]]
-) -> tuple[dict[MemoryId, MemoryCandidate], list[RecalledPassage], dict[str, int]]:
+) -> tuple[dict[MemoryId, RecalledMemory], list[RecalledPassage], dict[str, int]]:
     """Return what came near with its place by what speaks for it, and which part of the message each answers.
 
     What holds now, or leads in a disagreement, is worth no less than what it is `leading`.
     """
     memories, passages = near.memories, near.passages
-    found = evidence.of([*map(_memory_item, memories.values()), *map(_passage_item, passages)])
+    found = evidence.of([*map(_weighable, memories.values()), *map(_weighable, passages)])
     of_memories = dict(zip(memories, found, strict=False))
     of_passages = found[len(memories) :]
     for key, standing in list(of_memories.items()):
@@ -159,7 +141,7 @@ def _weighed(
             if above in of_memories and standing.is_told and of_memories[above].score < standing.score:
                 of_memories[above] = standing
     parts = {str(key): standing.part for key, standing in of_memories.items()}
-    parts |= {str(one.hit.citation): standing.part for one, standing in zip(passages, of_passages, strict=True)}
+    parts |= {str(one.citation): standing.part for one, standing in zip(passages, of_passages, strict=True)}
     return (
         {key: replace(one, placed=_placed(of_memories[key], one.placed)) for key, one in memories.items()},
         [replace(one, placed=_placed(by, one.placed)) for one, by in zip(passages, of_passages, strict=True)],
@@ -168,21 +150,14 @@ def _weighed(
 
 
 def _key_of(item: RecalledItem) -> str:
-    return item.memory.id if isinstance(item, RecalledMemory) else str(item.hit.citation)
+    return item.memory.id if isinstance(item, RecalledMemory) else str(item.citation)
 
 
-def _memory_item(one: MemoryCandidate) -> Item:
-    evidence = one.evidence
-    return Item(one.memory.line.text, evidence.terms, evidence.cosine, one.memory.slugs, _of_days(one.placed))
-
-
-def _passage_item(one: RecalledPassage) -> Item:
-    chunk = one.hit.chunk
-    return Item(f"{chunk.heading}\n{chunk.text}", one.hit.terms, one.hit.cosine, (), _of_days(one.placed))
-
-
-def _of_days(placed: Placed) -> float:
-    return placed.lifts.get(Lifts.TEMPORAL, 0.0)
+def _weighable(one: RecalledItem) -> Item:
+    days, terms, cosine = one.placed.lifts.get(Lifts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
+    if isinstance(one, RecalledMemory):
+        return Item(one.memory.line.text, terms, cosine, one.memory.slugs, days)
+    return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days)
 
 
 def _placed(standing: Worth, placed: Placed) -> Placed:

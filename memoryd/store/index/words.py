@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import LexicalMatches
-from memoryd.domain.ranking.questions import SHARE, Question, least_apart
-from memoryd.domain.ranking.terms import ENOUGH_HOLDERS
+from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import STOP_WORDS, Phrase, is_code, is_number, is_single
 from memoryd.store.index.schema import check_words, drop_deleted_words

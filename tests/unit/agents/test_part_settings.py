@@ -41,5 +41,5 @@ def test_decay_and_diversity_are_off_unless_they_are_switched_on() -> None:
         for is_on in (False, True)
     )
     assert off.vector_bytes == 1024
-    assert (off.selection(6).half_life_days, off.selection(6).mmr_lambda) == (None, None)
-    assert (on.selection(6).half_life_days, on.selection(6).mmr_lambda) == (30, 0.7)
+    assert (off.half_life_days, off.mmr_lambda) == (None, None)
+    assert (on.half_life_days, on.mmr_lambda) == (30, 0.7)

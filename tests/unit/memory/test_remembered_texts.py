@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Sequence
 
-from memoryd.agents.retained.recall import KeptMemories, RecallOutcome
+from memoryd.agents.retained.recall import KeptMemories
 from memoryd.agents.turns.uses import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
@@ -16,7 +16,8 @@ from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.recall.eligible import BookFacts
-from memoryd.memory.recall.query import CheckedSource, ChunkEvidence, Recalled, RecalledMemory, SourceState
+from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory, SourceState
+from memoryd.search.hits import ChunkEvidence
 from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
 from tests.unit.domain.memories.books import book_from
@@ -158,7 +159,7 @@ class StandInRecall:
     async def now(self) -> Book:
         return self._book
 
-    def touch(self, _outcome: RecallOutcome, *, at: float, session: str, message: str) -> None:
+    def touch(self, _outcome: Recalled, *, at: float, session: str, message: str) -> None:
         assert (at, session, message) == (9.0, "one", "what does it eat?")
         self._counted.append(("told",))
 
@@ -167,9 +168,9 @@ class StandInRecall:
         self._counted.append(("used", *memories))
 
 
-def outcome_of(memory: Memory) -> RecallOutcome:
+def outcome_of(memory: Memory) -> Recalled:
     placed = Placed(1.0, {}, Verdict.WEAK, False, None)
     sources = tuple(CheckedSource(one, SourceState.VERIFIED) for one in memory.sources)
     item = RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
     assert not item.is_answer
-    return RecallOutcome(recalled=Recalled(items=(item,)))
+    return Recalled(items=(item,))

@@ -9,7 +9,7 @@ from memoryd.domain.citations import part_path, transcript_path, turns_path
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.sessions.taking_turns import transcript_session
 from memoryd.domain.skips import SkipReason
-from memoryd.search.combined import OnceTold
+from memoryd.search.combined import search_once
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.store.index.passages import ChunkRow
@@ -34,7 +34,7 @@ class Engine:
 
 
 def asked(paths: Sequence[RelativePath], limit: int = 6) -> Found:
-    return asyncio.run(OnceTold(Engine(*paths)).search(Query("heron weir", limit=limit)))
+    return asyncio.run(search_once(Engine(*paths), Query("heron weir", limit=limit)))
 
 
 @pytest.mark.parametrize(

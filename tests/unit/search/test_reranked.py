@@ -12,7 +12,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import PairReading, Ranked, Selected, SelectionSettings, ranked, reordered, select
+from memoryd.search.ranking import PairReading, Ranked, SearchSettings, Selected, ranked, reordered, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 30, tzinfo=UTC)
@@ -56,7 +56,7 @@ def hits_of(ordered: Ranked, dates: Mapping[int, str] | None = None, text: str =
 def chosen(
     ordered: Ranked, rules: Mapping[str, object] | None = None, dates: Mapping[int, str] | None = None
 ) -> Selected:
-    settings = SelectionSettings(HybridSection.model_validate(rules or {}))
+    settings = SearchSettings(HybridSection.model_validate(rules or {}))
     return select(hits_of(ordered, dates), LIMIT, settings=settings, floors=ordered.floors, now=NOW)
 
 
@@ -84,6 +84,13 @@ def test_those_that_were_read_share_their_places_and_scores(order: list[int], co
         assert scores == sorted(scores, reverse=True)
         assert sorted(scores) == sorted(plain.base_scores[chunk] for chunk in read)
     assert after.base_scores == plain.base_scores
+
+
+def test_reading_in_the_order_that_they_have_changes_nothing() -> None:
+    plain = ranking()
+    after = reordered(plain, read_in([*plain.telling, *plain.noise]))
+    assert (after.telling, after.noise) == (plain.telling, plain.noise)
+    assert {chunk: one.score for chunk, one in after.readings.items()} == plain.base_scores
 
 
 def test_order_is_that_of_the_reading_and_says_so() -> None:
@@ -130,7 +137,7 @@ def test_least_score_is_held_against_the_base_score() -> None:
     left_in = [*plain.telling, *plain.noise]
     assert plain.refused
     after = reordered(plain, read_in(left_in[::-1]))
-    settings = SelectionSettings(HybridSection())
+    settings = SearchSettings(HybridSection())
     selected = select(hits_of(after), 20, settings=settings, min_score=0.25, floors=after.floors, now=NOW)
     assert sorted(numbers(selected.hits)) == sorted(left_in)
 
@@ -147,7 +154,7 @@ def test_age_weighs_on_the_score_that_the_reading_gave() -> None:
 
 def test_copies_fold_into_one() -> None:
     after = reordered(ranking(), read_in([4, 0]))
-    settings = SelectionSettings(HybridSection())
+    settings = SearchSettings(HybridSection())
     hits = hits_of(after, text="the lease of the oak is in the drawer")
     selected = select(hits, LIMIT, settings=settings, floors=after.floors, now=NOW)
     assert len(selected.hits[0].copies) == WORDS - 1

@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import Selected, SelectionSettings, select
+from memoryd.search.ranking import SearchSettings, Selected, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 6, tzinfo=UTC)
@@ -24,7 +24,7 @@ RULES: Sequence[Mapping[str, object]] = [{}, {"mmr": {"enabled": True, "lambda":
 
 
 def chosen(candidates: Sequence[Hit], rules: Mapping[str, object] | None = None, min_score: float = 0.0) -> Selected:
-    settings = SelectionSettings(HybridSection.model_validate(rules or {}))
+    settings = SearchSettings(HybridSection.model_validate(rules or {}))
     return select(candidates, LIMIT, settings=settings, min_score=min_score, floors=FLOORS, now=NOW)
 
 

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from memoryd.domain.ranking.selection import AnswerFill, NextStep, next_step
+from memoryd.domain.ranking.selection import NextStep, next_step
 
 LIMIT = 6
 
@@ -18,8 +18,17 @@ def step(
     deepest: bool = False,
     late: bool = False,
 ) -> NextStep:
-    fill = AnswerFill(hits, has_room=room, has_dominant=dominant, unread=unread, is_full=full)
-    return next_step(fill, LIMIT, has_asked_others=asked_others, is_deepest=deepest, is_late=late)
+    return next_step(
+        LIMIT,
+        hits=hits,
+        has_room=room,
+        has_dominant=dominant,
+        unread=unread,
+        is_full=full,
+        has_asked_others=asked_others,
+        is_deepest=deepest,
+        is_late=late,
+    )
 
 
 def test_full_answer_without_copies_is_the_answer() -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.questions import Question, parse_question
-from memoryd.domain.ranking.terms import MOST_COUNTED, asked_in
+from memoryd.domain.ranking.questions import MOST_COUNTED, Question, asked_in, parse_question
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 STORY = " ".join(f"word{at} tale{at}." for at in range(50))

@@ -1,0 +1,227 @@
+"""What a recall answers: copies folded, each item with the reasons of its place, and why there is no more."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.recall_filters import AskedFor, is_known_to
+from memoryd.domain.memories.recall_order import Lifts
+from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.duplicates import gist
+from memoryd.memory.recall.query import (
+    CutItem,
+    Recalled,
+    RecalledEntity,
+    RecalledItem,
+    RecalledMemory,
+    RecalledPassage,
+    RecallQuery,
+)
+from memoryd.search.answer import with_snippets
+from memoryd.search.file_check import cleared_hits
+from memoryd.search.hits import Hit
+from memoryd.search.protocol import ArmState, Found, why_no_notes
+
+NOTHING_ABOVE: Final = "no item stands above the noise of these notes"
+
+
+class RecallDraft(Struct, frozen=True, kw_only=True):
+    """What one look at the index gives: the best candidates, best first, not yet held against their files."""
+
+    book: Book = field(default_factory=Book)
+    asking: AskedFor = field(default_factory=AskedFor)
+    found: Found
+    """How the arms took part; no hit is in it."""
+    items: Sequence[RecalledItem] = ()
+    below: Sequence[RecalledItem] = ()
+    """What came nearest to a message that asked nothing, and does not stand above the noise."""
+    silence: SkipReason | None = None
+    """Why nothing was looked for."""
+
+
+def within_reach(items: Sequence[RecalledItem], reach: MemoryReach) -> list[RecalledItem]:
+    """Return the items without the lines of passages that are for somebody else."""
+    within: list[RecalledItem] = []
+    for item in items:
+        if isinstance(item, RecalledPassage):
+            within += [replace(item, hit=hit) for hit in cleared_hits([item.hit], reach)]
+        else:
+            within.append(item)
+    return within
+
+
+def beside_pages(pages: Sequence[RecalledEntity], items: Sequence[RecalledItem]) -> list[RecalledItem]:
+    """Return the items without passages of pages that are told as such."""
+    shown = {page.path for page in pages}
+    return [item for item in items if not (isinstance(item, RecalledPassage) and item.hit.chunk.path in shown)]
+
+
+def chosen(
+    items: Sequence[RecalledItem], query: RecallQuery, draft: RecallDraft
+) -> tuple[list[RecalledItem], list[CutItem]]:
+    """Return the first `limit` items, copies folded, each with the reasons of its place; and those that came near."""
+    kept, left_out = _without_copies(_shown(items, draft))
+    beyond = [CutItem(one, SkipReason.BEYOND_K) for one in kept[query.limit :]]
+    return [replace(one, because=because_of(one, draft)) for one in kept[: query.limit]], [*left_out, *beyond]
+
+
+def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledItem]:
+    """Return the items with the passages as they are told: with snippet and focus."""
+    hits = [item.hit for item in items if isinstance(item, RecalledPassage)]
+    shown = iter(with_snippets(hits, draft.found, has_footer=False))
+    return [replace(item, hit=next(shown)) if isinstance(item, RecalledPassage) else item for item in items]
+
+
+def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], list[CutItem]]:
+    """Fold what says the same: memories of one scope that differ in kind alone, and passages that memories tell."""
+    kept: list[RecalledItem] = []
+    left_out: list[CutItem] = []
+    said: dict[tuple[str, ...], int] = {}
+    places = [
+        (one.source.path, one.source.start_line, one.source.end_line)
+        for item in items
+        if isinstance(item, RecalledMemory)
+        for one in item.sources
+    ]
+    for item in items:
+        key = _says(item)
+        first = said.get(key) if key else None
+        if isinstance(item, RecalledPassage) and _is_on(item.hit, places):
+            left_out.append(CutItem(item, SkipReason.SAME_AS_MEMORY))
+        elif first is not None:
+            leader = kept[first]
+            left_out.append(CutItem(item, SkipReason.SAME_AS_ANOTHER))
+            if isinstance(leader, RecalledMemory) and isinstance(item, RecalledMemory):
+                kept[first] = _led(leader, item)
+        else:
+            if key:
+                said[key] = len(kept)
+            kept.append(item)
+    return kept, left_out
+
+
+def _is_on(hit: Hit, places: Sequence[tuple[str, int, int]]) -> bool:
+    """Tell whether what answers best of a passage lies on one of these lines (path, first, last) of memories."""
+    lines = hit.snippet.focus.lines if hit.snippet.focus else hit.chunk
+    return any(
+        path == hit.chunk.path and lines.start_line <= end and start <= lines.end_line for path, start, end in places
+    )
+
+
+def _says(item: RecalledItem) -> tuple[str, ...]:
+    """Return what an item says; of another day it is another one."""
+    if isinstance(item, RecalledPassage):
+        said, about = gist(item.hit.chunk.text, item.hit.chunk.heading), tuple[str, ...]()
+    else:
+        line, event = item.memory.line, item.lead.source.event
+        # what others may not see does not speak for what they may
+        said = gist(line.text)
+        about = (*item.memory.slugs, line.network, line.attributes.scope, str(event or ""))
+    return (said, *about) if said else ()
+
+
+def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
+    """Return the newer of two that say the same, with the other as its copy, in the place of the first."""
+    newest, other = sorted((leader, copy), key=lambda one: one.memory.recorded, reverse=True)
+    return replace(newest, placed=leader.placed, copies=(*newest.copies, other.memory.id, *other.copies))
+
+
+def best_of(items: Sequence[RecalledItem]) -> Verdict:
+    """Return what the best of them is worth."""
+    given = {item.placed.verdict for item in items}
+    return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
+
+
+_LIFTED = {
+    Lifts.ENTITY: "the question names its entity",
+    Lifts.TEMPORAL: "it is of the days that are asked about, which come first",
+    Lifts.OPINION: "an opinion is asked for",
+}
+
+
+def because_of(item: RecalledItem, draft: RecallDraft) -> str:
+    """Say why an item stands where it stands."""
+    ranks, terms = item.evidence.ranks, item.evidence.terms
+    reasons = [f"{ranks.words}. by words ({', '.join(terms)})"] if ranks.words else []
+    reasons += [f"{ranks.vector}. by meaning"] if ranks.vector else []
+    reasons += [f"{_LIFTED[arm]} (+{lift:.2f})" for arm, lift in item.placed.lifts.items()]
+    if draft.asking.is_bare:
+        reasons.append(_bare_reason(item, "best" if draft.asking.is_of_opinion else "newest"))
+    elif item.placed.is_noise:
+        reasons.append("its words and meaning answer nothing: it stands behind what does")
+    if isinstance(item, RecalledMemory):
+        reasons += _version_reasons(item)
+    return "; ".join(reasons)
+
+
+def _bare_reason(item: RecalledItem, then: str) -> str:
+    """Say by what an item is placed where a question names somebody or some days and asks for nothing else."""
+    count = len(item.placed.lifts)
+    has = f"has {count} of what the question names" if count else "has nothing of what the question names"
+    day = f"is of {item.placed.day}" if item.placed.day else "has no date"
+    return f"it {has} and {day}: no other words are asked for, so what has most comes first, then the {then}"
+
+
+def _version_reasons(item: RecalledMemory) -> list[str]:
+    reasons = []
+    if item.moved_before:
+        reasons.append(f"moved up before {item.moved_before}, which says what it was before")
+    if item.supersedes:
+        reasons.append(f"the current version of {', '.join(map(short_id, item.supersedes))}")
+    if item.superseded_by:
+        reasons.append(f"superseded by {', '.join(map(short_id, item.superseded_by))}")
+    if item.doubted_by:
+        reasons.append(f"may contradict {', '.join(map(short_id, item.doubted_by))}")
+    if item.copies:
+        reasons.append(f"{len(item.copies)} that say the same folded into it")
+    return reasons
+
+
+def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str | None:
+    """Say why there is nothing, or why what there is is worth no more; None if there is nothing to say."""
+    if draft.silence is not None:
+        return f"nothing is recalled: {draft.silence}"
+    if found.items:
+        return _no_better(found) or found.freshness.hold or None
+    arms = found.found.arms.values()
+    if all(arm.state is not ArmState.OK for arm in arms):
+        return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in arms))
+    if any(one.item for one in found.left_out) and found.freshness.pending_files:
+        return "what was found is not in its files as it was read; they are read again now"
+    if draft.below:
+        return f"nothing is recalled: {NOTHING_ABOVE}"
+    narrowed = _narrowed(query, draft)
+    if narrowed and found.freshness.files and not found.freshness.pending_files:
+        return narrowed
+    return why_no_notes(found.found, found.freshness, query)
+
+
+def _no_better(found: Recalled) -> str:
+    floors = found.found.floors
+    if floors is None or found.verdict is Verdict.ANSWERABLE:
+        return ""
+    return floors.weakness if found.verdict is Verdict.WEAK else floors.emptiness
+
+
+def _narrowed(query: RecallQuery, draft: RecallDraft) -> str:
+    """Say which filters left nothing."""
+    filters = query.memory_filters
+    if filters.entities is not None and not is_known_to(draft.book, filters.entities, filters.reach):
+        return "no memory names this entity: memoryctl entities list"
+    given = {
+        "since": filters.since,
+        "until": filters.until,
+        "asOf": filters.as_of,
+        "knownBy": filters.known_by,
+        "entity": filters.entities,
+        "kind": filters.kinds,
+        "scope": filters.scope,
+    }
+    names = [name for name, value in given.items() if value]
+    return f"nothing matches within what {', '.join(names)} leave" if names else ""
