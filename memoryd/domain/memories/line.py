@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import (
     Kind,
@@ -256,9 +256,8 @@ MAX_ATTRIBUTES: Final = 4096
 INDENT: Final = "    "
 _MARK: Final = expression(r"[ \t]*+[-*+](?=[ \t])")
 _KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
-_HEAD: Final = expression(
+_HEAD: Final = caseless(
     r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
-    re.IGNORECASE,
 )
 """How a head begins that names no kind."""
 _OPENS: Final = expression(r"\s*+[(（]")

@@ -5,14 +5,13 @@ prompt may move with a line only. A lesson is told if it starts core, a preferen
 what somebody noted of others (`Anna likes tea`) is told when it is asked for.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Final
 
 from msgspec import Struct, field
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.bundle import BundlePart
@@ -36,9 +35,8 @@ not never no with without always over than don doesn isn won now love hate like 
 """
 _SIDES: Final = STOP_WORDS | frozenset(_WORDS_OF_SIDES.split())
 """Words that say which side somebody is on, or nothing."""
-_OF_AUTHOR: Final = expression(
+_OF_AUTHOR: Final = caseless(
     r"\A\W*(?:[\w'’-]+,?\s+){0,3}?(?:(?:i|we|my|our)\b|the\suser\b)|\A\W*[\u4e00-\u9fff，,]{0,6}?(?:我|咱|本人|用户)",
-    re.IGNORECASE,
 )
 """Somebody speaks of themselves, behind three words at most that lead in: `In the morning I take tea`, `早上我喝茶`."""
 

@@ -7,13 +7,12 @@ What names memories by their ids was never meant for text, and is read where som
 an attribute may be either, and is refused; what is none, as in `(c=299792458)` or `(from=Paris)`, is text.
 """
 
-import re
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.line import NAMING, Attributes, RetainedLine, parse_attributes
 from memoryd.domain.memories.near_misses import NearMiss
 from memoryd.domain.memories.sections import MemorySections, PlacedMiss
@@ -22,20 +21,18 @@ _LOOKED: Final = 400
 """Signs at the end of a text in which attributes are looked for."""
 _NAMING_KEY: Final = rf"(?:{'|'.join(NAMING)})\s*+[=＝]"
 _KEY: Final = rf"(?:{'|'.join(NAMING)}|scope|at|from|tags|c|i)\s*+[=＝]"
-_BRACKETS: Final = expression(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z", re.I)
+_BRACKETS: Final = caseless(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z")
 _VALUES: Final = r"\s*+[^\s,，.。=＝()（）]{1,64}(?:[\s,，;+]+[0-9a-f]{8}(?![^\s,，.。]))*"
-_BARE: Final = expression(
+_BARE: Final = caseless(
     rf"(?<![^\s,，;；.。!！?？])(?P<written>{_NAMING_KEY}{_VALUES}(?:[\s,，;；]+{_NAMING_KEY}{_VALUES})*)[.。]?\s*\Z",
-    re.I,
 )
-_TYPED: Final = expression(
+_TYPED: Final = caseless(
     r"(?<![^\s,，;；.。!！?？])(?P<written>scope\s*+[=＝]\s*+(?:global|agent:[a-z0-9][\w:-]{0,163})"
     r"|[ci]\s*+[=＝]\s*+0?\.\d{1,20}|from\s*+[=＝]\s*+(?:user|agent|tool|import)"
     r"|at\s*+[=＝]\s*+\d{4}-\d{2}(?:-\d{2})?(?:\.\.\d{4}-\d{2}(?:-\d{2})?)?)\s*\Z",
-    re.I,
 )
-_NAMES: Final = expression(_NAMING_KEY, re.I)
-_BETWEEN: Final = expression(rf"(?<![\s,，])\s+(?={_KEY})", re.I)
+_NAMES: Final = caseless(_NAMING_KEY)
+_BETWEEN: Final = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
 _SHOWN: Final = 120
 RULE: Final = "attributes stand behind the kind, as in W({})"
 

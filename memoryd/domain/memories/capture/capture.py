@@ -5,7 +5,6 @@ person, and after it a plain request that is not about the text itself. Beside a
 or text to work on.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final
@@ -13,7 +12,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, REMEMBER, chinese_starts
 from memoryd.domain.memories.capture.corrections import (
     NAME_FORMS,
@@ -34,7 +33,7 @@ from memoryd.domain.skips import SkipReason
 
 LINES_MAX: Final = 2
 """Lines with anything in them; a message of more may be pasted."""
-_COURTESY: Final = expression(
+_COURTESY: Final = caseless(
     r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
     r"|good (?:morning|evening|afternoon|night|day)|thanks"
     r"|thank you|so much|very much|a lot|for everything|and|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice"
@@ -42,9 +41,8 @@ _COURTESY: Final = expression(
     r"|just so you know|you know|cheers|as well"
     r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
     r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+",
-    re.IGNORECASE,
 )
-_OF_TEXT: Final = expression(
+_OF_TEXT: Final = caseless(
     r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
     r"|style|tone|sentences?|phrases?|words?|wording|spelling|spelled|preposition|short|shorter|longer|formal\w*|polite"
     r"|correct|correctly|mistakes?|errors?|typos?|version|drafts?|rewrite|rephrase|paraphrase|e-?mails?|mails?|letters?"
@@ -52,15 +50,13 @@ _OF_TEXT: Final = expression(
     r"|headline|rhyme|paragraph|applicant|candidate|english|german|french|spanish|italian|chinese|japanese|korean"
     r"|russian|portuguese|latin|deutsch|francais|français|answer (?:with|yes)|what would you (?:say|reply|answer))\b"
     r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错",
-    re.IGNORECASE,
 )
-_ORDER: Final = expression(
+_ORDER: Final = caseless(
     r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+"
     r"(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
     r"|explain|use|don['’]t (?:use|suggest|recommend))\b"
     r"|\W*(?:请|那)?(?:帮我|麻烦|给我|推荐|介绍|安排|提醒我|告诉我|别推荐|不要推荐)",
-    re.IGNORECASE,
 )
 
 

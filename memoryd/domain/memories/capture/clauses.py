@@ -5,13 +5,12 @@ here all words of the clause with the new value, but those of the change itself,
 are or akin; and at its place stands one value of the same type. Whatever else is named makes it another thing.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.agreement import is_made_of, is_of_other
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN, TypedValue, content, stem, values_in
@@ -20,10 +19,8 @@ from memoryd.domain.memories.facts.tenses import tells_what_happened
 ReadValues = Callable[[str], list[TypedValue]]
 _KINDS: Final = frozenset(["date", "time", "days", "phone", "money"])
 _AMOUNT: Final = "amount "
-_END: Final = expression(
-    r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)", re.IGNORECASE
-)
-_CHANGES: Final = expression(
+_END: Final = caseless(r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)")
+_CHANGES: Final = caseless(
     r"\b(?:(?:has|have|had|['’]s|is|are|was|were|been|being|got|gets?|to|now|just|finally|already|have to|will)\s)*"
     r"(?:mov|chang|slip|slid|put|push|shift|postpon|delay|defer|adjourn|reschedul|rearrang|rebook|bring|brought|rais|lower"
     r"|extend|shorten|rose|ris|went|go|gone|drop|fell|fall|increas|reduc|cut|bump|switch|updat|set|fix|turn|pull"
@@ -32,16 +29,14 @@ _CHANGES: Final = expression(
     r"|today|starting|since|new|fresh|different|sharp|have|has|had|got|need|needs|must|should)\b"
     r"|(?:已经|现在|目前|如今|以后|改|换|推迟|提前|延期|延后|顺延|挪|调整?|变|涨|降|升|加|减|定|算|重新|新|成|到|为|至|去|在"
     r"|要|得|是|用|了|都|也|就|才|的|先|又|起|开始|从)",
-    re.IGNORECASE,
 )
 """Words by which the clause says that something changes, or of what nothing but the value follows."""
-_WHEN: Final = expression(
-    r"\b(?:from|since|starting|beginning|as of|effective|until|till)(?: on| from)?\W*\Z|(?:从|自)\W*\Z", re.IGNORECASE
+_WHEN: Final = caseless(
+    r"\b(?:from|since|starting|beginning|as of|effective|until|till)(?: on| from)?\W*\Z|(?:从|自)\W*\Z"
 )
-_DENIES: Final = expression(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点", re.IGNORECASE)
-_NUMBER: Final = expression(
+_DENIES: Final = caseless(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点")
+_NUMBER: Final = caseless(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|half)\b|[一二两三四五六七八九十百千万半][^\W\d_]?",
-    re.IGNORECASE,
 )
 _NAME: Final = expression(
     r"\b(?!(?:I|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:[a-z]*day|[a-z]*ber|uary"

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, chinese_starts
 from memoryd.domain.memories.capture.english import ENGLISH_FORMS, english_starts
@@ -32,34 +32,29 @@ _ANSWERING: Final = (
     r"|send|suggest|recommend|offer|mention|list|quote|cite|invent|round|convert|cut|skip|drop|leave|capitali[sz]e"
     r"|address|talk|sign|wrap|quote|refer|stick|provide|be|count|change|touch|run|delete|commit|push|open|greet|thank)"
 )
-_RULE: Final = expression(
+_RULE: Final = caseless(
     rf"\A\W*(?:(?:please|ok|okay|no|hey|but|and|also|again|so|next time|from now on|in (?:the )?future|going forward"
     rf"|as i said|i said|i told you)\b[\s,:!.—–-]*+){{0,4}}"
     rf"(?:(?:(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid)\s+(?:ever )?(?:{_ANSWERING}|\w+ing)\b)"
     rf"|no (?:more )?(?:tables?|emojis?|bullet|bullets|lists?|markdown|headings?|jargon|english|chinese|german)\b)",
-    re.IGNORECASE,
 )
-_BARE_RULE: Final = expression(
+_BARE_RULE: Final = caseless(
     r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|them|so|there"
     r"|now|yet|again|for now))*\W*\Z"
     r"|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z",
-    re.IGNORECASE,
 )
 """`Stop doing that` says nothing tomorrow, nor do 别发 and `don't send it yet`."""
-_AFTER: Final = expression(
+_AFTER: Final = caseless(
     rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}"
     rf"|\w+)\b",
-    re.I,
 )
-_BLAMES: Final = expression(
+_BLAMES: Final = caseless(
     r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b"
     r"|wrong\b|no\b)",
-    re.I,
 )
-_FROM_NOW: Final = expression(
+_FROM_NOW: Final = caseless(
     rf"\b(?:from now on|next time|in (?:the )?future|going forward)\b.*\b{_ANSWERING}\b"
     rf"|\b{_ANSWERING}\b.*\b(?:from now on|next time|in (?:the )?future|going forward)\b",
-    re.IGNORECASE,
 )
 _WRONG: Final = expression(
     r"\A\W*(?:no|nope|wrong|incorrect|not (?:quite|right|correct|exactly)|that['’]?s (?:not (?:right|correct|true"
@@ -68,25 +63,21 @@ _WRONG: Final = expression(
     r"|actually)\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_TOLD: Final = expression(
+_TOLD: Final = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
     r"| meant| said)\b"
     r"|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
     r"|they are)\b.*\bnow\b)",
-    re.IGNORECASE,
 )
 """What is right instead names what it is about, or says since when: `it is three, not four` says nothing tomorrow."""
-_MEANT: Final = expression(
-    r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b", re.IGNORECASE
+_MEANT: Final = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
+_VERDICT: Final = caseless(
+    r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b"
 )
-_VERDICT: Final = expression(
-    r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b", re.IGNORECASE
-)
-_IDLE: Final = expression(
+_IDLE: Final = caseless(
     r"\b(?:that['’]?s (?:fine|all|ok|okay|good|great|enough|it)|thanks|thank you|no (?:problem|worries|thanks|need"
     r"|idea|rush)|never ?mind|it['’]?s (?:fine|ok|okay|all right|good|not important|nothing)|"
     r"don['’]?t worry|not (?:now|yet|really|sure|today)|let['’]?s|i['’]?ll|i will)\b",
-    re.IGNORECASE,
 )
 _CHINESE_WRONG: Final = expression(
     r"\A\W*(?:不对|不是的?|错了|不正确|(?:你|这(?:个|里)?)?(?:说|搞|弄|写|记|算|答|理解|翻)?(?:错了?|得?不对)"
@@ -157,18 +148,16 @@ NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the a
 NAME: Final = "name"
 _NAMES: Final = tuple(form for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.is_pinned)
 NAME_FORMS: Final = frozenset(form.name for form in _NAMES)
-_ADDRESSES: Final = expression(
+_ADDRESSES: Final = caseless(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
     r"|let me introduce|for the record|(?:just )?so you know)\b"
     r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍"
     r"|顺便|对了",
-    re.IGNORECASE,
 )
-_ASKS_NAME: Final = expression(
+_ASKS_NAME: Final = caseless(
     r"\byour (?:full |first |last )?names?\b|\b(?:call|address) you\b|\bwho (?:are you|am i (?:talking|speaking))\b"
     r"|你(?:的)?(?:叫什么|名字)|称呼|叫你|您?贵姓|你是谁",
-    re.IGNORECASE,
 )
 
 
@@ -214,9 +203,9 @@ _SINGLE: Final = frozenset(
 _OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
 _AT_WORK: Final = frozenset({"I work at", "我在…工作"})
 _SHAPES: Final = (
-    ("called", expression(r"\s*(?:called|named)\b", re.IGNORECASE)),
-    ("a", expression(r"\s*an?\b", re.IGNORECASE)),
-    ("in", expression(r"\s*(?:in|at|from)\b", re.IGNORECASE)),
+    ("called", caseless(r"\s*(?:called|named)\b")),
+    ("a", caseless(r"\s*an?\b")),
+    ("in", caseless(r"\s*(?:in|at|from)\b")),
     ("name", expression(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
 """What is said of another: a sister has one name and one place, and is allergic to many things."""
@@ -224,7 +213,7 @@ _UNNAMED: Final = expression(
     r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described: `a small flat` takes the place of no town, and no town that of a flat."""
-_OF_AUTHOR: Final = expression(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
+_OF_AUTHOR: Final = caseless(r"\b(?:my|i|call me)\b|我")
 """Stands in all that has one of the forms."""
 _DESCRIBES: Final = expression(r"的[。.!！\s]*\Z")
 

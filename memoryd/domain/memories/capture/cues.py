@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, MEASURE, MONTH, NUMERAL, WEEKDAY
 
 CORRECTION: Final = "a correction"
@@ -22,7 +22,7 @@ NEW: Final = "a new …"
 NEWS: Final = "just learned"
 ANSWER: Final = "the answer was wrong"
 
-_LEAD: Final = expression(
+_LEAD: Final = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way)|nope|nah|wrong|incorrect|not (?:quite|right|correct|true"
     r"|exactly|so)(?: any ?more)?"
     r"|that['’]?s (?:not|no longer) (?:right|correct|true|it|so)(?: any ?more)?|that['’]?s (?:wrong|incorrect"
@@ -47,7 +47,6 @@ _LEAD: Final = expression(
     r"|其实|事实上|对了|顺便(?:说一下|说一句|提一下)?|嗯|哦|啊|抱歉|不好意思|准确地?说|确切地?说|应该说|你好"
     r"|请?记住|另外|还有|跟你说一下|说一下))"
     r"(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*",
-    re.IGNORECASE,
 )
 
 _WHO: Final = r"(?P<subject>[^,;:]{0,80}?)"
@@ -84,163 +83,142 @@ _ENDED: Final = (
 _ENGLISH_OLD: Final = (
     (
         NOT_BUT,
-        expression(
+        caseless(
             rf"\A(?:it|that)(?:['’]s| is| was|) ?(?:{_NOT}) (?P<old>[^,;]{{1,60}}?) (?:who|that|which|whose"
             rf"|where)\b(?P<subject>[^,;]{{1,60}})",
-            re.I,
         ),
     ),
-    (NO_LONGER, expression(rf"\A{_WHO}\s?\b(?:no longer|not any ?more)\s(?P<old>[^,;]{{2,80}})", re.I)),
+    (NO_LONGER, caseless(rf"\A{_WHO}\s?\b(?:no longer|not any ?more)\s(?P<old>[^,;]{{2,80}})")),
     (
         NO_LONGER,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?\b(?:(?:is|are|am|was|were|do|does|did|has|have|had|can|could|need|wo"
             rf"|ca)\s?)?{_NOT} (?P<old>[^,;]{{2,80}}?)\s(?:any ?more|any longer)\b",
-            re.I,
         ),
     ),
     (
         NO_LONGER,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?(?:['’]ve |['’]s |\bhave |\bhas |\bhad )?(?:finally |just |already )?"
             rf"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bbe )(?<!\bbeen )\b{_GIVEN_UP} (?P<old>[^,;]{{2,60}}?)"
             r"(?= and |[,;]|\s(?:last|this|yesterday|in|on|a) |\W*\Z)",
-            re.I,
         ),
     ),
-    (NO_LONGER, expression(_ENDED, re.I)),
+    (NO_LONGER, caseless(_ENDED)),
     (
         FROM_TO,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bfrom (?P<old>[^,;]{{1,60}}?) (?:over |back "
             rf"|on )?to (?P<new>[^,;]{{1,60}})",
-            re.I,
         ),
     ),
     (
         FROM_TO,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?(?:['’]ve |\bhave |\bhas )?\b(?:replaced|swapped|exchanged|traded in|traded"
             rf"|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})",
-            re.I,
         ),
     ),
     (
         FROM_TO,
-        expression(
+        caseless(
             r"\A(?P<old>[^,;]{1,60}?) (?:was|were|has been|have been|is|are)(?: now)? replaced (?:with"
             r"|by) (?P<new>[^,;]{1,60})",
-            re.I,
         ),
     ),
     (
         FROM_TO,
-        expression(
+        caseless(
             r"\A(?P<new>[^,;]{1,60}?) (?:(?:has |have )?(?:replaced|taken over from)|replaces"
             r"|took over from) (?P<old>[^,;]{1,60}?)(?: as (?P<subject>[^,;]{1,60}))?\W*\Z",
-            re.I,
         ),
     ),
-    (NOT_BUT, expression(r"\Anot (?P<old>[^,;]{1,60}?)[,;]", re.I)),
+    (NOT_BUT, caseless(r"\Anot (?P<old>[^,;]{1,60}?)[,;]")),
     (
         NOT_BUT,
-        expression(
-            rf"\A{_WHO}\s?\b(?:never (?:was|were|had)|(?:was|were) never|has never been) (?P<old>[^,;]{{1,60}})", re.I
-        ),
+        caseless(rf"\A{_WHO}\s?\b(?:never (?:was|were|had)|(?:was|were) never|has never been) (?P<old>[^,;]{{1,60}})"),
     ),
     (
         NO_LONGER,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?\b(?:has|have|there['’]s|there is|there are|with)? ?no (?:more )?(?P<old>[^,;]{{2,60}}?)"
             r" (?:any ?more|any longer)\b",
-            re.I,
         ),
     ),
-    (NO_LONGER, expression(rf"\A{_WHO}\s?\bused to (?:be |have )?(?P<old>[^,;]{{2,60}})", re.I)),
+    (NO_LONGER, caseless(rf"\A{_WHO}\s?\bused to (?:be |have )?(?P<old>[^,;]{{2,60}})")),
     (
         NOT_BUT,
-        expression(
+        caseless(
             r"\b(?:instead of|in place of) (?P<old>[^,;]{1,60}?)(?=\s(?:now|from|since|as of|these days)\b|[,;]|\W*\Z)",
-            re.I,
         ),
     ),
     (
         FROM_TO,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bto"
             rf" (?P<new>[^,;]{{1,60}}?) from (?P<old>[^,;]{{1,60}})",
-            re.I,
         ),
     ),
     (
         CORRECTION,
-        expression(
+        caseless(
             r"\A(?:you|your notes?|the notes?|your memory) (?:still |wrongly )?(?:have|has|noted|remember|think|wrote"
             r"|recorded|says?)(?: down)?(?: that)? (?P<old>[^;]{2,80}?)[.,;]",
-            re.I,
         ),
     ),
-    (NOT_BUT, expression(r"\bi (?:said|told you|wrote) (?P<old>[^,;]{2,60}?)(?:[,;]? but\b|\W*\Z)", re.I)),
+    (NOT_BUT, caseless(r"\bi (?:said|told you|wrote) (?P<old>[^,;]{2,60}?)(?:[,;]? but\b|\W*\Z)")),
     (
         NOT_BUT,
-        expression(
-            r"\A(?P<said>[^;]{1,80}?)[, ]+(?:and )?(?:not|instead of|rather than) (?P<old>[^,;]{1,60})\W*\Z", re.I
-        ),
+        caseless(r"\A(?P<said>[^;]{1,80}?)[, ]+(?:and )?(?:not|instead of|rather than) (?P<old>[^,;]{1,60})\W*\Z"),
     ),
     (
         NOT_BUT,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?\b(?:is|are|was|were|am|do|does|did|has|have|can)\s?{_NOT} (?P<old>[^,;]{{1,80}})(?:[,;]"
             rf"|\W*\Z)",
-            re.I,
         ),
     ),
 )
 _ENGLISH_NEW: Final = (
     (
         AGAIN,
-        expression(
+        caseless(
             r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
             r"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d)|at|in)\b|\b(?:gone|went"
             r"|going|switched|moved|changed) back\b",
-            re.I,
         ),
     ),
     (
         CHANGE,
-        expression(
+        caseless(
             rf"\A{_WHO}\s?(?:['’]ve |['’]s |\b(?:is|are|was|were|has|have|had|got|been) )*(?:now |just "
             rf"|been )*\b{_MOVED}\b"
             rf"(?P<about>[^,;:]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})",
-            re.I,
         ),
     ),
     (
         CHANGE,
-        expression(
+        caseless(
             r"\b(?:has |have |was |is )?changed(?=\W*\Z)|\b(?:they|we|i)(?:['’]ve)? changed (?:it|that"
             r"|this)\b",
-            re.I,
         ),
     ),
     (
         CHANGE,
-        expression(
+        caseless(
             rf"\A{_WHO}\s\b(?:slip(?:s|ped)?|slid|(?:delay|deferr?|adjourn|rearrang|rebook)e?d|put (?:back|off"
             rf"|forward))(?: back| forward| by [\w ]{{1,20}}?)? (?:to|until|till|for) (?:the )?(?P<new>\d[^,;]{{0,60}}"
             rf"|(?:{WEEKDAY}|{MONTH}|{NUMERAL}|noon|midnight)\b[^,;]{{0,60}})",
-            re.I,
         ),
     ),
-    (NOW, expression(_SINCE, re.I)),
+    (NOW, caseless(_SINCE)),
     (
         NEWS,
-        expression(
+        caseless(
             r"\b(?:just|only) (?:told|let) (?:me|us)\b|\bi(?:['’]ve)? just (?:heard|learned|learnt|found out"
             r"|checked|noticed|saw)\b"
             r"|\bi(?:['’]ve| have)? (?:set|changed|updated|corrected|fixed|adjusted) (?:that|it|this)\b"
             r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
-            re.I,
         ),
     ),
 )
@@ -319,10 +297,9 @@ _HAN_NEW: Final = (
     (NEWS, expression("刚(?:通知|得知|确认|查了)|原来(?=是|在|不)|才知道|通知说")),
 )
 _NEW_ONES: Final = (
-    expression(
+    caseless(
         r"\bnew [a-z][\w-]{2,20}(?: number| address| name| time)?(?: is|:| at|,| of)"
         r"|\b(?:has|have|got|gets?) (?:an? new|another) [^,;]{2,30}?(?:[,:]| of )",
-        re.I,
     ),
     expression(rf"新的?[{HAN}]{{1,6}}?(?:是|为|[:：])|新的?(?:是|为)"),
 )
@@ -330,9 +307,7 @@ _HAS_BECOME: Final = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HA
 """Something happened, and of another thing of the same one there is so much: it has grown, its coat is 150 long."""
 FROM_WHEN: Final = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
 """It says when, and of nothing that it was."""
-_CLAUSE: Final = expression(
-    r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ", re.I
-)
+_CLAUSE: Final = caseless(r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
 CLAUSE_END: Final = expression(r"[,;，；]\s*")
 
 

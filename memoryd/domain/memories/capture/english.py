@@ -8,7 +8,7 @@ vegetarian and its like, we use …, never …, always … before …, remember 
 import re
 from typing import Final
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
 from memoryd.domain.memories.kinds import Kind
 
@@ -18,7 +18,7 @@ _OFTEN: Final = (
     r"|personally|truly|definitely|absolutely|particularly|especially|often|just|both|do|quite|rather|simply|only"
     r"|already|temporarily) )*"
 )
-_LEADS: Final = expression(
+_LEADS: Final = caseless(
     r"(?:(?:hi|hello|hey|hiya|oh|ah|ok|okay|well|so|and|but|also|plus|btw|by the way|anyway|actually|yes|yeah|yep"
     r"|sure|no|nope|right|fyi"
     r"|for the record|for your information|for future reference|for context|just so you know(?: that)?|so you know"
@@ -34,18 +34,14 @@ _LEADS: Final = expression(
     r"|nice to meet you|you should know(?: that)?|as you know|in fact|of course|unfortunately|sadly|luckily|today"
     r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)"
     r"(?:[,.!:;—–-]+\s*|\s+)){0,6}+",
-    re.IGNORECASE,
 )
-_CLAUSE: Final = expression(
-    r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+", re.IGNORECASE
-)
-_NAME: Final = expression(
+_CLAUSE: Final = caseless(r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+")
+_NAME: Final = caseless(
     r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
     r"|el|[^\W\d_][\w'’.-]*)){0,4}|[\u4e00-\u9fff·]{2,6})"
     r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))",
-    re.IGNORECASE,
 )
-_NO_NAME: Final = expression(
+_NO_NAME: Final = caseless(
     r"(?:not|on|in|at|the|a|an|too|very|wrong|spelled|spelt|misspelled|pronounced|irrelevant|private|secret|mud|long"
     r"|short|hard|easy|unique|common|rare"
     r"|written|missing|mentioned|listed|already|still|also|my|your|his|her|its|important|boring|weird|legion|here"
@@ -55,10 +51,9 @@ _NO_NAME: Final = expression(
     r"|over|names|naive|cynical|curious|sceptical|skeptical|picky|spoiled|impressed|surprised|biased|dumb|silly"
     r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|june|july"
     r"|august|september|october|november|december)\b",
-    re.IGNORECASE,
 )
-_SHORT_NAME: Final = expression(
-    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)", re.IGNORECASE
+_SHORT_NAME: Final = caseless(
+    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)"
 )
 _ONE_WORD: Final = expression(
     r"(?!(?:sad|mad|bad|mean|weird|odd|sick|ill|cold|selfish|rude|blind|dense|slow|fat|ugly|brave|lucky|guilty|lame"
@@ -66,8 +61,8 @@ _ONE_WORD: Final = expression(
     r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
 )
 """A name in small letters, which is all that a message says."""
-_FOR_NAME: Final = expression(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
-_BARE: Final = expression(
+_FOR_NAME: Final = caseless(r"\b(?:from now on|for short|instead|please|in future|in the future)\b")
+_BARE: Final = caseless(
     r"\s*(?:it|that|this|these|those|them|when|if|(?:the|that|this) (?:[\w-]+ ){0,3}ones?|you|your|yours|him|her"
     r"|hers|his|theirs|how|what|where|when|both|neither"
     r"|either|none|all|everything|nothing|anything|something"
@@ -76,33 +71,28 @@ _BARE: Final = expression(
     r"|plan|option|version|draft|variant|approach|choice|proposal|result|response|title|wording|one|ones|name|logo"
     r"|picture|image|joke|point|list|table|poem|story|layout|theme|change|changes|edit|format)"
     r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b",
-    re.IGNORECASE,
 )
-_FLEETING_PLACE: Final = expression(
+_FLEETING_PLACE: Final = caseless(
     r"\s*(?:fear|hope|the moment|the past|the present|constant|a (?:world|society|simulation|bubble|time|dream"
     r"|nightmare|country where|place where|mess|fantasy)|my (?:head|own|imagination|mind|car right)|denial|peace|pain"
     r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b",
-    re.IGNORECASE,
 )
-_FLEETING_WORK: Final = expression(
+_FLEETING_WORK: Final = caseless(
     r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
     r"|weekends|least|most|fun|free|food|money|peanuts|love|pleasure|pay|hours|days|weeks|months|years|now|me|you|us"
     r"|them|him|her|myself|nothing|peace|(?:\d+|two|three|four|five|ten|some|many) (?:hours|days|weeks|months|years)"
     r"|a (?:living|while|bit|few)|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b"
     r"|noon|dawn|home today)\b",
-    re.IGNORECASE,
 )
-_NO_ALLERGY: Final = expression(
+_NO_ALLERGY: Final = caseless(
     r"\s*(?:it|that|this|these|those|you|your|mornings?|mondays?|meetings?|work|working|bullshit|nonsense|stupidity"
     r"|people|drama|fun|small talk|exercise|commitment|effort|bad|him|her|them|homework|boredom|idiots?|javascript"
     r"|java|php)\b",
-    re.IGNORECASE,
 )
-_REMEMBERED: Final = expression(
+_REMEMBERED: Final = caseless(
     r"\s*(?:time|day|night|one|guy|girl|man|woman|movie|song|scene|episode|place|moment|feeling|conversation|trip"
     r"|party|film|book|photo|story|summer|winter|it|you\b(?! can reach)|we (?:talked|spoke|discussed|said|did|were)"
     r"|when|how|what)\b",
-    re.IGNORECASE,
 )
 _WORD: Final = expression(r"\w")
 _KIN: Final = (
@@ -156,13 +146,12 @@ def _is_liked(_head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _BARE.match(rest) and not is_of_answer(rest)
 
 
-_PROFESSION: Final = expression(
+_PROFESSION: Final = caseless(
     r"\s*(?!(?:bit|little|lot|huge|big) )(?:[\w'’/+#-]+ ){0,3}?(?P<noun>[a-z]*(?:eer|ologist|icist|ist|ician|arian"
     r"|[a-z]{3}er|[a-z]{2}or|man|woman|wright"
     r"|smith|accountant|consultant|assistant|attendant|student|nurse|chef|cook|pilot|architect|surgeon|clerk|coach|judge|vet|dad|mum|mom"
     r"|parent|widow|veteran|apprentice|intern|postdoc|midwife|housewife|analyst|dev|admin|founder|ceo|cto))"
     r"(?=\s*(?:\Z|[.,;!(]|(?:at|for|in|with|from|of|by|and|on|who|since|near|here)\b))",
-    re.IGNORECASE,
 )
 _NO_PROFESSION_WORDS: Final = """
 beginner believer better color customer eater error fighter follower foreigner goner holder horror joker killer loser
@@ -178,7 +167,7 @@ def _is_profession(_head: re.Match[str], rest: str) -> bool:
     return found is not None and found["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
 
 
-_NOT_OTHERS: Final = expression(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w", re.I)
+_NOT_OTHERS: Final = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
 
 
 def _is_custom(head: re.Match[str], rest: str) -> bool:
@@ -191,9 +180,8 @@ def _is_custom(head: re.Match[str], rest: str) -> bool:
 _NAMED_FOR: Final = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")
 
 
-_WHENEVER: Final = expression(
+_WHENEVER: Final = caseless(
     r"\s+(?!mind\b|say never)[a-z]+ \w.*\b(?:before|after|when(?:ever)?|without|every time|on every|for every)\b \w",
-    re.IGNORECASE,
 )
 
 
@@ -353,7 +341,7 @@ _BY_VALUE: Final = frozenset(
     {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
 )
 """What is told of these lasts where it is a name or a number."""
-_STATE: Final = expression(
+_STATE: Final = caseless(
     r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
     r"|dead|broken|down|up|here|there|back|ready|done|late|early|slow|fast|hot|cold|sick|ill|unwell"
     r"|tired|hungry|thirsty|busy|free|full|empty|ok|okay|fine|good|great|bad|nice|better|worse|wrong|right|correct"
@@ -365,14 +353,12 @@ _STATE: Final = expression(
     r"|sold|closed|expired|cancelled|finished|unavailable|discontinued"
     r"|waiting|missing|unclear|simple|clear|stupid|due|unknown|none|nothing|private|secret|my|your|an? (?:mess|bit"
     r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)",
-    re.IGNORECASE,
 )
-_ELSEWHERE: Final = expression(
+_ELSEWHERE: Final = caseless(
     r"\s*(?:on|in|at|under|behind|inside|outside|next|near|by|with)\b"
     r"|\s*(?:(?:such )?an? |the )?(?:(?:total|complete|real|better|absolute|utter|little|huge) )*(?:jerk|idiot|moron"
     r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
     r"|probably|programmer than)\b",
-    re.IGNORECASE,
 )
 _PLACED_WORDS: Final = """
 anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
@@ -381,18 +367,16 @@ wedding workplace
 _PLACED: Final = frozenset(_PLACED_WORDS.split())
 """What is told of these by a place or a time lasts."""
 _EVENTS: Final = frozenset(["appointment", "exam", "interview", "train", "flight", "deadline", "shift"])
-_DATED: Final = expression(
+_DATED: Final = caseless(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\d(?:st|nd|rd|th)\b",
-    re.IGNORECASE,
 )
-_DOING: Final = expression(r"\s*\w+ing\b", re.IGNORECASE)
+_DOING: Final = caseless(r"\s*\w+ing\b")
 _DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
 _VALUE: Final = expression(r"[\s:=]*(?:(?:an? )?[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
-_NO_NOUN: Final = expression(
+_NO_NOUN: Final = caseless(
     r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at(?! (?:work|home|school)\Z)|of the"
     r"|to|for you)\b",
-    re.IGNORECASE,
 )
 _OLD: Final = frozenset(["old", "former", "previous", "ex", "last"])
 

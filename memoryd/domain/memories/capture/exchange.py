@@ -3,15 +3,13 @@
 import re
 from typing import Final
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.agreement import MOVES
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, TypedValue, content, new_value, values_in
 
-_SEGMENT: Final = expression(
-    r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)", re.IGNORECASE
-)
+_SEGMENT: Final = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)")
 
 
 def renewed(revision: Revision, old: str) -> str:
@@ -34,7 +32,7 @@ def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
 
-_CLAUSES: Final = expression(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)", re.IGNORECASE)
+_CLAUSES: Final = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)")
 
 
 def still_holds(revision: Revision, text: str) -> bool:
@@ -48,11 +46,10 @@ def still_holds(revision: Revision, text: str) -> bool:
 
 
 _VALUE: Final = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
-_INSTEAD: Final = expression(
+_INSTEAD: Final = caseless(
     r"[,;，；]\s*(?:but |而)?(?:it['’]?s|it is|是|在|叫|用)\s*(?:(?:on|at|in|with) )?"
     r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)"
     r"[\s.。!！]*\Z",
-    re.IGNORECASE,
 )
 
 
@@ -98,10 +95,9 @@ def _moved(revision: Revision, old: str) -> str:
     return old[: home.start("place")] + place + old[home.end("place") :]
 
 
-_PREPOSITION: Final = expression(
+_PREPOSITION: Final = caseless(
     r"\b(on|at|in|with|by|from|through|via|under|of|for|until|till|before|after|near|behind|between|since)"
     r"(?: (?:the|an?))? *\Z",
-    re.IGNORECASE,
 )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 
 BLANK: Final = "\0"
 """Stands in `plain` for each sign that is not the author's."""
@@ -27,10 +27,9 @@ _QUOTES: Final = expression(
 )
 _END: Final = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
 _AFTER: Final = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
-_SHORT_FORM: Final = expression(
+_SHORT_FORM: Final = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
     r"|(?<![A-Za-z])[A-Za-z])\Z",
-    re.IGNORECASE,
 )
 _BULLET: Final = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 

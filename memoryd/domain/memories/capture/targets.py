@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
 from memoryd.domain.memories.capture.clauses import new_values_of, replaced_value
@@ -57,9 +57,8 @@ _FOREIGN: Final = 2
 """For each word that it shares with a memory a sentence may say so many others, or it speaks of something else."""
 _DISPUTED_MAX: Final = 3
 _LEAST_SIGNS: Final = 3
-_NEGATIVE: Final = expression(
+_NEGATIVE: Final = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)",
-    re.IGNORECASE,
 )
 
 
@@ -342,8 +341,8 @@ class _Search:
         return any(self._rarity.share(words & self._answer, words) >= _HALF for words in (one.words, subject))
 
 
-_CALLED: Final = expression(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b", re.IGNORECASE)
-_LIVES: Final = expression(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]", re.IGNORECASE)
+_CALLED: Final = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
+_LIVES: Final = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
 """Of who moves another place holds, whatever word is said for it."""
 
 
@@ -385,7 +384,7 @@ def _again_clause(plain: str) -> str:
 
 
 _TOKENS: Final = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_JOINS: Final = expression(r"(?:is|are|was|were|has|have|had|是|在|有)\Z", re.IGNORECASE)
+_JOINS: Final = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
 _MIDDLE_MAX: Final = 8
 
 

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import UNSPACED, query_terms, spoken_words
 
@@ -26,8 +26,8 @@ _WORD: Final = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
 _SIGN_OR_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/-][^\W{UNSPACED}]+)*")
 _ROW_WORDS: Final = 120
 """So many words in a row, or signs of a script without spaces, are looked at as something that was forgotten."""
-_CLAUSE: Final = expression(
-    r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b", re.I
+_CLAUSE: Final = caseless(
+    r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()]|\s[-–—]\s|\b(?:and|but|so)\b"
 )
 """What may stand between clauses; `2.5` is none."""
 _CLAUSES: Final = 12

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.times.spans import DaySpan, in_year, month_of, nearest_year, shifted, weekend_of
 
 _HIDDEN: Final = "#"
@@ -84,10 +84,9 @@ def _hidden(match: re.Match[str]) -> str:
     return _HIDDEN * len(match[0])
 
 
-_BEFORE: Final = expression(
+_BEFORE: Final = caseless(
     r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
     r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z",
-    re.IGNORECASE,
 )
 _BEHIND: Final = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
 _THIRD: Final = 10
