@@ -257,7 +257,7 @@ INDENT: Final = "    "
 _MARK: Final = expression(r"[ \t]*+[-*+](?=[ \t])")
 _KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
 _HEAD: Final = caseless(
-    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
+    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])"
 )
 """How a head begins that names no kind."""
 _OPENS: Final = expression(r"\s*+[(（]")

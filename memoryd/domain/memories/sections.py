@@ -43,8 +43,7 @@ _BLOCK: Final = expression(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!
 _TOKEN: Final = caseless(
     r"(?P<entity>[@＠](?:[\[［][^\[\]［］]{0,200}+[\]］]|[^\s@＠:：,，()（）\[\]［］]{1,200}+))"
     r"|(?P<open>[(（\[{【])|(?P<close>[)）\]}】])"
-    r"|(?P<scope>\bscopes?[\"'`*]{0,3}\s{0,8}[=:＝：][\s\"'`]{0,8}(?P<agent>agent)?)"
-    r"|(?P<word>\w+)",
+    r"|(?P<scope>\bscopes?[\"'`*]{0,3}\s{0,8}[=:＝：][\s\"'`]{0,8}(?P<agent>agent)?)|(?P<word>\w+)"
 )
 
 

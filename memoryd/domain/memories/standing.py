@@ -36,7 +36,7 @@ not never no with without always over than don doesn isn won now love hate like 
 _SIDES: Final = STOP_WORDS | frozenset(_WORDS_OF_SIDES.split())
 """Words that say which side somebody is on, or nothing."""
 _OF_AUTHOR: Final = caseless(
-    r"\A\W*(?:[\w'’-]+,?\s+){0,3}?(?:(?:i|we|my|our)\b|the\suser\b)|\A\W*[\u4e00-\u9fff，,]{0,6}?(?:我|咱|本人|用户)",
+    r"\A\W*(?:[\w'’-]+,?\s+){0,3}?(?:(?:i|we|my|our)\b|the\suser\b)|\A\W*[\u4e00-\u9fff，,]{0,6}?(?:我|咱|本人|用户)"
 )
 """Somebody speaks of themselves, behind three words at most that lead in: `In the morning I take tea`, `早上我喝茶`."""
 

@@ -34,7 +34,7 @@ _OF_KIN: Final = caseless(
     r"|mum|mom|dad|son|daughter|child|kid|boy|girl"
     r"|wife|husband|partner|aunt|uncle|cousin|niece|nephew|grand\w+|friend|girlfriend|boyfriend|boss|manager"
     r"|colleague|neighbou?r|flatmate|roommate|landlord|landlady"
-    r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))",
+    r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))"
 )
 _KIN: Final = (
     "爸|妈|爷|奶|姥|外公|外婆|哥|姐|弟|妹|叔|伯|姑|姨|舅|儿子|女儿|孙|老公|老婆|丈夫|妻子|老伴|爱人|男友|女友|同事"
@@ -44,11 +44,7 @@ _SURNAMES: Final = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭"
     "陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
-_OTHER_PERSON: Final = expression(
-    rf"\A\W*(?:我的?)?(?:{_KIN})"
-    rf"|\A\W*[{_SURNAMES}]"
-    rf"[{HAN}]{{1,2}}\Z"
-)
+_OTHER_PERSON: Final = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
 
 _HAN: Final = expression(f"[{HAN}]")
 _ATTRIBUTE: Final = content(

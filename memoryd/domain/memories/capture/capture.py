@@ -13,15 +13,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, REMEMBER, chinese_starts
 from memoryd.domain.memories.capture.corrections import (
+    LANGUAGES,
     NAME_FORMS,
     NOT_ADDRESSED,
     found_correction,
     is_lead,
     is_told_to_agent,
 )
-from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
 from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_told, why_unfit
@@ -40,7 +39,7 @@ _COURTESY: Final = caseless(
     r"|perfect|fine|good|bye|see you|please|sorry|welcome|by the way|btw|fyi|well|oh|actually|never"
     r"|just so you know|you know|cheers|as well"
     r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
-    r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+",
+    r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+"
 )
 _OF_TEXT: Final = caseless(
     r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
@@ -49,14 +48,13 @@ _OF_TEXT: Final = caseless(
     r"|messages?|bio|biography|essay|poem|story|song|dialog(?:ue)?|continue|repeat|classify|sentiment|rate|title"
     r"|headline|rhyme|paragraph|applicant|candidate|english|german|french|spanish|italian|chinese|japanese|korean"
     r"|russian|portuguese|latin|deutsch|francais|français|answer (?:with|yes)|what would you (?:say|reply|answer))\b"
-    r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错",
+    r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错"
 )
 _ORDER: Final = caseless(
-    r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+"
-    r"(?:help|recommend|suggest|give|show|find|tell me|book"
+    r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
     r"|explain|use|don['’]t (?:use|suggest|recommend))\b"
-    r"|\W*(?:请|那)?(?:帮我|麻烦|给我|推荐|介绍|安排|提醒我|告诉我|别推荐|不要推荐)",
+    r"|\W*(?:请|那)?(?:帮我|麻烦|给我|推荐|介绍|安排|提醒我|告诉我|别推荐|不要推荐)"
 )
 
 
@@ -215,9 +213,9 @@ FAILURE_SIGNS: Final = 500
 """Of what is said of a failure."""
 SHOWN_SIGNS: Final = 200
 _LEAST_REPEATED: Final = 12
-RULES: Final = frozenset(form.name for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.kind is Kind.LESSON)
+RULES: Final = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
 """Forms of lessons that correct no answer, and count as other statements do."""
-_TOLD_TO_KEEP: Final = frozenset([REMEMBER_THAT.name, REMEMBER.name])
+_TOLD_TO_KEEP: Final = frozenset(language.remember.name for language in LANGUAGES)
 """What its author asks to be kept stands by itself."""
 
 
@@ -373,15 +371,14 @@ def _item(
 
 
 def _starts(plain: str) -> list[int]:
-    return list(dict.fromkeys([*english_starts(plain), *chinese_starts(plain)]))
+    return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
 
 
 def _statement(sentence: SpokenSentence) -> FoundForm | None:
     text, plain = sentence.text, sentence.plain
-    english = found_form(text, plain, english_starts(plain), ENGLISH_FORMS)
-    chinese = found_form(text, plain, chinese_starts(plain), CHINESE_FORMS)
-    told = [found_form(text, plain, [0], [form]) for form in (REMEMBER_THAT, REMEMBER)]
-    found = [one for one in (english, chinese, *told) if one is not None]
+    stated = (found_form(text, plain, language.starts(plain), language.forms) for language in LANGUAGES)
+    told = (found_form(text, plain, [0], [language.remember]) for language in LANGUAGES)
+    found = [one for one in (*stated, *told) if one is not None]
     return next((one for one in found if not one.reason), found[0] if found else None)
 
 

@@ -28,7 +28,7 @@ _CHANGES: Final = caseless(
     r"|\b(?:back|forward|forwards|earlier|later|up|down|over|instead|onwards?|this|next|week|month|year|on|from|as of"
     r"|today|starting|since|new|fresh|different|sharp|have|has|had|got|need|needs|must|should)\b"
     r"|(?:已经|现在|目前|如今|以后|改|换|推迟|提前|延期|延后|顺延|挪|调整?|变|涨|降|升|加|减|定|算|重新|新|成|到|为|至|去|在"
-    r"|要|得|是|用|了|都|也|就|才|的|先|又|起|开始|从)",
+    r"|要|得|是|用|了|都|也|就|才|的|先|又|起|开始|从)"
 )
 """Words by which the clause says that something changes, or of what nothing but the value follows."""
 _WHEN: Final = caseless(
@@ -36,7 +36,7 @@ _WHEN: Final = caseless(
 )
 _DENIES: Final = caseless(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点")
 _NUMBER: Final = caseless(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|half)\b|[一二两三四五六七八九十百千万半][^\W\d_]?",
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|half)\b|[一二两三四五六七八九十百千万半][^\W\d_]?"
 )
 _NAME: Final = expression(
     r"\b(?!(?:I|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:[a-z]*day|[a-z]*ber|uary"

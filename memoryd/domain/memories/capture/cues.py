@@ -35,8 +35,7 @@ _LEAD: Final = caseless(
     r"|(?P<own>(?:small |quick |one |a )*(?:correction|update|typo|errata|change of plan)|i (?:misspoke|mistyped"
     r"|was wrong|was mistaken)(?: that| it| this)?(?: about [\w' -]{1,30}?(?=[:,;.]))?"
     r"|i (?:had|got|told you|wrote|said) (?:that|it|this) wrong(?:ly)?|my (?:mistake|bad)|scratch that"
-    r"|let me correct (?:that|myself|this)"
-    r"|i (?:have|need|want) to correct (?:that|myself|something|this)"
+    r"|let me correct (?:that|myself|this)|i (?:have|need|want) to correct (?:that|myself|something|this)"
     r"|(?:更正|纠正|更新|订正)(?:一下|一点)?|我?(?:刚才|之前|上次|前面)?(?:说|记|写|弄|搞|讲)(?:错|反)了|口误|笔误"
     r"|我(?:错了|搞混了))"
     r"|(?P<idle>actually|in fact|well|oh|ah|hey|hi|hello|sorry|ok|okay|wait|btw|by the way|fyi|for the record"
@@ -45,8 +44,7 @@ _LEAD: Final = caseless(
     r"|one more thing|i mean|um+|hmm+|thanks|thank you"
     r"|good (?:news|morning|evening|afternoon)|to be precise|remember(?: that)?"
     r"|其实|事实上|对了|顺便(?:说一下|说一句|提一下)?|嗯|哦|啊|抱歉|不好意思|准确地?说|确切地?说|应该说|你好"
-    r"|请?记住|另外|还有|跟你说一下|说一下))"
-    r"(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*",
+    r"|请?记住|另外|还有|跟你说一下|说一下))(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*"
 )
 
 _WHO: Final = r"(?P<subject>[^,;:]{0,80}?)"
@@ -59,8 +57,7 @@ _GIVEN_UP: Final = (
 )
 _MOVED: Final = (
     r"(?:switch|mov|chang|migrat|transferr?|shift|upgrad|renam|relocat|swapp?|convert|downgrad|reschedul|postpon"
-    r"|push|put"
-    r"|brought|bring|bump|rais|lower|rose|went|gone|go|cut|increas|decreas|extend|shorten|reduc|turn|pass"
+    r"|push|put|brought|bring|bump|rais|lower|rose|went|gone|go|cut|increas|decreas|extend|shorten|reduc|turn|pass"
     r"|hand)(?:ed|e|es|s|ing)?"
 )
 _SINCE: Final = (
@@ -77,15 +74,14 @@ _ENDED: Final = (
     r"(?:gone(?! back| to| over)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut|phased out|sold"
     r"|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
-    r"|out of business|expired|over)"
-    r"(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
+    r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
 )
 _ENGLISH_OLD: Final = (
     (
         NOT_BUT,
         caseless(
             rf"\A(?:it|that)(?:['’]s| is| was|) ?(?:{_NOT}) (?P<old>[^,;]{{1,60}}?) (?:who|that|which|whose"
-            rf"|where)\b(?P<subject>[^,;]{{1,60}})",
+            rf"|where)\b(?P<subject>[^,;]{{1,60}})"
         ),
     ),
     (NO_LONGER, caseless(rf"\A{_WHO}\s?\b(?:no longer|not any ?more)\s(?P<old>[^,;]{{2,80}})")),
@@ -93,7 +89,7 @@ _ENGLISH_OLD: Final = (
         NO_LONGER,
         caseless(
             rf"\A{_WHO}\s?\b(?:(?:is|are|am|was|were|do|does|did|has|have|had|can|could|need|wo"
-            rf"|ca)\s?)?{_NOT} (?P<old>[^,;]{{2,80}}?)\s(?:any ?more|any longer)\b",
+            rf"|ca)\s?)?{_NOT} (?P<old>[^,;]{{2,80}}?)\s(?:any ?more|any longer)\b"
         ),
     ),
     (
@@ -101,7 +97,7 @@ _ENGLISH_OLD: Final = (
         caseless(
             rf"\A{_WHO}\s?(?:['’]ve |['’]s |\bhave |\bhas |\bhad )?(?:finally |just |already )?"
             rf"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bbe )(?<!\bbeen )\b{_GIVEN_UP} (?P<old>[^,;]{{2,60}}?)"
-            r"(?= and |[,;]|\s(?:last|this|yesterday|in|on|a) |\W*\Z)",
+            r"(?= and |[,;]|\s(?:last|this|yesterday|in|on|a) |\W*\Z)"
         ),
     ),
     (NO_LONGER, caseless(_ENDED)),
@@ -109,28 +105,28 @@ _ENGLISH_OLD: Final = (
         FROM_TO,
         caseless(
             rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bfrom (?P<old>[^,;]{{1,60}}?) (?:over |back "
-            rf"|on )?to (?P<new>[^,;]{{1,60}})",
+            rf"|on )?to (?P<new>[^,;]{{1,60}})"
         ),
     ),
     (
         FROM_TO,
         caseless(
             rf"\A{_WHO}\s?(?:['’]ve |\bhave |\bhas )?\b(?:replaced|swapped|exchanged|traded in|traded"
-            rf"|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})",
+            rf"|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})"
         ),
     ),
     (
         FROM_TO,
         caseless(
             r"\A(?P<old>[^,;]{1,60}?) (?:was|were|has been|have been|is|are)(?: now)? replaced (?:with"
-            r"|by) (?P<new>[^,;]{1,60})",
+            r"|by) (?P<new>[^,;]{1,60})"
         ),
     ),
     (
         FROM_TO,
         caseless(
             r"\A(?P<new>[^,;]{1,60}?) (?:(?:has |have )?(?:replaced|taken over from)|replaces"
-            r"|took over from) (?P<old>[^,;]{1,60}?)(?: as (?P<subject>[^,;]{1,60}))?\W*\Z",
+            r"|took over from) (?P<old>[^,;]{1,60}?)(?: as (?P<subject>[^,;]{1,60}))?\W*\Z"
         ),
     ),
     (NOT_BUT, caseless(r"\Anot (?P<old>[^,;]{1,60}?)[,;]")),
@@ -142,28 +138,27 @@ _ENGLISH_OLD: Final = (
         NO_LONGER,
         caseless(
             rf"\A{_WHO}\s?\b(?:has|have|there['’]s|there is|there are|with)? ?no (?:more )?(?P<old>[^,;]{{2,60}}?)"
-            r" (?:any ?more|any longer)\b",
+            r" (?:any ?more|any longer)\b"
         ),
     ),
     (NO_LONGER, caseless(rf"\A{_WHO}\s?\bused to (?:be |have )?(?P<old>[^,;]{{2,60}})")),
     (
         NOT_BUT,
         caseless(
-            r"\b(?:instead of|in place of) (?P<old>[^,;]{1,60}?)(?=\s(?:now|from|since|as of|these days)\b|[,;]|\W*\Z)",
+            r"\b(?:instead of|in place of) (?P<old>[^,;]{1,60}?)(?=\s(?:now|from|since|as of|these days)\b|[,;]|\W*\Z)"
         ),
     ),
     (
         FROM_TO,
         caseless(
-            rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bto"
-            rf" (?P<new>[^,;]{{1,60}}?) from (?P<old>[^,;]{{1,60}})",
+            rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bto (?P<new>[^,;]{{1,60}}?) from (?P<old>[^,;]{{1,60}})"
         ),
     ),
     (
         CORRECTION,
         caseless(
             r"\A(?:you|your notes?|the notes?|your memory) (?:still |wrongly )?(?:have|has|noted|remember|think|wrote"
-            r"|recorded|says?)(?: down)?(?: that)? (?P<old>[^;]{2,80}?)[.,;]",
+            r"|recorded|says?)(?: down)?(?: that)? (?P<old>[^;]{2,80}?)[.,;]"
         ),
     ),
     (NOT_BUT, caseless(r"\bi (?:said|told you|wrote) (?P<old>[^,;]{2,60}?)(?:[,;]? but\b|\W*\Z)")),
@@ -175,7 +170,7 @@ _ENGLISH_OLD: Final = (
         NOT_BUT,
         caseless(
             rf"\A{_WHO}\s?\b(?:is|are|was|were|am|do|does|did|has|have|can)\s?{_NOT} (?P<old>[^,;]{{1,80}})(?:[,;]"
-            rf"|\W*\Z)",
+            rf"|\W*\Z)"
         ),
     ),
 )
@@ -185,7 +180,7 @@ _ENGLISH_NEW: Final = (
         caseless(
             r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
             r"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d)|at|in)\b|\b(?:gone|went"
-            r"|going|switched|moved|changed) back\b",
+            r"|going|switched|moved|changed) back\b"
         ),
     ),
     (
@@ -193,22 +188,19 @@ _ENGLISH_NEW: Final = (
         caseless(
             rf"\A{_WHO}\s?(?:['’]ve |['’]s |\b(?:is|are|was|were|has|have|had|got|been) )*(?:now |just "
             rf"|been )*\b{_MOVED}\b"
-            rf"(?P<about>[^,;:]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})",
+            rf"(?P<about>[^,;:]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})"
         ),
     ),
     (
         CHANGE,
-        caseless(
-            r"\b(?:has |have |was |is )?changed(?=\W*\Z)|\b(?:they|we|i)(?:['’]ve)? changed (?:it|that"
-            r"|this)\b",
-        ),
+        caseless(r"\b(?:has |have |was |is )?changed(?=\W*\Z)|\b(?:they|we|i)(?:['’]ve)? changed (?:it|that|this)\b"),
     ),
     (
         CHANGE,
         caseless(
             rf"\A{_WHO}\s\b(?:slip(?:s|ped)?|slid|(?:delay|deferr?|adjourn|rearrang|rebook)e?d|put (?:back|off"
             rf"|forward))(?: back| forward| by [\w ]{{1,20}}?)? (?:to|until|till|for) (?:the )?(?P<new>\d[^,;]{{0,60}}"
-            rf"|(?:{WEEKDAY}|{MONTH}|{NUMERAL}|noon|midnight)\b[^,;]{{0,60}})",
+            rf"|(?:{WEEKDAY}|{MONTH}|{NUMERAL}|noon|midnight)\b[^,;]{{0,60}})"
         ),
     ),
     (NOW, caseless(_SINCE)),
@@ -218,14 +210,13 @@ _ENGLISH_NEW: Final = (
             r"\b(?:just|only) (?:told|let) (?:me|us)\b|\bi(?:['’]ve)? just (?:heard|learned|learnt|found out"
             r"|checked|noticed|saw)\b"
             r"|\bi(?:['’]ve| have)? (?:set|changed|updated|corrected|fixed|adjusted) (?:that|it|this)\b"
-            r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
+            r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b"
         ),
     ),
 )
 _CHANGED: Final = (
     "(?:(?:换|改|搬|调|转|移|迁|挪|升级|调整|更换|更改|修改|变更|推迟|提前|延期|延后|顺延|延长|缩短|涨|降|升|减|加"
-    "|变|切)"
-    "(?:成|到|为|至|去|在|用|由|叫|给|了)|换|改用|(?:移|转)?交给|改(?=(?:周|星期|礼拜|上午|下午|早上|晚上|明早)"
+    "|变|切)(?:成|到|为|至|去|在|用|由|叫|给|了)|换|改用|(?:移|转)?交给|改(?=(?:周|星期|礼拜|上午|下午|早上|晚上|明早)"
     "|[挂坐喝吃走穿订约住学打送找读看选租买跟请让听跑骑开发交]))"
 )
 _HAN_OLD: Final = (
@@ -299,7 +290,7 @@ _HAN_NEW: Final = (
 _NEW_ONES: Final = (
     caseless(
         r"\bnew [a-z][\w-]{2,20}(?: number| address| name| time)?(?: is|:| at|,| of)"
-        r"|\b(?:has|have|got|gets?) (?:an? new|another) [^,;]{2,30}?(?:[,:]| of )",
+        r"|\b(?:has|have|got|gets?) (?:an? new|another) [^,;]{2,30}?(?:[,:]| of )"
     ),
     expression(rf"新的?[{HAN}]{{1,6}}?(?:是|为|[:：])|新的?(?:是|为)"),
 )

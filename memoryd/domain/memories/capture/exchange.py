@@ -48,8 +48,7 @@ def still_holds(revision: Revision, text: str) -> bool:
 _VALUE: Final = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
 _INSTEAD: Final = caseless(
     r"[,;，；]\s*(?:but |而)?(?:it['’]?s|it is|是|在|叫|用)\s*(?:(?:on|at|in|with) )?"
-    r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)"
-    r"[\s.。!！]*\Z",
+    r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)[\s.。!！]*\Z"
 )
 
 
@@ -97,7 +96,7 @@ def _moved(revision: Revision, old: str) -> str:
 
 _PREPOSITION: Final = caseless(
     r"\b(on|at|in|with|by|from|through|via|under|of|for|until|till|before|after|near|behind|between|since)"
-    r"(?: (?:the|an?))? *\Z",
+    r"(?: (?:the|an?))? *\Z"
 )
 
 

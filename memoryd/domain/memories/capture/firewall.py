@@ -49,7 +49,7 @@ _FRAME_BEFORE: Final = caseless(rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\
 _FRAME_BEHIND: Final = caseless(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z")
 
 _JOINED: Final = caseless(
-    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*",
+    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*"
 )
 """What parts one clause from the next."""
 _SHORTENED: Final = tuple(
@@ -157,7 +157,7 @@ _DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
 """Words that say which of two is which."""
 _ORDERED: Final = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
 _PAST: Final = caseless(
-    r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去",
+    r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去"
 )
 _WHO: Final = (
     r"(?:\b(?:son|daughter|child|children|kids?|wife|husband|partner|girlfriend|boyfriend|mother|mum|mom|father|dad"
@@ -166,7 +166,7 @@ _WHO: Final = (
 )
 _SOMEBODY: Final = caseless(_WHO)
 _TELLS_OF_SOMEBODY: Final = caseless(
-    rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)",
+    rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)"
 )
 
 

@@ -25,16 +25,14 @@ _INTERNATIONAL: Final = expression(
 _NATIONAL: Final = expression(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
 _PHONE_WORD: Final = caseless(
     r"\b(?:phone|tel(?:ephone)?|mobile|cell(?:phone)?|landline|whats ?app|call|calls|ring|dial|text|sms|fax"
-    r"|reach(?:ed|able)?"
-    r"|number|hotline|signal|contact)\b"
-    r"|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线",
+    r"|reach(?:ed|able)?|number|hotline|signal|contact)\b|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线"
 )
 _OTHER_NUMBER: Final = caseless(
     r"\b(?:order|ticket|invoice|tracking|case (?:number|no)|issue|commit|port|account|serial|model|version|build"
     r"|flight|room"
     r"|booking|reference|card|price|cost|costs|iban|isbn|zip|postal|postcode|customer|article|product|pin|code|line"
     r"|row|page|year|dollars?|euros?|usd|eur)\b"
-    r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码",
+    r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码"
 )
 _DATE: Final = expression(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
 _RESIDENT: Final = expression(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
@@ -43,12 +41,11 @@ _CHECK_SIGNS: Final = "10X98765432"
 _OWN_DOCUMENT: Final = caseless(
     r"\bmy (?:new |current )?(?:passport|id(?:entity)?(?: card)?|national id|driver['’]?s? licen[cs]e"
     r"|driving licen[cs]e|licen[cs]e|residence permit|social security|ssn|tax(?: id)?|national insurance"
-    r"|health insurance|insurance)"
-    r"(?: number| no\.?| card)*(?: is|:"
+    r"|health insurance|insurance)(?: number| no\.?| card)*(?: is|:"
     r"| =)\s*(?P<value>(?=[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d)"
     r"[A-Za-z0-9](?:[ -]?[A-Za-z0-9]){5,17})\b"
     r"|我的?(?:新)?(?:护照|身份证|驾照|社保|证件|港澳通行证|居留卡)(?:号码?|编号)?(?:是|为"
-    r"|[:：])\s*(?P<number>(?=[A-Za-z0-9]*\d{4})[A-Za-z0-9]{6,18})",
+    r"|[:：])\s*(?P<number>(?=[A-Za-z0-9]*\d{4})[A-Za-z0-9]{6,18})"
 )
 _MINE: Final = (
     r"(?:new |current |personal |private |work |home |mobile |cell |main |own |office |business |best |direct "
@@ -67,12 +64,11 @@ _FIRST_PERSON: Final = caseless(
     r"|我的?(?:新|私人|工作|常用|个人)?(?:的)?(?:电话|手机|号码|邮箱|邮件|电邮|座机|联系方式|联系电话|email|Email|E-mail|身份证|微信)(?:号码?|地址|账号)?(?:现在|已经"
     r"|就)?(?:是|为|换成了?|改成了?|改为|[:：])"
     r"|我的?(?:私人|工作)?(?:电话|手机|号码|邮箱|邮件|电邮|微信)(?:号码?|地址)?(?:换|改|变)了[，,]?\s*(?:新的?|现在)?(?:是|为|用|[:：])"
-    r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)",
+    r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)"
 )
 _NOT_MINE: Final = caseless(
     r"\bmy \w+['’]s?\b(?<!my number's)(?<!my email's)(?<!my phone's)"
-    r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的"
-    r"|不再用",
+    r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的|不再用"
 )
 _THING: Final = (
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|landline|number|whatsapp|signal|e-?mail|mail|address|hotline|contact"
@@ -85,29 +81,27 @@ _WHOSE: Final = caseless(
     rf"|(?:you can )?(?:reach|contact|call|text|e-?mail) (?!me\b)"
     rf"(?:my |our |the )?[\w.'’-]+(?: [\w.'’-]+){{0,3}}? (?:at|on|under|via)\b"
     rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?{_THING}(?: (?:number|address))?"
-    rf"(?: (?:of|for) [\w .'’-]{{1,40}})?"
-    rf"(?: (?:is|was|changed to)\b|['’]s\b|\s?:)"
-    r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])",
+    rf"(?: (?:of|for) [\w .'’-]{{1,40}})?(?: (?:is|was|changed to)\b|['’]s\b|\s?:)"
+    r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])"
 )
 """How a main clause begins that says whose an identifier is, or that it is to be kept."""
 _NEGATED: Final = caseless(
     r"\b(?:is|are|was)(?: not|n['’]t)\b|不是|并非|诈骗|骗子"
-    r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b",
+    r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b"
 )
 _IN_CODE: Final = caseless(
     r"\A\W*(?:ssh|scp|git|curl|wget|ping|mailto|error|warning|info|debug)\b"
     r"|[{}<>;=|$\\]|\w\(|://|\b(?:regex|constant|variable"
-    r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b",
+    r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b"
 )
 _SECRET: Final = caseless(
-    r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b"
-    r"|\bconfidential\b",
+    r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b|\bconfidential\b"
 )
 
 
 _ADDED: Final = caseless(
     r"\W*(?:(?:please |just |only )*(?:call|text|ring|write|message|reach) me|(?:please |just )*(?:save|keep|note))\b"
-    r"|\W*请.{1,8}\Z",
+    r"|\W*请.{1,8}\Z"
 )
 """What its owner says beside a number."""
 

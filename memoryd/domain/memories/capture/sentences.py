@@ -29,7 +29,7 @@ _END: Final = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\
 _AFTER: Final = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
 _SHORT_FORM: Final = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
-    r"|(?<![A-Za-z])[A-Za-z])\Z",
+    r"|(?<![A-Za-z])[A-Za-z])\Z"
 )
 _BULLET: Final = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 

@@ -58,7 +58,7 @@ _FOREIGN: Final = 2
 _DISPUTED_MAX: Final = 3
 _LEAST_SIGNS: Final = 3
 _NEGATIVE: Final = caseless(
-    r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)",
+    r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
 
 

@@ -58,19 +58,18 @@ _TYPED: Final = caseless(
     rf"|(?P<phone>(?<![A-Za-z0-9.,-])\+?\(?\d(?:[ ()/-]{{0,2}}\d){{6,}}(?![A-Za-z0-9]|[.,]\d))"
     rf"|(?P<money>[£€$¥￥]\s?\d[\d.,]*\d|[£€$¥￥]\s?\d)"
     rf"|(?P<amount>(?<![\w.,-])(?:\d+(?:[.,]\d+)*|{NUMERAL})(?:[ -](?P<unit>%|°C?|[a-z]{{1,12}})|(?P<short>%|°C?"
-    rf"|[mk]?g|m?l|[kcm]?m|h|min|s|[kmgt]b|k))(?![\w]))"
-    rf"|(?P<han_amount>{HAN_NUMBER}(?P<measure>{MEASURE}))"
+    rf"|[mk]?g|m?l|[kcm]?m|h|min|s|[kmgt]b|k))(?![\w]))|(?P<han_amount>{HAN_NUMBER}(?P<measure>{MEASURE}))"
     rf"|(?P<daypart>\bin the (?:morning|afternoon|evening)s?\b"
     rf"|\bat (?:night|bedtime|lunch(?:time)?|breakfast|dinner(?:time)?|noon|dawn|dusk)\b"
     rf"|\b(?:before|after|with) (?:breakfast|lunch|dinner|supper|meals?|food|bed(?:time)?|school|work)\b"
     rf"|{_PART}|(?:早饭|午饭|晚饭|饭|睡|餐|早餐|晚餐|午餐)[前后])"
     rf"|(?P<titled>\b(?:dr|mr|mrs|ms|miss|prof)\b\.? [^\W\d_][\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?"
     rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
-    rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))",
+    rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))"
 )
 _NO_UNIT: Final = caseless(
     rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
-    r"|st|nd|rd|th|am|pm)\Z",
+    r"|st|nd|rd|th|am|pm)\Z"
 )
 _NAMED: Final = expression(
     r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
@@ -252,7 +251,7 @@ def _common_end(one: str, other: str) -> str:
 _END: Final = caseless(
     r"\b(?P<join>on|at|in|with|by|from|through|via|under|to|for) (?P<value>(?:the )?[\w'’.& -]{2,40}?)"
     r"(?:,? (?:since|now|these days|from now on|instead|again|as of)\b[^,.;]*)?\W*\Z"
-    rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z",
+    rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z"
 )
 
 

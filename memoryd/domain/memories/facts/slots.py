@@ -26,7 +26,7 @@ _SENTENCES: Final = expression(
 )
 _LEAD: Final = caseless(
     r"\A(?:(?:please\s)?(?:remember|note)(?:\sthat)?\s|(?:now|currently|these\sdays|nowadays|today)\b,?\s"
-    r"|(?:请?记住)[：:，,]?|(?:现在|目前|如今))",
+    r"|(?:请?记住)[：:，,]?|(?:现在|目前|如今))"
 )
 _NOW: Final = caseless(
     r"\s(?:now|currently|nowadays|still|officially|again|today)(?=\s|\Z)|(?:现在|目前|如今|仍然|依然)"
@@ -35,7 +35,7 @@ _OPEN: Final = caseless(
     r"\b(?:also|too|another|as\swell|additional(?:ly)?|besides|both|either|or|not|never|no|will|would|(?-i:may)|might|could"
     r"|should|must|can|if|unless|when|whenever|sometimes|usually|mostly|often|partly|perhaps|maybe|probably|one\sof|among"
     r"|such\sas|including|that|which|who|whose)\b|n['’]t\b"
-    "|[也还另或不没]|都[是在由用叫]|除了|有时|如果|假如|要是|的话|可能|也许|大概|之一|其中|时候",
+    "|[也还另或不没]|都[是在由用叫]|除了|有时|如果|假如|要是|的话|可能|也许|大概|之一|其中|时候"
 )
 """Leaves room for other values, or says nothing that is so."""
 
@@ -120,14 +120,14 @@ _ONE_OF_LIGHT: Final = (
     (("listen", "listens"), frozenset({"on", "at"})),
 )
 _DETERMINED: Final = caseless(
-    r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s",
+    r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s"
 )
 _OWNER: Final = caseless(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s")
 _IS_NAME: Final = expression(r"(?:the\s)?(?:[A-Z][\w'’.-]*)(?:\s(?:[A-Z][\w'’.-]*|of|de|van|von)){0,4}\Z")
 _MANY: Final = caseless(
     r"(?<!best )(?<!only )(?<!eldest )(?<!oldest )(?<!youngest )(?<!closest )\b(?:friend|colleague|co-?worker"
     r"|neighbou?r|sister|brother|sibling|son|daughter|child|kid|grandson|granddaughter|cousin|uncle|aunt|nephew|niece|client|customer|student"
-    r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z",
+    r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z"
 )
 """What somebody has several of."""
 ATTRIBUTE: Final = caseless(
@@ -135,14 +135,14 @@ ATTRIBUTE: Final = caseless(
     r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
     r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
     r"|salary|rent|diet|phone|username|id|timezone|time zone|handle|pronouns|degree|religion|school|university|shift"
-    r"|editor|shell|os)\Z",
+    r"|editor|shell|os)\Z"
 )
 """What has one value, whatever that looks like."""
 _TYPES: Final = (
     (
         caseless(r"\b(?:birth(?:day|date)|anniversary)\Z|生日\Z|纪念日\Z"),
         caseless(
-            r"\d|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|[月号初]|(?:christmas|new year)",
+            r"\d|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|[月号初]|(?:christmas|new year)"
         ),
     ),
     (
@@ -164,7 +164,7 @@ _LIMITED: Final = caseless(
     r"\b(?:on|at|in|during|over) (?:(?:the|a|my|most|some|all) )*(?:weekdays?|weekends?|nights?|mornings?|afternoons?"
     r"|evenings?|summers?|winters?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
     r"|\b(?:every|each|sometimes|from time to time|twice|once|days? a week|this (?:week|month|year|summer|winter))\b"
-    r"|周末|每[周天个月年]|有时|平时|星期|周[一二三四五六日天]|今年|这[周个]",
+    r"|周末|每[周天个月年]|有时|平时|星期|周[一二三四五六日天]|今年|这[周个]"
 )
 HAN_DOING: Final = (
     "(?:想(?!象)|考虑|准备|学习(?!中心|机构)|研究(?![所院室生]|中心|机构)|处理(?!厂|中心)|等(?!于)|谈|聊|讨论|继续|换(?!电)"
@@ -173,7 +173,7 @@ HAN_DOING: Final = (
 """What stands between 在 and 工作 and is no place: what somebody is doing."""
 _NO_WORKPLACE: Final = caseless(
     r"\s*(?:home\b|(?:(?:my|our|a|an|the) )(?:[\w-]+ )?(?:desk|table|kitchen|sofa|couch|bed|balcony|laptop|computer)\b)"
-    rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})",
+    rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})"
 )
 """What one is at, or doing, and who employs nobody."""
 
@@ -208,7 +208,7 @@ _NAMED: Final = expression(r"[\"“'‘]?(?:[^\W\d_a-z]|[a-z]+[A-Z]|[a-z-]+[0-9]
 _TIME: Final = caseless(
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|noon|midnight|[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half)\b"
-    r"|the\s(?:morning|evening|afternoon)|(?:early|late)\b|spring|summer|autumn|winter|time\b|every\b)",
+    r"|the\s(?:morning|evening|afternoon)|(?:early|late)\b|spring|summer|autumn|winter|time\b|every\b)"
 )
 _OF_PEOPLES: Final = expression(
     r"(?:[A-Z][a-z]+(?:ish|ese)|German|French|Dutch|Czech|Swiss|Greek|Welsh|Italian|American|Canadian|Australian|Indian"
@@ -216,7 +216,7 @@ _OF_PEOPLES: Final = expression(
 )
 _TAIL: Final = caseless(
     r"\s(?:on|in|at|for|during|from|until|till|with|while|because|since|as|by|every|each|next|this|last|to|after|before|under"
-    r"|over|tomorrow|tonight|except|only)(?!-)\b.*\Z",
+    r"|over|tomorrow|tonight|except|only)(?!-)\b.*\Z"
 )
 
 

@@ -45,13 +45,13 @@ _FINITE: Final = caseless(
     rf"\b(?P<perfect>(?:has|have|['’]ve)\s(?:(?:not|just|already|never|also|ever|now)\s)*{PARTICIPLE}\b)(?:\s\w+ed)?"
     rf"(?P<to>\s(?:back\s)?to\b)?|\b(?:{PRESENT})\b"
     rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{_IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
-    rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b",
+    rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b"
 )
 """In the order of the text."""
 _NAME_BEFORE: Final = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
 LONG_AGO: Final = caseless(
     r"(?<!since )\b(?:yesterday|last\s(?:night|week|month|year|spring|summer|autumn|winter"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年",
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年"
 )
 _HAN_ASPECT: Final = expression(
     "(?<![为除罢到成至回])了(?![解不])(?!\\s*[，。！；,.!;]*\\s*\\Z)"

@@ -72,7 +72,7 @@ _DESIGNATED: Final = caseless(
     r"(?:\s*(?:the|in|on|at)\s)?\s*(?:rooms?|bus|line|tram|train|chapter|page|form|gate|platform|track|seat|table|house"
     r"|building|block|task|ticket|issue|step|item|section|part|level|exercise|question|number|no\.?|nr\.?|lesson|episode"
     r"|season|grade|class|team|group|player|lane|exit|route|zone|phase|option|case|order|invoice|bug|sprint|floor|flat"
-    r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z",
+    r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z"
 )
 _LONGEST_DESIGNATOR: Final = 24
 _HAN: Final = expression("[\u4e00-\u9fff]")
@@ -87,13 +87,13 @@ _VERB: Final = caseless(
     r"|listens?|wants?|prefers?|owns?|owes?|earns?|charges?|holds?|keeps?|stands?|stays?|sits?|hangs?|lies|reads?|sends?"
     r"|receives?|expires?|renews?|happens?|publishes|ships?|delivers?|allows?|accepts?|returns?|contains?|equals?|says?"
     r"|rose|fell|grew|dropped|raised|lowered|set|due|scheduled|planned|booked|moved|postponed|limited|capped|expects?)\b"
-    r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)",
+    r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)"
 )
 """What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
 that is spoken of."""
 _QUANTITY: Final = caseless(
     r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
-    r"\s(?:of\s)?[^\w\s]?\Z",
+    r"\s(?:of\s)?[^\w\s]?\Z"
 )
 _CODE_WORD: Final = caseless(r"\b(?:code|password|passcode|pin|passphrase)\s\Z")
 _CODE_SIGNS: Final = 4
@@ -104,11 +104,11 @@ _HAN_AMOUNT: Final = expression(
 )
 _AMOUNT: Final = caseless(
     rf"\s?(?:{_UNIT}|euros?|dollars?|pounds?|hours?|minutes?|days?|weeks?|months?|years?|times|cups?|tablets?|pills?|spoons?"
-    r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])",
+    r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])"
 )
 
 _NOT: Final = caseless(
-    r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))",
+    r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))"
 )
 _WIDE: Final = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
 _ANY_MORE: Final = caseless(r"\s(?:any\s?more|any\slonger)\b")
@@ -116,7 +116,7 @@ _DOES_NOT: Final = caseless(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b"
 _DO_NOT: Final = caseless(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])")
 _CONTRACTED: Final = caseless(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b")
 _TODAY: Final = caseless(
-    r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起",
+    r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起"
 )
 """Says when a line was written, as its day does."""
 _WORDS: Final = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")

@@ -74,8 +74,7 @@ _SPLIT: Final = caseless(
     rf"|\s(?=(?:and|but|or|so|then|as|since|before|after|until|once|which|while|when|if|though|although)\s{_SUBJECT}\s)"
     r"|\s(?=(?:because|cos|so\sthat|in\scase|unless|although|though)\s)"
     r"|(?<!\bknow)(?<!\bme)(?<!\bus)(?<!\bremember)(?<!\bsay)(?<!\bsee)(?<!\bcheck)(?<!\bidea)(?<!\bsure)(?<!\bask)"
-    r"\s(?=(?:if|when|while)\s)"
-    r"|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])",
+    r"\s(?=(?:if|when|while)\s)|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])"
 )
 _NEW_SUBJECT: Final = expression(
     r"(?P<before>\S{1,30})(?P<gap>\s)(?=(?:(?:i|we)(?:'(?:m|ll|ve|re|d))?|(?:need|tell)\s(?:it|this|that|them|him|her|the|my|our|to))\s)",
@@ -129,7 +128,7 @@ _EVENTS: Final = expression(
 )
 _DEADLINE: Final = expression(r"\b(?:for|by|until|till|before|ahead\sof)\s(?:[\w'-]+\s){0,5}\Z", _FLAGS)
 _SAYS_MORE: Final = caseless(
-    r"(?!(?:and|or|but|so|on|in|at|of|the|say|or|then|only|just|that|is|for|about|from|during|over)\b)[^\W\d_]{2,}|[\u4e00-\u9fff]",
+    r"(?!(?:and|or|but|so|on|in|at|of|the|say|or|then|only|just|that|is|for|about|from|during|over)\b)[^\W\d_]{2,}|[\u4e00-\u9fff]"
 )
 _SINCE: Final = expression(r"\bsince\s(?:the\s)?\Z", _FLAGS)
 _IS_STAMP: Final = expression(r"[T ][0-9]{1,2}:[0-9]{2}")

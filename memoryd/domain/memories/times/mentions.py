@@ -46,8 +46,7 @@ _ENGLISH: Final = expression(
     rf"(?:{_UNIT}s?,?\s(?:(?:on|in|at|the|of)\s){{0,2}})?{_TIMES}"
     rf"|\b(?:the\s)?{_ORDINAL}\s(?:(?:and|or)\s(?:the\s)?{_ORDINAL}\s)?{_WEEKDAY}\s(?:of|in)\s(?:the|each|every|a)\s{_UNIT}\b"
     r"|\b(?:daily|weekly|fortnightly|biweekly|monthly|quarterly|yearly|annually|(?:once|twice|times)\sa\s(?:week|month|year)),?"
-    rf"\s(?:(?:on|in|at|the)\s){{0,2}}{_TIMES}"
-    rf"|\b(?:on\s)?{_WEEKDAY}\s(?:of\s)?(?:every|each)\s{_UNIT}\b"
+    rf"\s(?:(?:on|in|at|the)\s){{0,2}}{_TIMES}|\b(?:on\s)?{_WEEKDAY}\s(?:of\s)?(?:every|each)\s{_UNIT}\b"
     rf"|\b(?:a|an|any|some|no|most|all)\s{_WEEKDAY}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
     re.ASCII | re.IGNORECASE,
 )
@@ -86,7 +85,7 @@ def _hidden(match: re.Match[str]) -> str:
 
 _BEFORE: Final = caseless(
     r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
-    r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z",
+    r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z"
 )
 _BEHIND: Final = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
 _THIRD: Final = 10

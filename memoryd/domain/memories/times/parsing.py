@@ -60,7 +60,7 @@ _UNTIL: Final = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截
 _AROUND: Final = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
 _AROUND_IT: Final = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
 _SHIFT: Final = caseless(
-    r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z",
+    r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _WEEK_OF: Final = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")

@@ -32,7 +32,7 @@ MOST_ALIKE: Final = 2
 _SHORTEST_PART: Final = 4
 _IS: Final = caseless(
     r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
-    r"(?P<noun>[^,.;:()]{1,60})",
+    r"(?P<noun>[^,.;:()]{1,60})"
 )
 _BEHIND_NOUN: Final = caseless(
     r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
