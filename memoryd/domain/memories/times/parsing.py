@@ -22,8 +22,7 @@ from memoryd.domain.memories.times.mentions import (
     Calendar,
     Lean,
     TimeMention,
-    mentioned,
-    mentioned_date,
+    dated,
     part_of_month,
     without_places,
     without_repeated,
@@ -176,9 +175,12 @@ def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     for start, end, written in placed_dates(plain) if _MAY_HOLD_DATES.search(plain) else ():
         end -= len(plain[start:end]) - len(plain[start:end].rstrip())
         if written.year is None:
-            yield from mentioned_date((start, end), calendar, written.month, written.day)
+            found = dated((start, end), calendar, written.month, written.day)
         else:
-            yield from mentioned((start, end), in_year(written.year, written.month, written.day))
+            span = in_year(written.year, written.month, written.day)
+            found = None if span is None else TimeMention(start, end, span)
+        if found is not None:
+            yield found
     yield from english_times(plain, calendar)
     if holds_chinese(plain):
         yield from chinese_times(plain, calendar)
