@@ -51,7 +51,7 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
             book, found = await self._found(admitted)
             one = _named(name, found)
             settlement = settlement_of(one, keep)
-            written = await self.editing.relate(book.memories[settlement.memory], settlement.edit)
+            written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
         return SettledPair(_pair(one, book), keep, written)
 
     async def _found(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:

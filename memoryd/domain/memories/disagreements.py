@@ -10,10 +10,8 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import stating, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import Disagreement
 
 
@@ -60,16 +58,10 @@ class Settlement(Struct, frozen=True):
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
         said = replace(line.attributes, provenance=by)
         if not self.holds_alone:
-            return replace(line, attributes=replace(said, beside=_with(said.beside, self.other)))
+            return replace(line, attributes=replace(said, beside=joined(said.beside, [self.other])))
         without = tuple(one for one in said.beside if one != self.other)
-        told = replace(said, supersedes=_with(said.supersedes, self.other), beside=without)
+        told = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
         return replace(line, attributes=told)
-
-    def edit(self, text: str, path: RelativePath, memory: MemoryId) -> str | None:
-        """Return a note with the lines of the memory as they are to be; None if none states it; raise NoPlaceError."""
-        if not stating(text, path, memory):
-            return None
-        return with_lines(text, path, lambda line: self.of(line) if line.id == memory else line)
 
 
 def settlement_of(one: Disagreement, keep: Keep) -> Settlement:
@@ -77,7 +69,3 @@ def settlement_of(one: Disagreement, keep: Keep) -> Settlement:
     if keep is Keep.OLDER:
         return Settlement(one.older, short_id(one.newer), holds_alone=True)
     return Settlement(one.newer, short_id(one.older), holds_alone=keep is Keep.NEWER)
-
-
-def _with(named: tuple[ShortId, ...], other: ShortId) -> tuple[ShortId, ...]:
-    return named if other in named else (*named, other)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
@@ -60,6 +60,7 @@ _BETWEEN_VALUES: Final = expression(r"[\s;+]+")
 _RANGE: Final = ".."
 NAMING: Final = ("supports", "contradicts", "supersedes", "superseded", "beside")
 """Attributes that name other memories, by the first eight signs of their ids."""
+Word = TypeVar("Word", bound=str)
 
 
 class Attributes(Struct, frozen=True):
@@ -98,6 +99,22 @@ class Attributes(Struct, frozen=True):
         _check_each(self.tags, _WORD, "tags are single words with blanks between")
         if sum(map(len, self.tags)) > MAX_TAGS:
             raise ValueError(f"tags have {MAX_TAGS:,} signs together at most")
+
+    def with_more(self, given: "Attributes") -> "Attributes":
+        """Return them with what is given beside them: both of lists, of what is one the given, and a pin of either."""
+        lists = {key: joined(getattr(self, key), getattr(given, key)) for key in (*NAMING, "tags")}
+        return replace(
+            self,
+            confidence=self.confidence if given.confidence is None else given.confidence,
+            importance=self.importance if given.importance is None else given.importance,
+            is_pinned=self.is_pinned or given.is_pinned,
+            **lists,
+        )
+
+
+def joined(first: Iterable[Word], then: Iterable[Word]) -> tuple[Word, ...]:
+    """Return what is in either, each once."""
+    return tuple(dict.fromkeys((*first, *then)))
 
 
 def parse_attributes(text: str) -> Attributes:

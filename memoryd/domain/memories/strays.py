@@ -82,10 +82,8 @@ def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
         raise ValueError(
             f"{stray.written!r} stands behind the text, where nothing is read: {stray.fault or stray.rule}"
         )
-    own, given = line.attributes, stray.attributes
-    joined = {key: tuple(dict.fromkeys((*getattr(own, key), *getattr(given, key)))) for key in NAMING}
     text = line.text[: stray.start].rstrip(" \t\n,，;；")
-    read = replace(line, text=text, attributes=replace(own, **joined))
+    read = replace(line, text=text, attributes=line.attributes.with_more(stray.attributes))
     return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
 
 

@@ -28,7 +28,7 @@ from memoryd.domain.memories.capture.firewall import why_untrusted
 from memoryd.domain.memories.capture.renewal import RevisingMessage, with_older, with_revisions
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.line import RetainedLine, joined
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sanitizing import harmless_text
@@ -258,8 +258,8 @@ def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
     attributes = replace(
         own,
         provenance=told.provenance,
-        supersedes=tuple(dict.fromkeys((*own.supersedes, *told.supersedes))),
-        contradicts=tuple(dict.fromkeys((*own.contradicts, *told.contradicts))),
+        supersedes=joined(own.supersedes, told.supersedes),
+        contradicts=joined(own.contradicts, told.contradicts),
     )
     return replace(memory.line, attributes=attributes)
 

@@ -23,7 +23,7 @@ from memoryd.domain.memories.capture.forms import StatementForm, found_form
 from memoryd.domain.memories.capture.identifiers import found_identifier
 from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import newness
 
 _ANSWERING: Final = (
@@ -307,5 +307,5 @@ def _is_users(line: RetainedLine) -> bool:
 def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:
     if not older:
         return line
-    said = dict.fromkeys((*line.attributes.supersedes, *(short_id(one.id) for one in older)))
-    return replace(line, attributes=replace(line.attributes, supersedes=tuple(said)))
+    said = joined(line.attributes.supersedes, (short_id(one.id) for one in older))
+    return replace(line, attributes=replace(line.attributes, supersedes=said))

@@ -22,7 +22,7 @@ from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, cit
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
 _ID: Final = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
@@ -241,7 +241,7 @@ def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], tra
     sections = memory_sections(data, path)
     stated = [(one.start, one.end) for one in sections.lines if one.line.id in memories]
     made = [span for place in sections.generated for span in _generated(data, place, traces.are_told_in)]
-    return _without(data, [*stated, *made], len(text.encode("utf-8", "surrogatepass")))
+    return _without(text, [*stated, *made])
 
 
 def files_cited(text: str) -> frozenset[RelativePath]:
@@ -261,7 +261,7 @@ def without_files(text: str, path: RelativePath, files: Set[str]) -> str | None:
     """Return a page without what reflect made of these files, None if that is nothing."""
     data, cites = padded(text), citing(files).is_in
     made = [span for place in memory_sections(data, path).generated for span in _generated(data, place, cites)]
-    return _without(data, made, len(text.encode("utf-8", "surrogatepass")))
+    return _without(text, made)
 
 
 def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
@@ -296,15 +296,9 @@ def telling_sessions(book: Book, said: Collection[SaidWords]) -> list[Memory]:
 def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[SaidWords]) -> str | None:
     """Return a note with `[forgotten]` where the words stood in lines of these memories, None if they do in none."""
     data = padded(text)
-    size = len(text.encode("utf-8", "surrogatepass"))
-    spans = [(one.start, min(one.end, size)) for one in memory_sections(data, path).lines if one.line.id in ids]
-    pieces, at = list[bytes](), 0
-    for start, end in sorted(spans):
-        line = data[start:end].decode("utf-8", "surrogatepass")
-        cut = without_words(line, said)
-        pieces += [data[at:start], (line if cut is None else cut).encode("utf-8", "surrogatepass")]
-        at = end
-    left = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+    spans = [(one.start, one.end) for one in memory_sections(data, path).lines if one.line.id in ids]
+    lines = ((start, end, data[start:end].decode("utf-8", "surrogatepass")) for start, end in spans)
+    left = spliced(text, ((start, end, without_words(line, said) or line) for start, end, line in lines))
     return left if left != text else None
 
 
@@ -334,11 +328,7 @@ def without_page(text: str, path: RelativePath) -> str:
     generated = memory_sections(data, path).generated
     if not path.startswith(ENTITY_PAGES) or not generated or any(b"](" in data[start:end] for start, end in generated):
         return text
-    rest, at = [], 0
-    for start, end in generated:
-        rest.append(data[at:start])
-        at = end
-    lines = b"".join([*rest, data[at:]]).decode("utf-8", "surrogatepass").split("\n")
+    lines = (_without(text, generated) or "").split("\n")
     said = [line for line in lines if line.strip()]
     return "" if len(said) <= 1 and all(line.startswith("# ") for line in said) else text
 
@@ -369,11 +359,5 @@ def _generated(data: bytes, place: ByteRange, tells: Callable[[str], bool]) -> I
         yield from summary
 
 
-def _without(data: bytes, spans: Sequence[ByteRange], size: int) -> str | None:
-    if not spans:
-        return None
-    pieces, at = [], 0
-    for start, end in sorted(spans):
-        pieces.append(data[at:start])
-        at = end
-    return b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+def _without(text: str, spans: Sequence[ByteRange]) -> str | None:
+    return spliced(text, ((start, end, "") for start, end in spans)) if spans else None

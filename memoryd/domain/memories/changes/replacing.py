@@ -4,7 +4,7 @@ By default the new statement is a line of its own, and the older one stays, mark
 the older line itself says something else, and whatever names it by its id names the new one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import OF_SESSION, target
-from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines, without_memory
+from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Attributes, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, NAMING, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
 
 SHOWN = 20
@@ -109,8 +109,10 @@ class MemoryReplacement(Struct, frozen=True):
         Where it stated that before it is said again, so that it is the last word.
         """
         edited = with_lines(text, path, self.of)
-        without = without_memory(edited, path, self.new)
-        return retained_in(edited if without is None else without, path, [self.line])
+        return retained_in(with_lines(edited, path, self._without_new), path, [self.line])
+
+    def _without_new(self, line: RetainedLine) -> RetainedLine | None:
+        return None if line.id == self.new else line
 
 
 def stands_in_for(said: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
@@ -130,7 +132,7 @@ def stands_in_for(said: RetainedLine, old: Memory, *, is_in_place: bool = False)
             own,
             scope=own.scope or before.scope,
             importance=before.importance if own.importance is None else own.importance,
-            tags=_joined(own.tags, tags),
+            tags=joined(own.tags, tags),
             is_pinned=own.is_pinned or is_pinned(old),
         ),
     )
@@ -141,7 +143,7 @@ def restated(line: RetainedLine, said: RetainedLine) -> RetainedLine:
     own, given = line.attributes, said.attributes
     is_by_people = own.provenance in BY_PEOPLE and given.provenance in BY_PEOPLE
     attributes = replace(
-        _with(own, given),
+        own.with_more(given),
         at=given.at or own.at,
         scope=given.scope or own.scope,
         provenance=own.provenance if is_by_people else given.provenance,
@@ -197,30 +199,10 @@ def _notes_of(memory: Memory) -> tuple[str, ...]:
 
 def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> RetainedLine:
     """Return the new line with the id of the older one, and with what a line that states it already says of it."""
-    own = said.attributes if standing is None else _with(standing.line.attributes, said.attributes)
-    supersedes = _joined(own.supersedes, (short_id(old.id),))
+    own = said.attributes if standing is None else standing.line.attributes.with_more(said.attributes)
+    supersedes = joined(own.supersedes, (short_id(old.id),))
     attributes = replace(own, supersedes=supersedes, superseded=said.attributes.superseded)
     return replace(said, attributes=replace(attributes, provenance=said.attributes.provenance))
-
-
-def _with(own: Attributes, given: Attributes) -> Attributes:
-    """Return attributes with what is given beside them."""
-    return replace(
-        own,
-        confidence=own.confidence if given.confidence is None else given.confidence,
-        importance=own.importance if given.importance is None else given.importance,
-        supports=_joined(own.supports, given.supports),
-        contradicts=_joined(own.contradicts, given.contradicts),
-        supersedes=_joined(own.supersedes, given.supersedes),
-        superseded=_joined(own.superseded, given.superseded),
-        beside=_joined(own.beside, given.beside),
-        tags=_joined(own.tags, given.tags),
-        is_pinned=own.is_pinned or given.is_pinned,
-    )
-
-
-def _joined(first: Iterable[ShortId | str], then: Iterable[ShortId | str]) -> tuple[ShortId, ...]:
-    return tuple(dict.fromkeys(ShortId(one) for one in (*first, *then)))
 
 
 def _named_by(memory: Memory) -> set[ShortId]:
