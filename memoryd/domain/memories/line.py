@@ -138,9 +138,7 @@ def parse_attributes(text: str) -> Attributes:
 def render_attributes(attributes: Attributes) -> str:
     """Return the attributes as `parse_attributes` reads them, in one order; empty if there are none."""
     parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _written(getattr(attributes, name)))]
-    return ", ".join(
-        [*(part for part in parts if not part.startswith(_PIN)), *([_PIN] if attributes.is_pinned else [])]
-    )
+    return ", ".join([*parts, *([_PIN] if attributes.is_pinned else [])])
 
 
 def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
@@ -213,10 +211,6 @@ def _share(text: str) -> float:
     return float(text)
 
 
-def _at(text: str) -> str:
-    return "".join(text.split())
-
-
 def _ids(text: str) -> tuple[ShortId, ...]:
     return tuple(ShortId(word) for word in _words(text.lower()))
 
@@ -250,7 +244,7 @@ _MANY: Final = frozenset({*NAMING, "tags"})
 _KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "c": ("confidence", _share),
     "i": ("importance", _share),
-    "at": ("at", _at),
+    "at": ("at", lambda text: "".join(text.split())),
     "scope": ("scope", str),
     "supports": ("supports", _ids),
     "contradicts": ("contradicts", _ids),
@@ -424,36 +418,27 @@ def _headed(body: str, at: int, kind: Kind) -> RetainedLine | NearMiss | None:
     """Read what follows the kind, which ends at `at`; None if it is not the head of a memory."""
     end = body.find("\n")
     head = body if end < 0 else body[:end]
-    attributes: Attributes | ValueError = Attributes()
+    said = ""
     if opens := _OPENS.match(head, at):
         closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES)
         if closes is None:
             return None
-        attributes, at = _attributes(head[opens.end() : closes.start()]), closes.end()
+        said, at = head[opens.end() : closes.start()], closes.end()
     entities: list[str] = []
     while found := _ENTITY.match(head, at):
         entities.append(found["words"] or found["name"])
         at = found.end()
     colon = _COLON.match(head, at)
-    if colon is None:
-        return None
-    if isinstance(attributes, ValueError):
-        return nearly(body, str(attributes))
-    return _line(kind, body[colon.end() :], entities, attributes, body)
+    return None if colon is None else _line(kind, body, colon.end(), entities, said)
 
 
-def _line(kind: Kind, text: str, entities: list[str], attributes: Attributes, body: str) -> RetainedLine | NearMiss:
+def _line(
+    kind: Kind, body: str, at: int = 0, entities: Iterable[str] = (), attributes: str = ""
+) -> RetainedLine | NearMiss:
     try:
-        return RetainedLine(kind, text, tuple(entities), attributes)
+        return RetainedLine(kind, body[at:], tuple(entities), parse_attributes(attributes))
     except ValueError as exc:
         return nearly(body, str(exc))
-
-
-def _attributes(text: str) -> Attributes | ValueError:
-    try:
-        return parse_attributes(text)
-    except ValueError as exc:
-        return exc
 
 
 def _unheaded(body: str, kind: Kind) -> RetainedLine | NearMiss | None:
@@ -461,7 +446,7 @@ def _unheaded(body: str, kind: Kind) -> RetainedLine | NearMiss | None:
     if not body.strip(_RULE_SIGNS + "\r\n"):
         return None
     miss = nearly_line(body)
-    return miss if miss and miss.is_meant else _line(kind, body, [], Attributes(), body)
+    return miss if miss and miss.is_meant else _line(kind, body)
 
 
 def _told(text: str) -> str:
