@@ -35,8 +35,6 @@ from memoryd.config.agents import Agent
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.book import ReachedSearch
-from memoryd.memory.core import CoreMemory
-from memoryd.memory.entities import MergingEntities
 from memoryd.memory.llm import Prose
 from memoryd.memory.recall.eligible import EligibleMemories
 from memoryd.memory.recall.engine import RecallEngine
@@ -200,7 +198,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
             agent=agent, book=memories.book, journal=journal, follow=partial(_followed, memories.index)
         ),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
-        core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars), rights=rights),
+        core=AgentCore(journal=journal, max_chars=agent.memory.core.max_chars, rights=rights),
         entities=_entities(agent, memories),
         changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
         reflect=shared.reflect.use,
@@ -249,7 +247,7 @@ def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
         agent=agent.id,
         book=memories.book,
         opinions=memories.opinions,
-        merging=MergingEntities(memories.journal),
+        journal=memories.journal,
         index=memories.index,
     )
 

@@ -5,14 +5,13 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import Field
 
-from memoryd.agents.retained.entities import KnownEntity
+from memoryd.agents.retained.entities import AliasChange, KnownEntity
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.calls.opinions import opinion_reply
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.line import MAX_NAME
-from memoryd.memory.entities import AliasChange
 from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
 from memoryd.wire import LISTED_MAX
 

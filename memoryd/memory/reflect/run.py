@@ -114,7 +114,7 @@ async def _asked(
             log.info("no labels from the text model", reason=str(exc))
             break
         if label is not None:
-            found.append(labels.by_model(pair, Label(label.label), label.model))
+            found.append(labels.by_model(pair, Label(label), labeller.identity))
     return found
 
 
