@@ -80,16 +80,10 @@ class WrittenReplacement(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class LineEditing:
+class LineEditing(Struct, frozen=True):
     """Writes into the lines of memories of one workspace."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self.one_at_a_time = journal.one_at_a_time
-
-    def check_writable(self) -> None:
-        """Raise Denied where nothing may be written."""
-        self._journal.check_writable()
+    journal: Journal
 
     async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> WrittenLines:
         """Give the lines of a memory other attributes, and return what was written; none if they are so already.
@@ -118,7 +112,7 @@ class LineEditing:
         """Return the lines that state a memory as they stand on disk: path, first and last line, from 1."""
         found: list[tuple[str, int, int]] = []
         for path in sorted({source.path for source in memory.sources}):
-            text = (await self._journal.read(RelativePath(path))).text or ""
+            text = (await self.journal.read(RelativePath(path))).text or ""
             found += [(path, one.start_line, one.end_line) for one in stating(text, RelativePath(path), memory.id)]
         return found
 
@@ -130,7 +124,7 @@ class LineEditing:
         The log comes first: a new line that names what it supersedes is all that is needed, marks of older ones are
         for who reads these. In place all notes are written, or it is raised what was. Raises as `change`.
         """
-        self._journal.check_writable()
+        self.journal.check_writable()
         if not await self._stands(old, is_written=plan.is_in_place):
             raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_GONE)
         run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
@@ -168,7 +162,7 @@ class LineEditing:
         for path in dict.fromkeys((*map(RelativePath, paths), *changes)):
             change = changes.get(path)
             if change is None:
-                note = await self._journal.read(path)
+                note = await self.journal.read(path)
                 change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
             if found := stating(change.text, path, plan.new):
                 return Retention(path, found[-1:], (change.is_written,), change)
@@ -188,10 +182,10 @@ class LineEditing:
         self, memory: Memory, paths: Sequence[str], wanted: LineEdit, *, why: str, agent: str
     ) -> WrittenLines | None:
         """Edit each note; return what was written, None where no note had the line."""
-        self._journal.check_writable()
+        self.journal.check_writable()
         # all or none, as far as that can be known before: a note that may not be written stops all of them
         for path in paths:
-            await self._journal.read(RelativePath(path))
+            await self.journal.read(RelativePath(path))
         run, done, found = uuid4().hex, list[NoteChange](), set[RelativePath]()
 
         def edit(path: RelativePath, text: str | None) -> str | None:
@@ -209,7 +203,7 @@ class LineEditing:
 
     async def _edited(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
         try:
-            return await self._journal.change(path, edit, by=WrittenBy.MEMORIES, why=why, run=run, agent=agent)
+            return await self.journal.change(path, edit, by=WrittenBy.MEMORIES, why=why, run=run, agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc)) from exc
 
@@ -276,17 +270,16 @@ class StatedLines:
         return {text: hashed(f"stated\0{as_said(text)}") for text in wanted}
 
 
-class Retaining:
+class Retaining(Struct, frozen=True):
     """Writes memories into the daily logs of one workspace. `today` is the owner's day; `stated` knows them later."""
 
-    def __init__(self, journal: Journal, today: Callable[[], date], stated: StatedLines | None = None) -> None:
-        self._journal = journal
-        self._today = today
-        self._stated = stated
+    journal: Journal
+    today: Callable[[], date]
+    stated: StatedLines | None = None
 
     def log(self, day: date | None = None) -> RelativePath:
         """Return the log of a day, of a day to come that of today."""
-        return RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
+        return RelativePath(f"memory/{min(day or date.max, self.today()):%Y-%m-%d}.md")
 
     async def retain(
         self,
@@ -311,10 +304,10 @@ class Retaining:
         try:
             # no word of the memory: what is forgotten must not be told by its reason
             why = "a memory was stated" if len(lines) == 1 else f"{len(lines)} memories were stated"
-            change = await self._journal.change(path, edit, by=by, why=why, run=run, agent=agent)
+            change = await self.journal.change(path, edit, by=by, why=why, run=run, agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc), hint="close it, then retain again") from exc
         placed, added = found[-1].placed, found[-1].added
-        if self._stated is not None:
-            await self._stated.note(one.line.text for one in placed)
+        if self.stated is not None:
+            await self.stated.note(one.line.text for one in placed)
         return Retention(path, placed, tuple(one.line.id in added for one in placed), change)

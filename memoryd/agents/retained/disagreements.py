@@ -46,8 +46,8 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
 
     async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledPair:
         """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
-        self.editing.check_writable()
-        async with self.editing.one_at_a_time:
+        self.editing.journal.check_writable()
+        async with self.editing.journal.one_at_a_time:
             book, found = await self._found(admitted)
             one = _named(name, found)
             settlement = settlement_of(one, keep)

@@ -304,7 +304,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
 
     async def _own(self, name: str, admitted: Admitted) -> Memory:
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
-        self.editing.check_writable()
+        self.editing.journal.check_writable()
         memory = await self.documents.memory(name, admitted)
         if not self.is_own(memory.line.attributes.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)

@@ -64,8 +64,8 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         `LineEditing.replace` does.
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        self.edits.editing.check_writable()
-        async with self.edits.editing.one_at_a_time:
+        self.edits.editing.journal.check_writable()
+        async with self.edits.editing.journal.one_at_a_time:
             book = await self.edits.documents.now()
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
             meant = await asyncio.to_thread(partial(self._meant, book, newer, name, admitted, is_exact=is_in_place))

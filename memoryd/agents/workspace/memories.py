@@ -18,7 +18,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting, PrivateParts, PrivateTraces
+from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateParts, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
@@ -144,7 +144,7 @@ def memory_forgetting(
         set_aside=lambda: shared.ledger.set_aside,
         replaced=lambda: kept_folder(state_dir()),
     )
-    parts = ForgettingParts(
+    return MemoryForgetting(
         book=shared.book,
         journal=shared.journal,
         tombstones=shared.tombstones,
@@ -154,5 +154,5 @@ def memory_forgetting(
         usage=shared.usage,
         stated=shared.stated,
         private=private,
+        planner=planner,
     )
-    return MemoryForgetting(parts, planner)

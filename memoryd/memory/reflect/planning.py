@@ -11,7 +11,7 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import has_no_marker
-from memoryd.domain.memories.reflect.core import CoreFile, core_changes
+from memoryd.domain.memories.reflect.core import CoreChanges, CoreFile, core_changes
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion
 from memoryd.domain.memories.reflect.inference import (
     Recurrence,
@@ -63,13 +63,6 @@ class ProposalGround(Struct, frozen=True):
         return frozenset((*doubted, *recurred, *self.logs))
 
 
-class ProposalPlan(Struct, frozen=True):
-    """The changes that a run would propose; `core_left_out` counts facts that the core file has no room for."""
-
-    changes: tuple[ProposedChange, ...]
-    core_left_out: int
-
-
 def ground_of(
     book: Book, shared: SharedMemories, since: date, doubted: Iterable[DoubtedOpinion], known: Collection[str]
 ) -> ProposalGround:
@@ -91,47 +84,42 @@ def ground_of(
 
 def proposal_plan(
     ground: ProposalGround, core: CoreFile, notes: Notes, pages: Sequence[PageState], forgotten: Tombstones
-) -> ProposalPlan:
+) -> CoreChanges:
     """Return what is proposed, in one order: what concerns what all sessions see first."""
     core_ones = core_changes(core, ground.shared, ground.since)
-    changes = (*core_ones.changes, *_contradictions(ground, notes), *_retained(ground, notes, forgotten))
-    return ProposalPlan((*changes, *_observations(ground, notes), *_markers(pages)), core_ones.left_out)
+    others = (
+        *_contradictions(ground, notes),
+        *_retained(ground, notes, forgotten),
+        *_observations(ground, notes),
+        *(
+            markers_change(state.page.path, state.text)
+            for state in pages
+            if state.text is not None and state.page.sections and has_no_marker(state.text)
+        ),
+    )
+    return CoreChanges((*core_ones.changes, *filter(None, others)), core_ones.left_out)
 
 
-def _contradictions(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange]:
+def _contradictions(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
     for one in ground.doubted:
         opinion, evidence = ground.book.memories[one.opinion], ground.book.memories[one.evidence]
-        text = notes.get(source_of(evidence, one.day).path)
-        change = None if text is None else contradiction_change(opinion, evidence, one.day, text)
-        if change is not None:
-            yield change
+        if (text := notes.get(source_of(evidence, one.day).path)) is not None:
+            yield contradiction_change(opinion, evidence, one.day, text)
 
 
-def _observations(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange]:
+def _observations(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
     for found in ground.recurred:
         text = notes.get(found.memories[-1].sources[-1].path)
-        is_known = found.line.id in ground.book.memories
-        change = None if text is None or is_known else observation_change(found, text)
-        if change is not None:
-            yield change
+        if text is not None and found.line.id not in ground.book.memories:
+            yield observation_change(found, text)
 
 
-def _retained(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange]:
+def _retained(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
     texts = {path: notes[path] for path in ground.logs if path in notes and not has_retain(notes[path])}
     names = _Names(ground.book, recurring_names(texts.values()))
     for path, text in sorted(texts.items()):
         lines = inferred_lines(text, names.of, ground.book.memories, lambda line: forgotten.hold(line.id, line.text))
-        change = retain_change(RelativePath(path), lines, text)
-        if change is not None:
-            yield change
-
-
-def _markers(pages: Sequence[PageState]) -> Iterator[ProposedChange]:
-    for state in pages:
-        if state.text is not None and state.page.sections and has_no_marker(state.text):
-            change = markers_change(state.page.path, state.text)
-            if change is not None:
-                yield change
+        yield retain_change(path, lines, text)
 
 
 class _Names:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -15,7 +15,6 @@ from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import (
     WITHDRAWN,
     Proposal,
-    ProposalId,
     ProposalKind,
     ProposalState,
     ProposedChange,
@@ -44,23 +43,20 @@ class _OutdatedError(Exception):
     """The file no longer says where the lines go."""
 
 
-class ProposalQueue:
+class ProposalQueue(Struct, frozen=True):
     """The queue of one workspace. Verbs raise StoreError; those that write Denied where nothing may be written."""
 
-    def __init__(
-        self, rows: ProposalRows, journal: Journal, told: ToldMemories, *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._rows = rows
-        self._journal = journal
-        self._told = told
-        self._clock = clock
+    rows: ProposalRows
+    journal: Journal
+    told: ToldMemories
+    clock: Callable[[], float] = time.time
 
     async def all(self, state: ProposalState | None = None) -> list[Proposal]:
         """Return the proposals in a state, or all, the oldest first, without what no longer rests on anything."""
         # while notes are still read nobody knows better than the last run
         with contextlib.suppress(NotNow):
             await self.withdraw()
-        return await self._rows.all(state)
+        return await self.rows.all(state)
 
     async def shown(self, name: str) -> Proposal:
         """Return the proposal of an id or of its beginning as it stands now; raises as `found` does."""
@@ -73,20 +69,16 @@ class ProposalQueue:
 
         Raises NotNow where nobody can tell, as while the index does not have all notes.
         """
-        if not (waiting := await self._rows.all(ProposalState.OPEN)):
+        if not (waiting := await self.rows.all(ProposalState.OPEN)):
             return
-        shared = shared or await self._told()
+        shared = shared or await self.told()
         gone = [one.id for one in waiting if not still_rests(one.change, shared)]
-        await self._rows.withdraw(gone, WITHDRAWN, self._now())
-
-    async def states(self) -> Mapping[ProposalId, ProposalState]:
-        """Return where each stands."""
-        return await self._rows.states()
+        await self.rows.withdraw(gone, WITHDRAWN, self._now())
 
     async def found(self, name: str) -> Proposal:
         """Return the proposal of an id or of its beginning; raises NotFound, InvalidRequest where it is of several."""
         asked = name.strip().lower()
-        near = await self._rows.beginning(asked) if len(asked) >= SHORTEST else []
+        near = await self.rows.beginning(asked) if len(asked) >= SHORTEST else []
         if not near:
             raise NotFound(f"there is no proposal {name!r}", hint="memoryctl proposals list names all that are open")
         if len(near) > 1:
@@ -95,7 +87,7 @@ class ProposalQueue:
 
     async def put(self, changes: Sequence[ProposedChange], run: str) -> None:
         """Put changes into the queue."""
-        await self._rows.put(changes, run, self._now())
+        await self.rows.put(changes, run, self._now())
 
     async def accept(self, name: str) -> DecidedProposal:
         """Write what a proposal says, where its lines still stand unmistakably; else it is outdated.
@@ -103,7 +95,7 @@ class ProposalQueue:
         Raises InvalidRequest then, and for one that was decided before; NotFound, NotNow while the index does not have
         all notes, and what `Journal.change` does.
         """
-        self._journal.check_writable()
+        self.journal.check_writable()
         await self._open(name)
         await self.withdraw()
         proposal = await self._open(name)
@@ -116,7 +108,7 @@ class ProposalQueue:
 
         try:
             # the file first: after a kill in between, the next one finds it written, and says so
-            written = await self._journal.change(
+            written = await self.journal.change(
                 change.path,
                 edit,
                 by=WrittenBy.PROPOSAL,
@@ -124,20 +116,20 @@ class ProposalQueue:
                 run=proposal.id,
             )
         except _OutdatedError as exc:
-            await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.OUTDATED, self._now())
+            await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.OUTDATED, self._now())
             raise InvalidRequest(
                 f"{change.path} has changed, and it is no longer clear where these lines go",
                 hint="edit it yourself, or let memoryctl reflect look again",
             ) from exc
-        await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
+        await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
         await self._carry(proposal, found, written.text)
         return DecidedProposal(await self.found(proposal.id), written.id, written.note)
 
     async def reject(self, name: str) -> DecidedProposal:
         """Take a proposal out of the queue for good; raises as `accept` does."""
-        self._journal.check_writable()
+        self.journal.check_writable()
         proposal = await self._open(name)
-        await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
+        await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
         return DecidedProposal(await self.found(proposal.id))
 
     async def asked_for_markers(self, but: str) -> frozenset[str]:
@@ -145,25 +137,25 @@ class ProposalQueue:
         asked = (ProposalState.OPEN, ProposalState.REJECTED)
         return frozenset(
             one.change.path
-            for one in await self._rows.all()
+            for one in await self.rows.all()
             if one.change.kind is ProposalKind.MARKERS and one.state in asked and one.run != but
         )
 
     async def refresh(self, shared: SharedMemories) -> None:
         """Look whether the open ones still rest on what holds, can still be applied, or were written already."""
         await self.withdraw(shared)
-        for proposal in await self._rows.all(ProposalState.OPEN):
+        for proposal in await self.rows.all(ProposalState.OPEN):
             state = await self._state(proposal.change)
             if state is not ProposalState.OPEN:
-                await self._rows.move(proposal.id, ProposalState.OPEN, state, self._now())
+                await self.rows.move(proposal.id, ProposalState.OPEN, state, self._now())
 
     async def _carry(self, accepted: Proposal, before: str, after: str) -> None:
         """Make the others of the file ones of what it is now, so that what was accepted is not in their way."""
-        for other in await self._rows.all(ProposalState.OPEN):
+        for other in await self.rows.all(ProposalState.OPEN):
             if other.change.path == accepted.change.path:
                 diff = carried(before, after, other.change.diff)
                 if diff and diff != other.change.diff:
-                    await self._rows.refresh(other.id, diff)
+                    await self.rows.refresh(other.id, diff)
 
     async def _open(self, name: str) -> Proposal:
         proposal = await self.found(name)
@@ -173,7 +165,7 @@ class ProposalQueue:
 
     async def _state(self, change: ProposedChange) -> ProposalState:
         try:
-            text = (await self._journal.read(change.path)).text
+            text = (await self.journal.read(change.path)).text
             made = await asyncio.to_thread(_accepted, text, change.diff)
         except (_OutdatedError, InvalidRequest):
             # it says something else now, or it may not be written any more: its owner made it private
@@ -184,7 +176,7 @@ class ProposalQueue:
         return ProposalState.ACCEPTED if made is None else ProposalState.OPEN
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock(), UTC)
+        return datetime.fromtimestamp(self.clock(), UTC)
 
 
 def _accepted(text: str | None, diff: str) -> str | None:

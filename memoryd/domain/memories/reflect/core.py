@@ -98,7 +98,7 @@ class CoreFile(Struct, frozen=True):
 
 
 class CoreChanges(Struct, frozen=True):
-    """What is proposed; `left_out` counts facts for which the file has no room."""
+    """What is proposed, for the core file first; `left_out` counts facts for which the file has no room."""
 
     changes: tuple[ProposedChange, ...]
     left_out: int = 0

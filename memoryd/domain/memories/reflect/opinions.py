@@ -270,7 +270,7 @@ def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[S
     `steps` are all on record, in the order in which they were made. Planned again after they were recorded, there are
     none. Raises ValueError for a run that has made steps before and would make more: it would get round its cap.
     """
-    known, offered = _by_opinion(steps), _by_opinion(labels)
+    known, offered = by_opinion(steps), by_opinion(labels)
     made: list[Step] = []
     for opinion in sorted(offered):
         memory = book.memories.get(opinion)
@@ -314,7 +314,8 @@ def _piece(one: LabelledEvidence) -> tuple[MemoryId, date | None]:
     return one.evidence, one.day if one.evidence == one.opinion else None
 
 
-def _by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
+def by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
+    """Return what is given of each opinion, in its order."""
     found: defaultdict[MemoryId, list[Said]] = defaultdict(list)
     for one in given:
         found[one.opinion].append(one)
