@@ -16,7 +16,7 @@ from msgspec import Struct
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, EntityPage, Memory
+from memoryd.domain.memories.book import Book, EntityPage, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.entity_edits import (
@@ -88,7 +88,9 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         """Return all, those with most memories first."""
         book = await self.book.now()
         about = _about(book, self._reach(admitted))
-        known = [_known(book, slug, about.get(slug, ())) for slug in about.keys() | _own_pages(book)]
+        known = [
+            _known(book, slug, about.get(slug, ())) for slug in about.keys() | (book.pages.keys() - book.aliases.keys())
+        ]
         return sorted(known, key=lambda one: (-len(one.memories), one.slug))
 
     async def one(self, admitted: Admitted, name: str) -> tuple[KnownEntity, Sequence[HeldOpinion]]:
@@ -139,12 +141,8 @@ def _about(book: Book, reach: MemoryReach) -> Mapping[EntitySlug, Sequence[Memor
     return found
 
 
-def _own_pages(book: Book) -> set[EntitySlug]:
-    return {slug for slug in book.pages if slug not in book.aliases}
-
-
 def _known(book: Book, slug: EntitySlug, memories: Iterable[Memory]) -> KnownEntity:
-    newest = tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)))
+    newest = newest_first(memories)
     page = book.pages.get(slug)
     written = Counter(
         name for one in newest for name in one.line.entities if book.aliases.get(slug_of(name), slug_of(name)) == slug

@@ -66,6 +66,11 @@ class Memory(Struct, frozen=True):
         return self.sources[-1].day
 
 
+def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Return memories by the day of their newest line, those of one day by their ids."""
+    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)))
+
+
 class EntityPage(Struct, frozen=True):
     """The page of an entity: where it is, what it is called, and which other names its front matter gives."""
 

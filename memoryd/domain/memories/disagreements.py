@@ -31,7 +31,12 @@ def pair_name(one: Disagreement) -> str:
 def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
     """Return the disagreement of a name, or that one memory is part of; raise ValueError for none, or several."""
     asked = name.strip().lower()
-    near = [one for one in known if asked == pair_name(one) or (asked and _is_of(asked, one))]
+    is_id = len(asked) >= _SHORTEST
+    near = [
+        one
+        for one in known
+        if asked == pair_name(one) or (is_id and (one.newer.startswith(asked) or one.older.startswith(asked)))
+    ]
     if not near:
         raise ValueError(f"there is no disagreement {name!r}")
     if len(near) > 1:
@@ -40,10 +45,6 @@ def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
 
 
 _SHORTEST = 4
-
-
-def _is_of(asked: str, one: Disagreement) -> bool:
-    return len(asked) >= _SHORTEST and (one.newer.startswith(asked) or one.older.startswith(asked))
 
 
 class Settlement(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import NearCopies, abstract_of, copies_across_scopes, near_copies, overview_of
-from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network
 from memoryd.domain.memories.recall_filters import WORKSPACE
@@ -226,9 +226,9 @@ def page_of(
 
     Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
     """
-    found = sorted(admitted, key=lambda one: (-one.recorded.toordinal(), one.id))
+    found = newest_first(admitted)
     if filters.tier is not None:
-        found = [one for one in found if document(one).tier is filters.tier]
+        found = tuple(one for one in found if document(one).tier is filters.tier)
     shown = found[filters.offset : filters.offset + filters.limit]
     return DocumentPage(tuple(map(document, shown)), len(found))
 

@@ -85,8 +85,12 @@ class KeptLines(Struct, frozen=True):
         """Return those of a later book; what did not change is not looked at again."""
         changed = changed_memories(self.book, book)
         stay = {key: one for key, one in self.lines.items() if key not in changed}
-        come = ((key, book.memories[key]) for key in changed & book.memories.keys())
-        return KeptLines(book, stay | {key: _kept(memory) for key, memory in come if _may_be_kept(memory.line)})
+        come = {
+            key: _kept(memory)
+            for key in changed & book.memories.keys()
+            if (line := (memory := book.memories[key]).line).attributes.is_pinned or is_for_every_session(line)
+        }
+        return KeptLines(book, stay | come)
 
 
 def kept_parts(known: KeptLines, older: Older, reach: MemoryReach) -> KeptParts:
@@ -125,10 +129,6 @@ def _kept(memory: Memory) -> KeptLine:
     text = memory.line.text
     words = _HAN.findall(text) if _HAN.search(text) else spoken_words(text)
     return KeptLine(memory, shorter(text), frozenset(words) - _SIDES)
-
-
-def _may_be_kept(line: RetainedLine) -> bool:
-    return line.attributes.is_pinned or is_for_every_session(line)
 
 
 def _parts(kept: Iterable[KeptLine], *, has_kind: bool = False) -> list[BundlePart]:

@@ -91,14 +91,13 @@ def strays_in(sections: MemorySections) -> list[PlacedMiss]:
     """Return the memories of a note with attributes behind their text, and what is wrong with them."""
     found = ((one, stray_of(one.line.text)) for one in sections.lines)
     return [
-        PlacedMiss(one.start_line, NearMiss(_shown(one.line), f"{stray.written!r} is read as text: {stray.rule}"))
+        PlacedMiss(
+            one.start_line,
+            NearMiss(" ".join(one.line.text.split())[:_SHOWN], f"{stray.written!r} is read as text: {stray.rule}"),
+        )
         for one, stray in found
         if stray is not None
     ]
-
-
-def _shown(line: RetainedLine) -> str:
-    return " ".join(line.text.split())[:_SHOWN]
 
 
 def _comma_separated(written: str) -> str:

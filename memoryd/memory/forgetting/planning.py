@@ -268,7 +268,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         lines = tuple((note.text or "").split("\n")[first - 1 : last])
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
-        said = tuple(words for line in lines if not (words := SaidWords(_bare(line))).is_empty)
+        said = tuple(words for line in lines if not (words := SaidWords(line.strip().lstrip("-*+#> \t"))).is_empty)
         return MemoryForgettingPlan((), SaidElsewhere(), said, place, lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> SaidElsewhere:
@@ -295,10 +295,6 @@ def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
     said = tuple(SaidWords(memory.line.text) for memory in memories)
     return MemoryForgettingPlan(tuple(memories), SaidElsewhere(), said)
-
-
-def _bare(line: str) -> str:
-    return line.strip().lstrip("-*+#> \t")
 
 
 def _is_in_git(workspace: Path) -> bool:

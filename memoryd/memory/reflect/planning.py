@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.book import Book, newest_first
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import has_no_marker
@@ -129,7 +129,7 @@ class _Names:
         self._book = book
         self._recurring = recurring
         self._spelled: dict[EntitySlug, str] = {slug: page.name for slug, page in book.pages.items()}
-        for memory in sorted(book.memories.values(), key=lambda one: (-one.recorded.toordinal(), one.id)):
+        for memory in newest_first(book.memories.values()):
             for name in memory.line.entities:
                 self._spelled.setdefault(slug_of(name), name)
 

@@ -87,7 +87,7 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], said: frozen
     return (
         any(_is_of_more(one, text, words, said) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
-        or _is_for_another(revision, words)
+        or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _changes_what_is_not_told(revision, text, words)
         or _is_anothers(subject or revision.about, text, said)
         or bool(subject and _has_other_role(revision, subject, text, words, said))
@@ -170,10 +170,6 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
     told = {one.told for one in values_in(text)}
     times = [one for one in values_in(old) if one.kind in TIMES and one.told not in told]
     return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
-
-
-def _is_for_another(revision: Revision, words: frozenset[str]) -> bool:
-    return any(not content(one) <= words for one in _FOR.findall(revision.rest))
 
 
 def _changes_what_is_not_told(revision: Revision, text: str, words: frozenset[str]) -> bool:

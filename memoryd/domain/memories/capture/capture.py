@@ -179,8 +179,16 @@ class CaptureVerdict(Struct, frozen=True):
 
     def from_agent(self) -> "CaptureVerdict":
         """Return it as an agent may state it, which chose the words itself: unpinned, and no more than usual."""
-        kept = [replace(one, is_pinned=False, importance=None, provenance=_of_agent(one)) for one in self.kept]
-        return replace(self, kept=tuple(kept))
+        kept = tuple(
+            replace(
+                one,
+                is_pinned=False,
+                importance=None,
+                provenance=Provenance.AGENT if one.provenance is Provenance.USER else one.provenance,
+            )
+            for one in self.kept
+        )
+        return replace(self, kept=kept)
 
     def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
         """Return it with some of what was kept dropped, by their texts."""
@@ -189,24 +197,19 @@ class CaptureVerdict(Struct, frozen=True):
         return replace(self, kept=kept, dropped=(*self.dropped, *items))
 
 
-def _of_agent(item: CapturedItem) -> Provenance:
-    return Provenance.AGENT if item.provenance is Provenance.USER else item.provenance
-
-
 def with_model(
     rules: CaptureVerdict, found: Sequence[CapturedItem | DroppedItem], gate: str, model: str
 ) -> CaptureVerdict:
     """Return what the rules keep whoever decides, and beside it what a model found; numbers are told once."""
     known = " ".join(item.text for item in rules.kept)
-    kept = [one for one in found if isinstance(one, CapturedItem) and not _is_told(one.text, known)]
+    kept = [
+        one
+        for one in found
+        if isinstance(one, CapturedItem) and not any(number in known for number in _IDENTIFIER.findall(one.text))
+    ]
     dropped = [one for one in found if isinstance(one, DroppedItem)]
     said = [one for one in rules.dropped if one.form]
     return CaptureVerdict((*rules.kept, *kept), (*said, *dropped), gate, model)
-
-
-def _is_told(text: str, known: str) -> bool:
-    """Tell whether an identifier of a text stands in what is known already."""
-    return any(one in known for one in _IDENTIFIER.findall(text))
 
 
 FAILURE_SIGNS: Final = 500

@@ -315,7 +315,8 @@ def found_cues(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the cues of a sentence: what held, by the first form of each clause; then what holds."""
     said = plain
     plain = FROM_WHEN.sub("", plain)
-    for clause in _clauses(plain):
+    # the sentence whole, and from each of its later clauses on
+    for clause in (plain, *(plain[found.end() :] for found in _CLAUSE.finditer(plain))):
         matches = ((form, pattern.search(clause)) for form, pattern in (*_ENGLISH_OLD, *_HAN_OLD))
         if first := next(((form, match) for form, match in matches if match), None):
             yield first
@@ -324,8 +325,3 @@ def found_cues(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
     if became := _HAS_BECOME.search(plain):
         yield NOW, became
     yield from ((NEW, match) for pattern in _NEW_ONES if (match := pattern.search(plain)))
-
-
-def _clauses(plain: str) -> list[str]:
-    """Return the sentence whole, and from each of its later clauses on."""
-    return [plain, *(plain[found.end() :] for found in _CLAUSE.finditer(plain))]

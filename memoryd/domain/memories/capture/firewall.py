@@ -94,10 +94,12 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
     units = _units(told)
     if not units:
         return None
+    telling = _telling(units)
+    runs = (" ".join(telling[at : at + RUN]) for at in range(len(telling) - RUN + 1))
     return SpanPrint(
         whole=hashed(" ".join(units)),
         words=frozenset(map(hashed, units)),
-        runs=frozenset(map(hashed, _runs(_telling(units)))),
+        runs=frozenset(map(hashed, runs)),
         is_negated=statement_of(told).is_negated,
     )
 
@@ -114,11 +116,12 @@ def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool
 def _is_of_one(told: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
     is_long = len(_telling(_units(_unframed(told)))) >= LEAST_WORDS
-    return any(one.whole == span.whole or (is_long and _quotes(one, span)) for span in delivered for one in own)
-
-
-def _quotes(own: SpanPrint, span: SpanPrint) -> bool:
-    return own.is_negated == span.is_negated and bool(own.runs) and own.runs <= span.runs
+    return any(
+        one.whole == span.whole
+        or (is_long and one.is_negated == span.is_negated and bool(one.runs) and one.runs <= span.runs)
+        for span in delivered
+        for one in own
+    )
 
 
 def _unframed(text: str) -> str:
@@ -136,10 +139,6 @@ def _units(text: str) -> list[str]:
     for short, long in _SHORTENED:
         said = short.sub(long, said)
     return _UNIT.findall(said)
-
-
-def _runs(units: list[str]) -> list[str]:
-    return [" ".join(units[at : at + RUN]) for at in range(len(units) - RUN + 1)]
 
 
 _HAN: Final = expression(r"[\u4e00-\u9fff]")

@@ -155,12 +155,7 @@ def _has_phone(plain: str) -> bool:
         return False
     if _CHINESE_MOBILE.search(bare) or _INTERNATIONAL.search(bare):
         return True
-    return has_word and any(_is_phone(found[0]) for found in _NATIONAL.finditer(bare))
-
-
-def _is_phone(text: str) -> bool:
-    digits = re.sub(r"\D", "", text)
-    return 7 <= len(digits) <= 13
+    return has_word and any(7 <= len(re.sub(r"\D", "", found[0])) <= 13 for found in _NATIONAL.finditer(bare))
 
 
 def is_resident_id(text: str) -> bool:

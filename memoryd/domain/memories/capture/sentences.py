@@ -49,7 +49,7 @@ class SpokenSentence(Struct, frozen=True):
 def plain_text(text: str) -> str:
     """Return a text of the same length without code, quotations and what stands between tags."""
     for pattern in (_FENCE, _RECALLED, _BLOCK_QUOTE, _CODE, _QUOTES):
-        text = pattern.sub(_blanked, text)
+        text = pattern.sub(lambda found: re.sub(r"[^\n]", BLANK, found[0]), text)
     return text
 
 
@@ -79,7 +79,3 @@ def _spans(plain: str) -> Iterator[tuple[int, int]]:
         yield start, end
         start = end
     yield start, len(plain)
-
-
-def _blanked(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", BLANK, found[0])

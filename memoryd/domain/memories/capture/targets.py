@@ -121,10 +121,6 @@ def _candidates(book: Book, scope: str, day: date | None) -> list[_Candidate]:
     ]
 
 
-def _subject_words(text: str) -> frozenset[str]:
-    return content(subject_of(text))
-
-
 class _Search:
     """How well memories fit one sentence."""
 
@@ -137,7 +133,7 @@ class _Search:
         every: Sequence[_Candidate],
     ) -> None:
         # a memory is read by several rules, and the sentence beside each: kept for this one search
-        self._values_in, self._subject_in = cache(values_in), cache(_subject_words)
+        self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
         self._rarity = rarity
         self._standing, self._every = standing, every

@@ -103,7 +103,10 @@ def values_in(text: str) -> list[TypedValue]:
     """Return the typed values of a text, in order; those of names behind a noun last."""
     found = [_value(match) for match in _TYPED.finditer(text)]
     typed = [one for one in found if one is not None]
-    return [*typed, *(one for one in _names(text) if not any(_meet(one, other) for other in typed))]
+    return [
+        *typed,
+        *(one for one in _names(text) if not any(one.start < other.end and other.start < one.end for other in typed)),
+    ]
 
 
 def _value(match: re.Match[str]) -> TypedValue | None:
@@ -151,10 +154,6 @@ def _names(text: str) -> Iterator[TypedValue]:
         group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
         if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
             yield TypedValue(f"name {stem(anchor)}", match[group], match.start(group), match.end(group), stem(anchor))
-
-
-def _meet(one: TypedValue, other: TypedValue) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 _WORD_BEFORE: Final = expression(r"([A-Za-z][\w'’-]*)\W*\Z")

@@ -6,7 +6,7 @@ undo, or a line that is written anew.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from functools import cached_property
 from typing import Final
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.tombstones import END_MARKS, LEAST_CHARS, SaidWords
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
@@ -77,7 +77,7 @@ def saying(book: Book, words: str) -> tuple[Memory, ...]:
     """Return the memories whose text or entities hold all of the words, whole and in any case; the newest first."""
     asked = frozenset(_words(words))
     found = (memory for memory in book.memories.values() if asked and all(map(_holder(memory), asked)))
-    return _newest_first(found)
+    return newest_first(found)
 
 
 def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
@@ -90,7 +90,7 @@ def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
         return stated
     row = SaidWords(asked, least=0)
     scattered = saying(book, asked)
-    found = _newest_first(memory for memory in scattered if row.stand_in(memory.line.text)) or scattered
+    found = newest_first(memory for memory in scattered if row.stand_in(memory.line.text)) or scattered
     if not found:
         raise ValueError(f"no memory says {asked!r}")
     if len(found) > MOST:
@@ -110,7 +110,7 @@ def _stated(book: Book, asked: str) -> tuple[Memory, ...]:
     if isinstance(said, RetainedLine) and said.id in book.memories:
         return (book.memories[said.id],)
     bare = _typed_text(asked)
-    return _newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
+    return newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
 
 
 def _cited(book: Book, citation: Citation) -> ForgetTarget:
@@ -141,10 +141,6 @@ def _citation(text: str) -> Citation | None:
     except ValueError:
         return None
     return citation if citation.start_line is not None or citation.path.endswith(".md") else None
-
-
-def _newest_first(found: Iterable[Memory]) -> tuple[Memory, ...]:
-    return tuple(sorted(found, key=lambda memory: (-memory.recorded.toordinal(), memory.id)))
 
 
 def _holder(memory: Memory) -> Callable[[str], bool]:

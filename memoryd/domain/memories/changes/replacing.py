@@ -42,18 +42,16 @@ def replaced(
         raise ValueError(f"no memory stands at {found.lines}: a memory is a bullet, and what was generated is none")
     if is_exact and len(found.memories) == 1:
         return Replaced(found.memories[0], found.memories[0])
-    current = {one for memory in found.memories for one in _current(memory, known, newer)}
+    # a memory is its own newest version where nothing known supersedes it
+    current = {
+        one
+        for memory in found.memories
+        for one in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
+    }
     if len(current) != 1:
         raise ValueError(_listed(name, [known[one] for one in sorted(current)]))
     (only,) = current
     return Replaced(known[only], next((one for one in found.memories if one.id == only), found.memories[0]))
-
-
-def _current(
-    memory: Memory, known: Mapping[MemoryId, Memory], newer: Mapping[MemoryId, Sequence[MemoryId]]
-) -> list[MemoryId]:
-    """Return the newest versions of a memory, which is one itself where nothing known supersedes it."""
-    return [one for one in current_above(memory.id, newer) if one in known] or [memory.id]
 
 
 def _listed(name: str, memories: Sequence[Memory]) -> str:

@@ -123,7 +123,8 @@ def _section(
 
     A page does not repeat what a person wrote on it.
     """
-    current = [one for one in memories if one.id not in shared.outdated and not _stands_on(one, path)]
+    elsewhere = (one for one in memories if all(source.path != path for source in one.sources))
+    current = [one for one in elsewhere if one.id not in shared.outdated]
     entries, left_out = cut([_entry(shared, one) for one in current], most)
     return PageSection(heading, entries, left_out) if entries else None
 
@@ -168,10 +169,6 @@ def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> Page
         PageSource(RelativePath(source.path), source.start_line, source.end_line) for source in memory.sources
     )
     return PageEntry(memory.id, told, memory.line.text, sources, below)
-
-
-def _stands_on(memory: Memory, path: RelativePath) -> bool:
-    return any(source.path == path for source in memory.sources)
 
 
 def _seen(memories: Sequence[Memory]) -> str:

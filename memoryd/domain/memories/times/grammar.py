@@ -256,7 +256,8 @@ def _clause(plain: str, start: int, end: int) -> Clause:
     is_question = text.endswith("?")
     text = text.rstrip("?").strip()
     mood = _mood(text, is_question=is_question)
-    return Clause(start, end, text, mood, _is_past(text, mood), _is_of_events(text))
+    is_of_events = bool(_EVENTS.search(text) or (_HAN.search(text) and _EASTERN_EVENTS.search(text)))
+    return Clause(start, end, text, mood, _is_past(text, mood), is_of_events)
 
 
 def _mood(text: str, *, is_question: bool) -> Mood:
@@ -284,7 +285,3 @@ def _is_past(text: str, mood: Mood) -> bool:
     if mood is Mood.ASKS and _HAS_TENSE.search(asked):
         return False
     return PAST.search(asked) is not None
-
-
-def _is_of_events(text: str) -> bool:
-    return bool(_EVENTS.search(text) or (_HAN.search(text) and _EASTERN_EVENTS.search(text)))
