@@ -116,7 +116,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
             known = within(book, reach)
             admitted = (one for one in with_pauses(known) if filters.admits(one, self._told_scope(one)))
             page = page_of(admitted, filters, self._document)
-            told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
+            told = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
             return DocumentPage(tuple(told), page.total)
 
         return await asyncio.to_thread(work)
