@@ -4,7 +4,7 @@ Entities are merged and split by an alias in the front matter of a page, which t
 """
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
+from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import unified_diff
@@ -133,12 +134,12 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
 
 def _about(book: Book, reach: MemoryReach) -> Mapping[EntitySlug, Sequence[Memory]]:
-    found: defaultdict[EntitySlug, list[Memory]] = defaultdict(list)
-    for memory in book.memories.values():
-        if memory.slugs and reach.admits(memory.line.attributes.scope):
-            for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}:
-                found[slug].append(memory)
-    return found
+    return grouped(
+        (slug, memory)
+        for memory in book.memories.values()
+        if memory.slugs and reach.admits(memory.line.attributes.scope)
+        for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}
+    )
 
 
 def _known(book: Book, slug: EntitySlug, memories: Iterable[Memory]) -> KnownEntity:

@@ -9,7 +9,6 @@ value: what still holds stays told.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property
@@ -17,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
@@ -318,11 +318,11 @@ class _Search:
     def _said_again(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
         """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
         words, signs = content(self._clause), frozenset(_HAN.findall(self._clause))
-        found: defaultdict[tuple[EntitySlug, ...], list[_Candidate]] = defaultdict(list)
-        for one in self._every if self._clause else ():
-            if not one.words.isdisjoint(words) or not signs.isdisjoint(one.memory.line.text):
-                found[one.memory.line.slugs].append(one)
-        return found
+        return grouped(
+            (one.memory.line.slugs, one)
+            for one in (self._every if self._clause else ())
+            if not one.words.isdisjoint(words) or not signs.isdisjoint(one.memory.line.text)
+        )
 
     def _is_told_wrong(self, one: _Candidate) -> bool:
         """Tell whether the answer before said what a memory says, and the sentence has another value for it."""

@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, ShortId, is_belief, short_id
@@ -203,10 +204,7 @@ class OpinionLabels:
 
     @cached_property
     def _explicit(self) -> tuple[LabelledEvidence, ...]:
-        named: defaultdict[ShortId, list[MemoryId]] = defaultdict(list)
-        for one in self._book.memories:
-            named[short_id(one)].append(one)
-        return tuple(self._decided(named))
+        return tuple(self._decided(grouped((short_id(one), one) for one in self._book.memories)))
 
     def _decided(self, named: dict[ShortId, list[MemoryId]]) -> Iterator[LabelledEvidence]:
         """Yield what attributes decide; a short id that several memories have decides nothing."""
@@ -224,9 +222,7 @@ class OpinionLabels:
 
     def _copies(self) -> Iterator[LabelledEvidence]:
         """Yield what other memories say that say the same: of the same entities, equal but for case and layout."""
-        stated: defaultdict[tuple[frozenset[EntitySlug], str], list[Memory]] = defaultdict(list)
-        for opinion in self._opinions.values():
-            stated[self._key(opinion)].append(opinion)
+        stated = grouped((self._key(opinion), opinion) for opinion in self._opinions.values())
         for memory in self._book.memories.values():
             for opinion in stated.get(self._key(memory), ()):
                 if opinion.id != memory.id and self._says_the_same(opinion, memory):

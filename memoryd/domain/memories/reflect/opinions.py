@@ -21,7 +21,6 @@ rounds correctly on every machine, so a replay gives the same bits. All history 
 day give the same steps, but for the cap of a run, and for 0 and 1, where a confidence stops.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
@@ -30,6 +29,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.kinds import MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import RecallFilters
@@ -316,10 +316,7 @@ def _piece(one: LabelledEvidence) -> tuple[MemoryId, date | None]:
 
 def by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
     """Return what is given of each opinion, in its order."""
-    found: defaultdict[MemoryId, list[Said]] = defaultdict(list)
-    for one in given:
-        found[one.opinion].append(one)
-    return found
+    return grouped((one.opinion, one) for one in given)
 
 
 class StatedEvidence(Struct, frozen=True):

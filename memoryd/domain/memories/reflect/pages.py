@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
@@ -72,10 +73,11 @@ def shared_memories(book: Book, beliefs: Mapping[MemoryId, OpinionStanding]) -> 
 
 def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
     """Return all pages, those of entities by their paths; an entity that is no longer named keeps an empty one."""
-    about: defaultdict[EntitySlug, list[Memory]] = defaultdict(list)
-    for memory in shared.memories.values():
-        for slug in sorted({book.aliases.get(slug, slug) for slug in memory.slugs}):
-            about[slug].append(memory)
+    about = grouped(
+        (slug, memory)
+        for memory in shared.memories.values()
+        for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}
+    )
     slugs = {*about, *(book.aliases.get(slug, slug) for slug in book.pages)}
     files = {page.path.lower(): page.path for page in book.pages.values()}
     by_path: defaultdict[str, list[EntitySlug]] = defaultdict(list)
@@ -84,7 +86,7 @@ def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
         own = entity_page(slug)
         by_path[book.pages[slug].path if slug in book.pages else files.get(own.lower(), own)].append(slug)
     entities = [
-        _entity_page(book, shared, RelativePath(path), named, [one for slug in named for one in about[slug]])
+        _entity_page(book, shared, RelativePath(path), named, [one for slug in named for one in about.get(slug, ())])
         for path, named in sorted(by_path.items())
     ]
     return (*entities, *_bank_pages(shared))
