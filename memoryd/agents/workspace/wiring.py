@@ -8,12 +8,11 @@ from memoryd.agents.memories import AgentMemory
 from memoryd.agents.read import AgentFiles, AgentVerifying
 from memoryd.agents.retained.changes import AgentChanges, Retained
 from memoryd.agents.retained.core import AgentCore, CoreRights
-from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentBundles, AgentRecall
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import ConfigDict, Field
 
-from memoryd.agents.retained.disagreements import DisagreeingPair
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import RecallOptions, asked_kinds
+from memoryd.agents.retained.replacing import DisagreeingPair
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.calls.recall import health_reply
 from memoryd.api.calls.retain import kind_of
@@ -15,8 +15,8 @@ from memoryd.api.models import AgentId, Request, Whole, near_copies_replies
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
 from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.changes.replacing import Keep
 from memoryd.domain.memories.changes.verification import cite
-from memoryd.domain.memories.disagreements import Keep
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
 from memoryd.domain.memories.edits import StatedText
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier

@@ -47,8 +47,7 @@ from memoryd.memory.reflect.pages import (
     WrittenPages,
     cited_files,
 )
-from memoryd.memory.reflect.planning import ground_of, proposal_plan
-from memoryd.memory.reflect.proposals import ProposalQueue
+from memoryd.memory.reflect.proposals import ProposalQueue, ground_of, proposal_plan
 from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)

@@ -20,10 +20,9 @@ from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
-from memoryd.domain.memories.capture.clauses import new_values_of, replaced_value
 from memoryd.domain.memories.capture.corrections import NAME, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
-from memoryd.domain.memories.capture.exchange import exchanged, renewed, still_holds
+from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN, Rarity, TypedValue, content, new_value, rarity_of, values_in
 from memoryd.domain.memories.entities import EntitySlug

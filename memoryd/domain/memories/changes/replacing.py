@@ -2,9 +2,14 @@
 
 By default the new statement is a line of its own, and the older one stays, marked as superseded on both sides. In place
 the older line itself says something else, and whatever names it by its id names the new one.
+
+Of two that disagree a person says which holds, or that both do. Nothing of that is stored beside the notes: what holds
+alone says `supersedes=`, and what holds beside another `beside=`. So a settlement outlives a restart, is taken back by
+undo, and goes with the line that says it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,8 +19,9 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import OF_SESSION, target
 from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, NAMING, RetainedLine, joined
+from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Provenance, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
+from memoryd.domain.memories.versions import Disagreement
 
 SHOWN = 20
 """Memories that are listed where several are meant."""
@@ -206,3 +212,60 @@ def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> Retaine
 def _named_by(memory: Memory) -> set[ShortId]:
     said = [source.line.attributes for source in memory.sources]
     return {short for one in said for key in NAMING for short in getattr(one, key)}
+
+
+class Keep(StrEnum):
+    """What a person keeps of two memories that disagree."""
+
+    NEWER = "newer"
+    OLDER = "older"
+    BOTH = "both"
+
+
+def pair_name(one: Disagreement) -> str:
+    """Return by what a disagreement is named: the beginnings of both ids, the newer first."""
+    return f"{short_id(one.newer)}-{short_id(one.older)}"
+
+
+def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
+    """Return the disagreement of a name, or that one memory is part of; raise ValueError for none, or several."""
+    asked = name.strip().lower()
+    is_id = len(asked) >= _SHORTEST
+    near = [
+        one
+        for one in known
+        if asked == pair_name(one) or (is_id and (one.newer.startswith(asked) or one.older.startswith(asked)))
+    ]
+    if not near:
+        raise ValueError(f"there is no disagreement {name!r}")
+    if len(near) > 1:
+        raise ValueError(f"{name!r} is part of {len(near)} disagreements: {', '.join(map(pair_name, near[:3]))}")
+    return near[0]
+
+
+_SHORTEST = 4
+
+
+class Settlement(Struct, frozen=True):
+    """What is written into the line of a memory: that it holds alone, or beside the other one."""
+
+    memory: MemoryId
+    other: ShortId
+    holds_alone: bool
+
+    def of(self, line: RetainedLine) -> RetainedLine:
+        """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
+        by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
+        said = replace(line.attributes, provenance=by)
+        if not self.holds_alone:
+            return replace(line, attributes=replace(said, beside=joined(said.beside, [self.other])))
+        without = tuple(one for one in said.beside if one != self.other)
+        told = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
+        return replace(line, attributes=told)
+
+
+def settlement_of(one: Disagreement, keep: Keep) -> Settlement:
+    """Return what settles a disagreement."""
+    if keep is Keep.OLDER:
+        return Settlement(one.older, short_id(one.newer), holds_alone=True)
+    return Settlement(one.newer, short_id(one.older), holds_alone=keep is Keep.NEWER)
