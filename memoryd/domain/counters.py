@@ -1,9 +1,9 @@
-"""Counters for status and metrics: hits of a cache, durations in Prometheus buckets, and the rate of a queue."""
+"""Counters for status and metrics: hits of a cache, durations in Prometheus buckets, rates of queues; and groups."""
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
@@ -105,3 +105,15 @@ class Pace:
     def _drop(self, now: float) -> None:
         while self._done and now - self._done[0][0] > WINDOW_SECONDS:
             self._done.popleft()
+
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
+
+
+def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """Return what belongs to each key, in the order in which it comes."""
+    found: dict[Key, list[Item]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return found

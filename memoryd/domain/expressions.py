@@ -21,3 +21,8 @@ class _Deferred:
 def expression(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern as `re.compile` does, with its methods; one that is wrong raises re.error when first used."""
     return cast(re.Pattern[AnyStr], _Deferred(pattern, flags))
+
+
+def caseless(pattern: AnyStr) -> re.Pattern[AnyStr]:
+    """Return what `expression` does of a pattern that matches in any case."""
+    return expression(pattern, re.IGNORECASE)

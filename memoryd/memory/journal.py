@@ -305,11 +305,10 @@ class Undone(Struct, frozen=True):
     by: NoteChange | None
 
 
-class Undoing:
+class Undoing(Struct, frozen=True):
     """Takes back changes of one workspace."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    journal: Journal
 
     async def undo(self, number: int, *, is_dry_run: bool = False) -> list[Undone]:
         """Take back a change by its number.
@@ -317,9 +316,9 @@ class Undoing:
         Raises NotFound, InvalidRequest where it cannot be taken back, and what `Journal.change` does.
         """
         if not is_dry_run:
-            self._journal.check_writable()
-        await self._journal.settle()
-        row = await self._journal.changes.one(number)
+            self.journal.check_writable()
+        await self.journal.settle()
+        row = await self.journal.changes.one(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
         return await self._undone([row], is_dry_run=is_dry_run)
@@ -327,9 +326,9 @@ class Undoing:
     async def undo_run(self, run: str, *, is_dry_run: bool = False) -> list[Undone]:
         """Take back all changes of one act, or none if one of them cannot be; raises what `undo` does."""
         if not is_dry_run:
-            self._journal.check_writable()
-        await self._journal.settle()
-        rows = await self._journal.changes.some(ChangeFilter(run=run, limit=MOST_OF_A_RUN)) if run else []
+            self.journal.check_writable()
+        await self.journal.settle()
+        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=MOST_OF_A_RUN)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
         standing = [row for row in rows if row.state is not ChangeState.UNDONE]
@@ -357,11 +356,11 @@ class Undoing:
         texts: dict[RelativePath, str] = {}
         for row in rows:
             if row.path not in texts:
-                texts[row.path] = (await self._journal.read(row.path)).text or ""
+                texts[row.path] = (await self.journal.read(row.path)).text or ""
             texts[row.path] = _text_without(row, texts[row.path])
 
     async def _take_back(self, row: ChangeRow, run: str) -> NoteChange:
-        return await self._journal.change(
+        return await self.journal.change(
             row.path,
             lambda text: _text_without(row, text or ""),
             by=WrittenBy.UNDO,

@@ -1,7 +1,6 @@
 """The opinions of one workspace: how each stands, by which evidence, and the steps of a run put on record."""
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 
@@ -10,7 +9,7 @@ from msgspec import Struct
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId, is_belief
-from memoryd.domain.memories.reflect.opinions import Label, OpinionStanding, Step, standing_of
+from memoryd.domain.memories.reflect.opinions import Label, OpinionStanding, Step, by_opinion, standing_of
 from memoryd.store.ledger.reflect import OpinionSteps
 
 
@@ -42,16 +41,15 @@ class HeldOpinion(Struct, frozen=True):
         return is_written or self.standing.confidence != self.standing.base.confidence
 
 
-class OpinionBook:
+class OpinionBook(Struct, frozen=True):
     """Reads and records the steps of opinions. Verbs raise StoreError, and `apply` also Denied.
 
     Each takes the book that the caller looks at, so that all of one answer speaks of the same moment. Scopes are the
     caller's: evidence counts only where all whom an opinion reaches may see it (`scopes.covers`).
     """
 
-    def __init__(self, steps: OpinionSteps, *, clock: Callable[[], float] = time.time) -> None:
-        self.steps = steps
-        self._clock = clock
+    steps: OpinionSteps
+    clock: Callable[[], float] = time.time
 
     async def held(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, HeldOpinion]:
         """Return how these opinions stand; what is none, or stands in no line, is left out."""
@@ -59,12 +57,12 @@ class OpinionBook:
         beliefs = [memory for memory in chosen if is_belief(memory.kind)]
         if not beliefs:
             return {}
-        found = _by_opinion(await self.steps.of([memory.id for memory in beliefs]))
+        found = by_opinion(await self.steps.of([memory.id for memory in beliefs]))
         return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
 
     async def all(self, book: Book) -> Mapping[MemoryId, HeldOpinion]:
         """Return how all opinions of a book stand."""
-        found = _by_opinion(await self.steps.all())
+        found = by_opinion(await self.steps.all())
         beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
         return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
 
@@ -74,7 +72,7 @@ class OpinionBook:
 
     async def apply(self, steps: Sequence[Step]) -> int:
         """Record the steps of a run, all or none; return how many were not on record yet."""
-        return await self.steps.add(steps, self._clock())
+        return await self.steps.add(steps, self.clock())
 
 
 def _held(book: Book, memory: Memory, steps: Sequence[Step]) -> HeldOpinion:
@@ -90,10 +88,3 @@ def evidence_of(book: Book, step: Step) -> OpinionEvidence:
     of_day = [one for one in sources if one.day == step.day] or sources
     cited = tuple(str(Citation(one.path, one.start_line, one.end_line)) for one in of_day)
     return OpinionEvidence(step.evidence, step.label, step.day, cited)
-
-
-def _by_opinion(steps: Sequence[Step]) -> Mapping[MemoryId, list[Step]]:
-    found: defaultdict[MemoryId, list[Step]] = defaultdict(list)
-    for step in steps:
-        found[step.opinion].append(step)
-    return found

@@ -24,19 +24,19 @@ from memoryd.domain.memories.changes.replacing import MemoryReplacement
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.edits import (
     AttributeChange,
+    LineEdit,
     NoPlaceError,
     RetainedText,
     retained_in,
     stating,
-    with_attributes,
     with_lines,
-    without_memory,
+    with_memory,
 )
-from memoryd.domain.memories.kinds import MemoryId, WrittenBy, short_id
+from memoryd.domain.memories.kinds import WrittenBy, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import PlacedLine
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, StoreError
-from memoryd.memory.journal import GONE_TRIES, PAUSE_SECONDS, Journal, NoteChange
+from memoryd.memory.journal import GONE_TRIES, PAUSE_SECONDS, Edit, Journal, NoteChange
 from memoryd.store.ledger.usage import StatedRows
 
 PINNED: Final = "a memory was pinned"
@@ -48,8 +48,6 @@ REPLACED: Final = "a memory was replaced"
 _UNMARKED: Final = "it is superseded, and its line in {} could not be marked so: {}"
 _GONE: Final = "its line was edited, or taken out, a moment ago: look it up again"
 
-LineEdit = Callable[[str, RelativePath, MemoryId], str | None]
-"""What becomes of a note, None if no line in it states the memory; raises NoPlaceError."""
 KEY_BYTES: Final = 32
 
 
@@ -82,16 +80,10 @@ class WrittenReplacement(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class LineEditing:
+class LineEditing(Struct, frozen=True):
     """Writes into the lines of memories of one workspace."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self.one_at_a_time = journal.one_at_a_time
-
-    def check_writable(self) -> None:
-        """Raise Denied where nothing may be written."""
-        self._journal.check_writable()
+    journal: Journal
 
     async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> WrittenLines:
         """Give the lines of a memory other attributes, and return what was written; none if they are so already.
@@ -103,25 +95,24 @@ class LineEditing:
         leading = {source.path for source in memory.sources if source.line is memory.line}
         pinned = {source.path for source in memory.sources if source.line.attributes.is_pinned}
         paths = leading | pinned if change.is_pinned is False else leading
-        edit = partial(with_attributes, change=change)
         why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
-        return await self._written(memory, sorted(paths), edit, why=why, agent=agent)
+        return await self._written(memory, paths, change.of, why=why, agent=agent)
 
-    async def relate(self, memory: Memory, edit: LineEdit) -> WrittenLines:
+    async def relate(self, memory: Memory, wanted: LineEdit) -> WrittenLines:
         """Have the newest line of a memory say how it stands to another one; raises as `change`."""
-        paths = sorted({source.path for source in memory.sources if source.line is memory.line})
-        return await self._written(memory, paths, edit, why=SETTLED, agent="")
+        paths = {source.path for source in memory.sources if source.line is memory.line}
+        return await self._written(memory, paths, wanted, why=SETTLED, agent="")
 
     async def delete(self, memory: Memory, *, agent: str = "") -> WrittenLines:
         """Take out all lines that state a memory, and return what was written; raises as `change`."""
-        paths = sorted({source.path for source in memory.sources})
-        return await self._written(memory, paths, without_memory, why=DELETED, agent=agent)
+        paths = {source.path for source in memory.sources}
+        return await self._written(memory, paths, lambda _: None, why=DELETED, agent=agent)
 
     async def standing(self, memory: Memory) -> list[tuple[str, int, int]]:
         """Return the lines that state a memory as they stand on disk: path, first and last line, from 1."""
         found: list[tuple[str, int, int]] = []
         for path in sorted({source.path for source in memory.sources}):
-            text = (await self._journal.read(RelativePath(path))).text or ""
+            text = (await self.journal.read(RelativePath(path))).text or ""
             found += [(path, one.start_line, one.end_line) for one in stating(text, RelativePath(path), memory.id)]
         return found
 
@@ -133,7 +124,7 @@ class LineEditing:
         The log comes first: a new line that names what it supersedes is all that is needed, marks of older ones are
         for who reads these. In place all notes are written, or it is raised what was. Raises as `change`.
         """
-        self._journal.check_writable()
+        self.journal.check_writable()
         if not await self._stands(old, is_written=plan.is_in_place):
             raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_GONE)
         run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
@@ -141,19 +132,13 @@ class LineEditing:
         for path in dict.fromkeys((*own, *map(RelativePath, paths))):
             edit = partial(_replace_in_log if path in own else _replace_in_note, plan, path)
             try:
-                change = await self._journal.change(
-                    path, edit, by=WrittenBy.MEMORIES, why=REPLACED, run=run, agent=agent
-                )
-            except (NoPlaceError, MemorydError) as exc:
-                error = exc if isinstance(exc, MemorydError) else InvalidRequest(str(exc))
+                done.append(await self._edited(path, edit, why=REPLACED, run=run, agent=agent))
+            except MemorydError as exc:
                 if plan.is_in_place or path in own:
-                    raise _with_undo_hint(error, done) from exc
-                notes.append(_UNMARKED.format(path, error))
-                continue
-            done.append(change)
-        written = tuple(one for one in done if one.is_written)
+                    raise _with_undo_hint(exc, done) from exc
+                notes.append(_UNMARKED.format(path, exc))
         standing = await self._standing(plan, [*own, *plan.said_in, *(one.path for one in old.sources)], done)
-        return WrittenReplacement(WrittenLines(written, run if len(written) > 1 else ""), standing, tuple(notes))
+        return WrittenReplacement(_written_lines(done, run), standing, tuple(notes))
 
     async def _stands(self, memory: Memory, *, is_written: bool) -> bool:
         """Tell whether a line states it; between two steps of an editor that saves it a note may be empty.
@@ -177,51 +162,50 @@ class LineEditing:
         for path in dict.fromkeys((*map(RelativePath, paths), *changes)):
             change = changes.get(path)
             if change is None:
-                note = await self._journal.read(path)
+                note = await self.journal.read(path)
                 change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
             if found := stating(change.text, path, plan.new):
                 return Retention(path, found[-1:], (change.is_written,), change)
         raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_GONE)
 
     async def _written(
-        self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
+        self, memory: Memory, paths: Iterable[str], wanted: LineEdit, *, why: str, agent: str
     ) -> WrittenLines:
         for _ in range(GONE_TRIES):
-            if (written := await self._tried(memory, paths, edit, why=why, agent=agent)) is not None:
+            if (written := await self._tried(memory, sorted(paths), wanted, why=why, agent=agent)) is not None:
                 return written
             # between two steps of an editor that saves it a note may be empty
             await asyncio.sleep(PAUSE_SECONDS)
         raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
 
     async def _tried(
-        self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
+        self, memory: Memory, paths: Sequence[str], wanted: LineEdit, *, why: str, agent: str
     ) -> WrittenLines | None:
         """Edit each note; return what was written, None where no note had the line."""
-        self._journal.check_writable()
+        self.journal.check_writable()
         # all or none, as far as that can be known before: a note that may not be written stops all of them
         for path in paths:
-            await self._journal.read(RelativePath(path))
-        run = uuid4().hex
-        done: list[NoteChange] = []
-        found = _FoundLine()
-        for path in paths:
+            await self.journal.read(RelativePath(path))
+        run, done, found = uuid4().hex, list[NoteChange](), set[RelativePath]()
+
+        def edit(path: RelativePath, text: str | None) -> str | None:
+            made = None if text is None else with_memory(text, path, memory.id, wanted)
+            if made is not None:
+                found.add(path)
+            return made
+
+        for path in map(RelativePath, paths):
             try:
-                done.append(
-                    await self._journal.change(
-                        RelativePath(path),
-                        partial(_edit_line, edit, RelativePath(path), memory.id, found),
-                        by=WrittenBy.MEMORIES,
-                        why=why,
-                        run=run,
-                        agent=agent,
-                    )
-                )
-            except NoPlaceError as exc:
-                raise _with_undo_hint(InvalidRequest(str(exc), hint=_undo_hint(done)), done) from exc
+                done.append(await self._edited(path, partial(edit, path), why=why, run=run, agent=agent))
             except MemorydError as exc:
                 raise _with_undo_hint(exc, done) from exc
-        written = tuple(one for one in done if one.is_written)
-        return WrittenLines(written, run if len(written) > 1 else "") if found.is_any else None
+        return _written_lines(done, run) if found else None
+
+    async def _edited(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
+        try:
+            return await self.journal.change(path, edit, by=WrittenBy.MEMORIES, why=why, run=run, agent=agent)
+        except NoPlaceError as exc:
+            raise InvalidRequest(str(exc)) from exc
 
 
 def _replace_in_log(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str:
@@ -232,28 +216,20 @@ def _replace_in_note(plan: MemoryReplacement, path: RelativePath, text: str | No
     return None if text is None else with_lines(text, path, plan.of)
 
 
-class _FoundLine:
-    """Whether any note still had the line."""
-
-    is_any = False
-
-
-def _edit_line(edit: LineEdit, path: RelativePath, memory: MemoryId, found: _FoundLine, text: str | None) -> str | None:
-    edited = None if text is None else edit(text, path, memory)
-    found.is_any |= edited is not None
-    return edited
+def _written_lines(done: Sequence[NoteChange], run: str) -> WrittenLines:
+    written = tuple(one for one in done if one.is_written)
+    return WrittenLines(written, run if len(written) > 1 else "")
 
 
 def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
     """Return what went wrong, with what was written before it."""
-    if any(one.is_written for one in done):
-        exc.hint = " ".join(filter(None, [exc.hint, _undo_hint(done)]))
+    if made := [str(one.id) for one in done if one.is_written and one.id]:
+        exc.hint = " ".join(
+            filter(None, [exc.hint, f"written before it, and undone by `memoryctl undo`: {', '.join(made)}"])
+        )
+    elif not exc.hint:
+        exc.hint = "nothing was written"
     return exc
-
-
-def _undo_hint(done: Sequence[NoteChange]) -> str:
-    made = [str(one.id) for one in done if one.is_written and one.id]
-    return f"written before it, and undone by `memoryctl undo`: {', '.join(made)}" if made else "nothing was written"
 
 
 class StatedLines:
@@ -294,17 +270,16 @@ class StatedLines:
         return {text: hashed(f"stated\0{as_said(text)}") for text in wanted}
 
 
-class Retaining:
+class Retaining(Struct, frozen=True):
     """Writes memories into the daily logs of one workspace. `today` is the owner's day; `stated` knows them later."""
 
-    def __init__(self, journal: Journal, today: Callable[[], date], stated: StatedLines | None = None) -> None:
-        self._journal = journal
-        self._today = today
-        self._stated = stated
+    journal: Journal
+    today: Callable[[], date]
+    stated: StatedLines | None = None
 
     def log(self, day: date | None = None) -> RelativePath:
         """Return the log of a day, of a day to come that of today."""
-        return RelativePath(f"memory/{min(day or date.max, self._today()):%Y-%m-%d}.md")
+        return RelativePath(f"memory/{min(day or date.max, self.today()):%Y-%m-%d}.md")
 
     async def retain(
         self,
@@ -321,25 +296,18 @@ class Retaining:
         """
         path = self.log(day)
         found: list[RetainedText] = []
-        edit = partial(_retain_lines, path, lines, found)
+
+        def edit(text: str | None) -> str | None:
+            found.append(retained_in(text or "", path, lines))
+            return found[-1].text if found[-1].added else None
+
         try:
-            change = await self._journal.change(path, edit, by=by, why=_reason(lines), run=run, agent=agent)
+            # no word of the memory: what is forgotten must not be told by its reason
+            why = "a memory was stated" if len(lines) == 1 else f"{len(lines)} memories were stated"
+            change = await self.journal.change(path, edit, by=by, why=why, run=run, agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc), hint="close it, then retain again") from exc
-        if self._stated is not None:
-            await self._stated.note(one.line.text for one in found[-1].placed)
-        return Retention(
-            path, found[-1].placed, tuple(one.line.id in found[-1].added for one in found[-1].placed), change
-        )
-
-
-def _retain_lines(
-    path: RelativePath, lines: Sequence[RetainedLine], found: list[RetainedText], text: str | None
-) -> str | None:
-    found.append(retained_in(text or "", path, lines))
-    return found[-1].text if found[-1].added else None
-
-
-def _reason(lines: Sequence[RetainedLine]) -> str:
-    # no word of the memory: what is forgotten must not be told by its reason
-    return "a memory was stated" if len(lines) == 1 else f"{len(lines)} memories were stated"
+        placed, added = found[-1].placed, found[-1].added
+        if self.stated is not None:
+            await self.stated.note(one.line.text for one in placed)
+        return Retention(path, placed, tuple(one.line.id in added for one in placed), change)

@@ -64,7 +64,10 @@ def tier_changes(moves: Mapping[MemoryId, TierMove], at: float) -> list[ChangeRo
 
 def tier_change(moves: Mapping[MemoryId, TierMove], at: float, *, why: str = WHY, undoes: int = 0) -> ChangeRow:
     """Return the row of some memories."""
-    hunks = (_hunk(one, before, after) for one, (before, after) in sorted(moves.items()))
+    hunks = (
+        Hunk(1, (_line(one, before),), (_line(one, after),), (), (), True)
+        for one, (before, after) in sorted(moves.items())
+    )
     return ChangeRow(
         run="",
         agent="",
@@ -78,10 +81,6 @@ def tier_change(moves: Mapping[MemoryId, TierMove], at: float, *, why: str = WHY
         hunks=tuple(hunks),
         undoes=undoes,
     )
-
-
-def _hunk(memory: MemoryId, before: Usage, after: Usage) -> Hunk:
-    return Hunk(1, (_line(memory, before),), (_line(memory, after),), (), (), True)
 
 
 def _line(memory: MemoryId, usage: Usage) -> str:

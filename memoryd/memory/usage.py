@@ -111,137 +111,26 @@ class LifecycleSettings(Struct, frozen=True, kw_only=True):
     flush_seconds: float = FLUSH_SECONDS
 
 
-class Usages:
-    """The usage of the memories of one book; `dirty` are those that changed since somebody took them."""
-
-    def __init__(self, settings: LifecycleSettings, when: LifecycleTime) -> None:
-        self.settings = settings
-        self.when = when
-        self.book = Book()
-        self.dirty: set[MemoryId] = set()
-        self.unlisted: dict[MemoryId, TierMove] = {}
-        """What touches that may be no uses gave, and was taken back; no row lists it yet."""
-        self._held: dict[MemoryId, Usage] = {}
-        self._ends: dict[date, float] = {}
-
-    def of(self, memory: MemoryId) -> Usage:
-        """Return how a memory was used, as it was noted last."""
-        return self._held.get(memory, _UNUSED)
-
-    def tier(self, memory: Memory, now: float) -> Tier:
-        """Return the tier of a memory as it is at a time."""
-        return tier_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)[0]
-
-    def terms(self, memory: Memory, now: float) -> RelevanceTerms:
-        """Return every term of a memory's relevance at a time."""
-        return terms_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)
-
-    def weight(self, memory: Memory, now: float) -> float:
-        """Return what a memory counts at a time, unscaled."""
-        relevance = relevance_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)
-        return float(relevance**self.settings.strength)
-
-    def touch(self, one: MemoryId, at: float) -> None:
-        """Count one touch; what is in no book, or is gone since it was told, is not used."""
-        memory = self.book.memories.get(one)
-        if memory is None or (one not in self._held and len(self._held) >= MOST_KEPT):
-            return
-        earned = self._earned(memory)
-        self._list(memory, earned, at)
-        self._held[one] = touched(earned, self._aged(memory, at), self.settings.tiers)
-        self.dirty.add(one)
-
-    def judged(self, memories: Collection[Memory], now: float) -> Callable[[], None]:
-        """Judge the tiers of these memories; call it in a thread, and what it returns where all else is called."""
-        held = dict(self._held)
-        tiers = self.settings.tiers
-        pairs = ((one, held.get(one.id, _UNUSED)) for one in with_pauses(memories))
-        earned = ((one, was, without_unearned(was, one.line, tiers)) for one, was in pairs)
-        found = ((one, was, now_is, settled(now_is, self._aged(one, now), tiers)) for one, was, now_is in earned)
-        changed = {one.id: (one, now_is, after) for one, was, now_is, after in found if after is not was}
-
-        def take() -> None:
-            # what was touched meanwhile was judged by that
-            same = {key: moved for key, moved in changed.items() if self._held.get(key) is held.get(key)}
-            for memory, now_is, _after in same.values():
-                self._list(memory, now_is, now)
-            fresh = {key: after for key, (_memory, _now_is, after) in same.items()}
-            self._held |= fresh
-            self.dirty |= fresh.keys()
-
-        return take
-
-    def begin(self, held: Mapping[MemoryId, Usage], book: Book) -> None:
-        """Take over what was kept."""
-        self._held, self.book = dict(held), book
-
-    def lacking(self, kept: Collection[MemoryId]) -> set[MemoryId]:
-        """Return the memories of the book whose usage is not among what is kept."""
-        return {one for one in self._held if one not in kept and one in self.book.memories}
-
-    def taken(self) -> Mapping[MemoryId, Usage]:
-        """Return what changed since it was taken last."""
-        changed = {one: self._held[one] for one in self.dirty if one in self._held}
-        self.dirty.clear()
-        return changed
-
-    def taken_unlisted(self) -> Mapping[MemoryId, TierMove]:
-        """Return what was taken back, and no row lists yet."""
-        unlisted, self.unlisted = self.unlisted, {}
-        return unlisted
-
-    def take_back(self, row: ChangeRow, now: float) -> dict[MemoryId, TierMove]:
-        """Give memories the touches and the tiers again that they had before a change; return what moved."""
-        before = {short: (tier, lost) for short, tier, lost in tiers_before(row)}
-        moves = dict[MemoryId, TierMove]()
-        for one, usage in self._held.items():
-            memory = self.book.memories.get(one)
-            if memory is not None and (had := before.get(short_id(one))) is not None:
-                given = replace(usage, access_count=max(0, usage.access_count + had[1]), tier=had[0])
-                moves[one] = usage, replace(given, judged=judged_now(self._aged(memory, now)))
-        self._held |= {one: after for one, (_before, after) in moves.items()}
-        self.dirty |= moves.keys()
-        return moves
-
-    def discard(self, memories: Iterable[MemoryId]) -> None:
-        """Know nothing of these any more."""
-        for one in memories:
-            self.unlisted.pop(one, None)
-            self._held.pop(one, None)
-            self.dirty.discard(one)
-
-    def _earned(self, memory: Memory) -> Usage:
-        return without_unearned(self.of(memory.id), memory.line, self.settings.tiers)
-
-    def _list(self, memory: Memory, earned: Usage, now: float) -> None:
-        """List what was taken back, if anything was; a pin, or importance, may hold in the core without touches."""
-        held = self.of(memory.id)
-        tier = tier_now(earned, self._aged(memory, now), self.settings.tiers)[0]
-        left = replace(earned, tier=tier) if held.tier is tier else earned
-        if (held.access_count, held.tier) != (left.access_count, left.tier):
-            self.unlisted[memory.id] = held, left
-
-    def _aged(self, memory: Memory, now: float) -> Aged:
-        day = memory.recorded
-        until = self._ends.get(day)
-        if until is None:
-            if len(self._ends) >= DAYS_MAX:
-                self._ends.clear()
-            until = self._ends[day] = self.when.end_of_day(day)
-        return Aged(memory.line, until, now)
-
-
 class UsageBook:
-    """The usage of one workspace, which its agents share. `UsageUpkeep` writes it and looks after it."""
+    """The usage of the memories of one workspace, which its agents share; `UsageUpkeep` looks after it."""
 
     def __init__(
         self, rows: UsageRows, book: Callable[[], Awaitable[Book]], settings: LifecycleSettings, when: LifecycleTime
     ) -> None:
         self.rows = rows
         self.book = book
-        self.usages = Usages(settings, when)
+        self.settings = settings
+        self.when = when
+        self.standing = Book()
+        """The memories that can be used."""
         self.has_news = asyncio.Event()
-        self.scale = RelevanceScale(self.usages.weight)
+        self.scale = RelevanceScale(self._weight)
+        self._held: dict[MemoryId, Usage] = {}
+        self._dirty: set[MemoryId] = set()
+        """Those that changed since they were written."""
+        self._unlisted: dict[MemoryId, TierMove] = {}
+        """What touches that may be no uses gave, and was taken back; no row lists it yet."""
+        self._ends: dict[date, float] = {}
         self._early: list[tuple[MemoryId, float]] | None = []
         self._sessions, self._messages = CountedOnce(), CountedOnce()
         self._read_again_at = float("-inf")
@@ -249,27 +138,27 @@ class UsageBook:
 
     def usage(self, memory: MemoryId) -> Usage:
         """Return how a memory was used, as it was noted last."""
-        return self.usages.of(memory)
+        return self._held.get(memory, _UNUSED)
 
     def tier(self, memory: Memory, now: float | None = None) -> Tier:
         """Return the tier of a memory as it is at a time in seconds since 1970, by default now."""
-        return self.usages.tier(memory, self._at(now))
+        return tier_now(self._earned(memory), self._aged(memory, self._at(now)), self.settings.tiers)[0]
 
     def terms(self, memory: Memory, now: float | None = None) -> RelevanceTerms:
         """Return every term of a memory's relevance at a time, by default now."""
-        return self.usages.terms(memory, self._at(now))
+        return terms_now(self._earned(memory), self._aged(memory, self._at(now)), self.settings.tiers)
 
     def preview(self, memory: Memory, days: float, now: float | None = None) -> RelevanceTerms:
         """Return the terms in so many days, if nobody touches it until then."""
-        return self.usages.terms(memory, self._at(now) + days * DAY_SECONDS)
+        return self.terms(memory, self._at(now) + days * DAY_SECONDS)
 
     def relevance(self, book: Book, now: float) -> Callable[[Memory], float]:
         """Return what gives the relevance of the memories of a book in the order of recall, scaled to a mean of 1."""
-        self.usages.book = book
-        if not self.usages.settings.strength:
+        self.standing = book
+        if not self.settings.strength:
             return lambda _memory: 1.0
         mean = self.scale.mean(book, now)
-        return lambda memory: self.usages.weight(memory, now) / mean
+        return lambda memory: self._weight(memory, now) / mean
 
     def touch(
         self, memories: Iterable[MemoryId], at: float | None = None, *, session: str = "", message: str = ""
@@ -286,16 +175,35 @@ class UsageBook:
             held.note(name, fresh, at)
         for one in fresh:
             if self._early is None:
-                self.usages.touch(one, at)
+                self._touch(one, at)
             elif len(self._early) < MOST_EARLY:
                 self._early.append((one, at))
         self.has_news.set()
+
+    def judged(self, book: Book, memories: Collection[Memory], now: float) -> Callable[[], None]:
+        """Judge the tiers of these memories; call it in a thread, and what it returns where all else is called."""
+        held = dict(self._held)
+        tiers = self.settings.tiers
+        pairs = ((one, held.get(one.id, _UNUSED)) for one in with_pauses(memories))
+        earned = ((one, was, without_unearned(was, one.line, tiers)) for one, was in pairs)
+        found = ((one, was, now_is, settled(now_is, self._aged(one, now), tiers)) for one, was, now_is in earned)
+        changed = {one.id: (one, now_is, after) for one, was, now_is, after in found if after is not was}
+
+        def take() -> None:
+            # what was touched meanwhile was judged by that
+            same = {key: moved for key, moved in changed.items() if self._held.get(key) is held.get(key)}
+            for memory, now_is, _after in same.values():
+                self._list(memory, now_is, now)
+            self._change({key: after for key, (_memory, _now_is, after) in same.items()})
+            self.standing = book
+
+        return take
 
     async def drop(self, memories: Collection[MemoryId]) -> None:
         """Forget how these were used, in memory and in the ledger; raises StoreError, Denied."""
         # behind a batch that is being written, which may hold them
         async with self._writing:
-            self.usages.discard(memories)
+            self._discard(memories)
             for counted in (self._sessions, self._messages):
                 counted.drop(memories)
             await self.rows.drop(memories)
@@ -316,10 +224,10 @@ class UsageBook:
         async with self._writing:
             if self._early is None:
                 return
-            self.usages.begin(await self.rows.all(), await self.book())
+            self._held, self.standing = dict(await self.rows.all()), await self.book()
             early, self._early = self._early, None
             for one, at in early:
-                self.usages.touch(one, at)
+                self._touch(one, at)
 
     async def flush(self) -> None:
         """Write what changed; raises StoreError, and then it is written with the next."""
@@ -329,13 +237,14 @@ class UsageBook:
                 await self._put()
 
     async def _put(self) -> None:
-        changed, unlisted = self.usages.taken(), self.usages.taken_unlisted()
+        changed = {one: self._held[one] for one in self._dirty if one in self._held}
+        unlisted, self._unlisted, self._dirty = self._unlisted, {}, set()
         try:
-            await self.rows.put(changed, tier_changes(unlisted, self.usages.when.clock()))
+            await self.rows.put(changed, tier_changes(unlisted, self.when.clock()))
         except BaseException as exc:
             if not isinstance(exc, Denied):
-                self.usages.dirty |= changed.keys()
-                self.usages.unlisted |= unlisted
+                self._dirty |= changed.keys()
+                self._unlisted |= unlisted
             raise
 
     async def undo(self, row: ChangeRow, changes: ChangeLog) -> int:
@@ -344,9 +253,10 @@ class UsageBook:
         Raises StoreError, Denied.
         """
         await self.load()
-        at = self.usages.when.clock()
+        at = self.when.clock()
         async with self._writing:
-            moves = self.usages.take_back(row, at)
+            moves = self._moves_back(row, at)
+            self._change({one: after for one, (_before, after) in moves.items()})
             await self._put()
             undone = tier_change(moves, at, why=f"change {row.id} was taken back", undoes=row.id)
             number = await changes.intend(undone)
@@ -355,11 +265,12 @@ class UsageBook:
 
     async def prune(self, now: float) -> None:
         """Write what a ledger that was begun anew lacks, and drop what no line has stated for long."""
-        self.usages.dirty |= self.usages.lacking((await self.rows.all()).keys())
+        standing = self.standing.memories.keys()
+        self._dirty |= (self._held.keys() & standing) - (await self.rows.all()).keys()
         await self.flush()
-        standing = self.usages.book.memories.keys()
+        standing = self.standing.memories.keys()
         async with self._writing:
-            self.usages.discard(await self.rows.note_standing(standing, now, KEEP_SECONDS))
+            self._discard(await self.rows.note_standing(standing, now, KEEP_SECONDS))
 
     def note_change(self) -> None:
         """Take the news that notes changed: tiers may have, too."""
@@ -370,7 +281,62 @@ class UsageBook:
         self.has_news.set()
 
     def _at(self, now: float | None) -> float:
-        return self.usages.when.clock() if now is None else now
+        return self.when.clock() if now is None else now
+
+    def _weight(self, memory: Memory, now: float) -> float:
+        """Return what a memory counts at a time, unscaled."""
+        relevance = relevance_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)
+        return float(relevance**self.settings.strength)
+
+    def _touch(self, one: MemoryId, at: float) -> None:
+        """Count one touch; what is in no book, or is gone since it was told, is not used."""
+        memory = self.standing.memories.get(one)
+        if memory is None or (one not in self._held and len(self._held) >= MOST_KEPT):
+            return
+        earned = self._earned(memory)
+        self._list(memory, earned, at)
+        self._change({one: touched(earned, self._aged(memory, at), self.settings.tiers)})
+
+    def _change(self, fresh: Mapping[MemoryId, Usage]) -> None:
+        self._held |= fresh
+        self._dirty |= fresh.keys()
+
+    def _moves_back(self, row: ChangeRow, now: float) -> dict[MemoryId, TierMove]:
+        """Return the touches and the tiers that memories had before a change, beside those that they have."""
+        before = {short: (tier, lost) for short, tier, lost in tiers_before(row)}
+        moves = dict[MemoryId, TierMove]()
+        for one, usage in self._held.items():
+            memory = self.standing.memories.get(one)
+            if memory is not None and (had := before.get(short_id(one))) is not None:
+                given = replace(usage, access_count=max(0, usage.access_count + had[1]), tier=had[0])
+                moves[one] = usage, replace(given, judged=judged_now(self._aged(memory, now)))
+        return moves
+
+    def _discard(self, memories: Iterable[MemoryId]) -> None:
+        for one in memories:
+            self._unlisted.pop(one, None)
+            self._held.pop(one, None)
+            self._dirty.discard(one)
+
+    def _earned(self, memory: Memory) -> Usage:
+        return without_unearned(self.usage(memory.id), memory.line, self.settings.tiers)
+
+    def _list(self, memory: Memory, earned: Usage, now: float) -> None:
+        """List what was taken back, if anything was; a pin, or importance, may hold in the core without touches."""
+        held = self.usage(memory.id)
+        tier = tier_now(earned, self._aged(memory, now), self.settings.tiers)[0]
+        left = replace(earned, tier=tier) if held.tier is tier else earned
+        if (held.access_count, held.tier) != (left.access_count, left.tier):
+            self._unlisted[memory.id] = held, left
+
+    def _aged(self, memory: Memory, now: float) -> Aged:
+        day = memory.recorded
+        until = self._ends.get(day)
+        if until is None:
+            if len(self._ends) >= DAYS_MAX:
+                self._ends.clear()
+            until = self._ends[day] = self.when.end_of_day(day)
+        return Aged(memory.line, until, now)
 
 
 class UsageUpkeep:
@@ -392,7 +358,7 @@ class UsageUpkeep:
                     async with asyncio.timeout(seconds):
                         await usage.has_news.wait()
                 # touches come in bundles: one batch is enough for all of them
-                await asyncio.sleep(usage.usages.settings.flush_seconds)
+                await asyncio.sleep(usage.settings.flush_seconds)
                 usage.has_news.clear()
         finally:
             with contextlib.suppress(MemorydError, TimeoutError):
@@ -413,7 +379,7 @@ class UsageUpkeep:
     async def _do(self) -> None:
         usage = self._usage
         await usage.load()
-        book, now = await usage.book(), usage.usages.when.clock()
+        book, now = await usage.book(), usage.when.clock()
         if book is not self._judged:
             known = self._judged.memories
             await self._judge(book, [one for key, one in book.memories.items() if known.get(key) is not one], now)
@@ -424,11 +390,11 @@ class UsageUpkeep:
             await self._look_daily(book, now)
 
     async def _judge(self, book: Book, memories: Collection[Memory], now: float) -> None:
-        (await asyncio.to_thread(self._usage.usages.judged, memories, now))()
-        self._usage.usages.book = self._judged = book
+        (await asyncio.to_thread(self._usage.judged, book, memories, now))()
+        self._judged = book
 
     async def _look_daily(self, book: Book, now: float) -> None:
-        today = self._usage.usages.when.local_day(now)
+        today = self._usage.when.local_day(now)
         if today != self._day:
             await self._judge(book, list(book.memories.values()), now)
             await self._usage.prune(now)

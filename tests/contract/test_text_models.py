@@ -107,10 +107,9 @@ async def test_same_question_gets_the_same_answer_of_the_shape(model: Asking) ->
 
 @pytest.mark.parametrize("data", HOSTILE, ids=range(len(HOSTILE)))
 async def test_hostile_memory_changes_no_more_than_a_value(model: Asking, data: str) -> None:
-    label = await Labeller(model).label("Peter prefers tea", data)
-    assert label is not None
-    assert label.label in ("reinforce", "weaken", "contradict", "neutral")
-    assert label.model == model.identity
+    labeller = Labeller(model)
+    assert await labeller.label("Peter prefers tea", data) in ("reinforce", "weaken", "contradict", "neutral")
+    assert labeller.identity == model.identity
     with suppress(TextModelUnavailable):
         # what is too long for a local model is refused there, and nothing else comes of it
         assert (await ask(model, data[:1000])).kind in ("fact", "opinion")

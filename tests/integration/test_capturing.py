@@ -23,7 +23,7 @@ from memoryd.errors import Denied, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
-from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
+from memoryd.memory.capture.message_capture import MessageCapture
 from memoryd.memory.capture.queue import AwaitedMessages, CaptureTask, DeliveredSpans
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.forgetting.tombstones import TombstoneStore
@@ -86,7 +86,7 @@ class Captured:
             key_file=self.ledger.path.with_name("ledger.sqlite.forgotten-key"),
         )
 
-    def capturing(self, settings: CaptureSettings | None = None) -> Capturing:
+    def capturing(self) -> Capturing:
         rules = ScanRules(workspace=self.folder, is_ignored=lambda _path: False)
         journal = Journal(
             files=NoteFiles(self.folder, lambda: rules),
@@ -94,7 +94,7 @@ class Captured:
             executor=self.executor,
             is_read_only=self.is_read_only,
         )
-        parts = CaptureParts(
+        message = MessageCapture(
             journal=journal,
             retaining=Retaining(journal, lambda: date(2027, 1, 1), self.stated),
             tombstones=self.stones,
@@ -106,7 +106,7 @@ class Captured:
             awaited=AwaitedMessages(AwaitedRows(self.ledger, str(self.folder))),
             distiller=None if self.model is None else Distiller(self.model),
         )
-        return Capturing(settings or CaptureSettings(), parts)
+        return Capturing(message)
 
     async def is_withheld(self, _agent: str, session_key: str) -> bool:
         return session_key in self.withheld

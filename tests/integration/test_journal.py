@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.agents.retained.entities import merge, split
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.changes.diffs import Forgotten, hunks_between
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scanner import ScanRules
-from memoryd.memory.entities import MergingEntities
 from memoryd.memory.journal import Journal, NoteChange, Undoing
 from memoryd.memory.note_files import NoteFiles
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
@@ -137,11 +137,11 @@ async def test_read_only_changes_nothing(workspace: Path, ledger: Ledger, execut
 async def test_read_only_is_said_before_anything_else(
     workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor
 ) -> None:
-    merging = MergingEntities(journal_of(workspace, ledger, executor, is_read_only=True))
+    journal = journal_of(workspace, ledger, executor, is_read_only=True)
     with pytest.raises(Denied):
-        await merging.merge(Book(), "Nobody", "Somebody")
+        await merge(journal, Book(), "Nobody", "Somebody")
     with pytest.raises(Denied):
-        await merging.split(Book(), "Nobody")
+        await split(journal, Book(), "Nobody")
 
 
 async def test_what_somebody_saves_meanwhile_is_edited_too(journal: Journal, workspace: Path) -> None:

@@ -8,19 +8,17 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 import pytest
 
+from memoryd.agents.retained.core import AgentCore, CoreRights
+from memoryd.agents.retained.entities import merge
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
 from memoryd.domain.memories.kinds import Kind, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
-from memoryd.domain.memories.reflect.core import replaced
 from memoryd.files.scanner import ScanRules
-from memoryd.memory.core import CoreEdit, CoreMemory
-from memoryd.memory.entities import MergingEntities
 from memoryd.memory.journal import Journal, Undoing
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining
@@ -63,10 +61,9 @@ async def journal_in(folder: Path) -> AsyncIterator[Journal]:
 async def act(folder: Path, what: str) -> None:
     async with journal_in(folder) as journal:
         if what == "core":
-            edit = CoreEdit(partial(replaced, old="Graz", new="Wien"), "a test")
-            await CoreMemory(journal, 12_000).edit(edit)
+            await AgentCore(journal=journal, max_chars=12_000, rights=CoreRights(0.95)).replace("Graz", "Wien")
         elif what == "merge":
-            await MergingEntities(journal).merge(_book(), "Pete", "Peter")
+            await merge(journal, _book(), "Pete", "Peter")
         else:
             await Retaining(journal, lambda: DAY).retain([RetainedLine(Kind.WORLD, "two", ("Peter",))])
 

@@ -86,7 +86,7 @@ class SummingUp(Struct, frozen=True):
         turns = _news(session)
         is_left_out = await self._left_out(turns)
         found = session_summary(session, after=session.summed_up, is_left_out=is_left_out)
-        if found.is_short or not self.prose.has_model:
+        if found.is_short or self.prose.model is None:
             return SummaryText(found.titled(session.id), remark=NOT_SIGNIFICANT if found.is_short else "")
         written = await self._written(list(_facts(turns[-_MOST_FACTS:], is_left_out)), is_left_out)
         return written or SummaryText(found.titled(session.id), remark=WITHOUT_MODEL)

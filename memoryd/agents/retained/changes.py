@@ -13,13 +13,12 @@ from msgspec.structs import replace
 
 from memoryd.agents.read import AgentVerifying
 from memoryd.agents.retained.core import AgentCore
-from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.reflecting import ReflectUse
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.turns.capture import AgentCapture

@@ -12,12 +12,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.reflect.core import appended, inserted, replaced
 from memoryd.domain.redaction import secrets_in
-from memoryd.errors import Denied
-from memoryd.memory.core import CoreEdit, CoreMemory, CoreNote
-from memoryd.memory.journal import NoteChange
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.markdown import front_matter_bytes
+from memoryd.errors import Denied, InvalidRequest, MemorydError, TooLarge
+from memoryd.memory.journal import Journal, NoteChange
 
 LESS_IMPORTANT: Final = "what is core from the first is its owner's to say: its importance was set to {:g}"
 _OWNERS: Final = "what is pinned stands in the core of every session, which is its owner's"
@@ -67,34 +70,53 @@ class CoreRights(Struct, frozen=True):
         return replace(line, attributes=replace(line.attributes, importance=self.most_importance))
 
 
+PERSONA: Final = RelativePath("SOUL.md")
+"""Shown beside the core file, and never edited."""
+_SHA_SIGNS: Final = 8
+_AGAIN: Final = "look at it again (memoryctl core show), then repeat the edit"
 SECRET_KEPT = "the text holds what looks like a secret, which every session will see"
 
 
-class ShownCore(Struct, frozen=True):
-    """The core file, how large it may be, and `SOUL.md`, empty where there is none."""
+class CoreNote(Struct, frozen=True):
+    """The core file as it stands, empty where there is none yet; `sha256` is that of its bytes, in hex."""
 
-    core: CoreNote
-    max_chars: int
-    persona: str
+    path: RelativePath
+    text: str = ""
+    sha256: str = ""
 
 
 class EditedCore(Struct, frozen=True):
     """What came of an edit, and what whoever made it should know."""
 
     change: NoteChange
-    max_chars: int
     notes: tuple[str, ...]
 
 
 class AgentCore(Struct, frozen=True, kw_only=True):
-    """The core file of the workspace of one agent; each edit raises what `CoreMemory.edit` does."""
+    """The core file of the workspace of one agent. `max_chars` is how many characters an edit may leave in it.
 
-    memory: CoreMemory
+    `expected` of an edit is the beginning of the hash, in hex, of the file that was seen; empty: whatever stands there.
+    Each raises InvalidRequest, TooLarge beyond the budget, and what `Journal.change` does.
+    """
+
+    journal: Journal
+    max_chars: int
     rights: CoreRights
 
-    async def show(self) -> ShownCore:
-        """Return the core file as it stands, and `SOUL.md`."""
-        return ShownCore(await self.memory.show(), self.memory.max_chars, await self.memory.persona())
+    async def show(self) -> CoreNote:
+        """Return the core file: `MEMORY.md`, or `memory.md` where only that is there; raises as `Journal.read`."""
+        for path in map(RelativePath, CORE_FILES):
+            stored = await self.journal.read(path)
+            if stored.text is not None:
+                return CoreNote(path, stored.text, stored.sha256.hex())
+        return CoreNote(RelativePath(CORE_FILES[0]))
+
+    async def persona(self) -> str:
+        """Return `SOUL.md`; empty where there is none, or none that may be shown."""
+        try:
+            return (await self.journal.read(PERSONA, is_shown=True)).text or ""
+        except MemorydError:
+            return ""
 
     async def append(self, text: str, *, expected: str = "") -> EditedCore:
         """Add lines at the end."""
@@ -110,6 +132,37 @@ class AgentCore(Struct, frozen=True, kw_only=True):
         return await self._edited(lambda before: inserted(before, text, after=after), why, text, expected)
 
     async def _edited(self, change: Callable[[str], str], why: str, text: str, expected: str) -> EditedCore:
-        made = await self.memory.edit(CoreEdit(change, why, expected=expected))
+        self.journal.check_writable()
+        seen = await self.show()
+        if expected and len(expected) < _SHA_SIGNS:
+            raise InvalidRequest(f"expected: give {_SHA_SIGNS} signs of the hash or more", hint=_AGAIN)
+        if not seen.sha256.startswith(expected.lower()):
+            raise InvalidRequest(f"{seen.path} has changed since you saw it", hint=_AGAIN)
+
+        def edited(before: str | None) -> str:
+            if expected and (before or "") != seen.text:
+                raise InvalidRequest(f"{seen.path} has changed since you saw it", hint=_AGAIN)
+            try:
+                after = change(before or "")
+            except ValueError as exc:
+                raise InvalidRequest(f"{seen.path}: {exc}", hint=_AGAIN) from exc
+            self._check(seen.path, before or "", after)
+            return after
+
+        made = await self.journal.change(seen.path, edited, by=WrittenBy.CORE, why=why)
         secret = [SECRET_KEPT] if secrets_in(text) else []
-        return EditedCore(made, self.memory.max_chars, (*secret, *filter(None, [made.note])))
+        return EditedCore(made, (*secret, *filter(None, [made.note])))
+
+    def _check(self, path: RelativePath, before: str, after: str) -> None:
+        """Raise TooLarge for an edit beyond the budget, and InvalidRequest for one that makes a front matter."""
+        # what is too large already may become smaller step by step
+        if len(after) > self.max_chars and len(after) >= len(before):
+            raise TooLarge(
+                f"{path} would have {len(after):,} characters; memory.core.maxChars is {self.max_chars:,}",
+                hint="take something out of it first (memoryctl core replace OLD NEW), or retain it in today's log",
+            )
+        # it says how a whole file is to be read
+        if front_matter_bytes(padded(after)) and not front_matter_bytes(padded(before)):
+            raise InvalidRequest(
+                f"{path} would begin with a front matter, which it has not", hint=f"write that into {path} yourself"
+            )

@@ -107,7 +107,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
             known = within(book, reach)
             admitted = (one for one in with_pauses(known) if filters.admits(one, self._told_scope(one)))
             page = page_of(admitted, filters, self._document)
-            told = (replace(one, superseded_by=newer.get(one.id, ())) for one in page.documents)
+            told = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
             return DocumentPage(tuple(told), page.total)
 
         return await asyncio.to_thread(work)
@@ -295,7 +295,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
 
     async def _own(self, name: str, admitted: Admitted) -> Memory:
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
-        self.editing.check_writable()
+        self.editing.journal.check_writable()
         memory = await self.documents.memory(name, admitted)
         if not self.is_own(memory.line.attributes.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)

@@ -49,41 +49,40 @@ class OpinionReplay(Struct, frozen=True):
     differing: tuple[DifferingStep, ...]
 
 
-class AgentOpinions:
+class AgentOpinions(Struct, frozen=True):
     """The opinions that reach one agent. Each call raises StoreError where index or ledger cannot be read."""
 
-    def __init__(self, agent: str, book: MemoryBook, opinions: OpinionBook) -> None:
-        self._agent = agent
-        self._book = book
-        self._opinions = opinions
+    agent: str
+    book: MemoryBook
+    opinions: OpinionBook
 
     async def all(self, admitted: Admitted, entity: str | None = None) -> list[HeldOpinion]:
         """Return the opinions, about an entity if one is named, the firmest first."""
-        book, reach = await self._book.now(), self._reach(admitted)
+        book, reach = await self.book.now(), self._reach(admitted)
         chosen = [one for one in _beliefs(book, reach) if entity is None or _is_about(book, one, entity)]
         held = await self._held(book, chosen)
         return sorted(held, key=lambda one: (-one.confidence, one.memory.id))
 
     async def one(self, admitted: Admitted, name: str) -> ExplainedOpinion:
         """Explain the opinion of an id, or of a beginning of one; raises NotFound, InvalidRequest for several."""
-        book, reach = await self._book.now(), self._reach(admitted)
+        book, reach = await self.book.now(), self._reach(admitted)
         (held,) = await self._held(book, [_named(book, reach, name)])
         standing = held.standing
         return ExplainedOpinion(held, _told(book, reach, standing.steps), _told(book, reach, standing.set_aside))
 
     async def replay(self, admitted: Admitted) -> OpinionReplay:
         """Compute the confidences of all opinions anew, and compare them with what is on record."""
-        book, reach = await self._book.now(), self._reach(admitted)
+        book, reach = await self.book.now(), self._reach(admitted)
         held = await self._held(book, _beliefs(book, reach))
         steps = sum(len(one.standing.recorded) for one in held)
         differing = [found for one in held if (found := _differing(one)) is not None]
         return OpinionReplay(len(held), steps, tuple(differing))
 
     def _reach(self, admitted: Admitted) -> MemoryReach:
-        return MemoryReach(self._agent, admitted.channel, admitted.is_owner)
+        return MemoryReach(self.agent, admitted.channel, admitted.is_owner)
 
     async def _held(self, book: Book, memories: Sequence[Memory]) -> list[HeldOpinion]:
-        held = await self._opinions.held(book, [one.id for one in memories])
+        held = await self.opinions.held(book, [one.id for one in memories])
         return list(held.values())
 
 

@@ -1,4 +1,4 @@
-"""Replacing one memory of an agent by what is said now: who may, what is meant by a name, and what is told of it."""
+"""Replacing one memory of an agent by what is said now, and settling two that disagree: who may, and what is told."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -8,25 +8,32 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits
+from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.retaining import RetainOutcome
 from memoryd.agents.search import is_searchable
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import (
+    Keep,
     MemoryReplacement,
     Replaced,
     is_of_owner,
+    named_pair,
+    pair_name,
     replaced,
     replacement,
+    settlement_of,
     stands_in_for,
 )
 from memoryd.domain.memories.documents import within
 from memoryd.domain.memories.edits import StatedText
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
+from memoryd.domain.memories.versions import Disagreement, Doubt
 from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.memory.retaining import LineEditing, WrittenLines
 
 SAME: Final = "it says so already: nothing was changed"
 NEWER: Final = "{} was superseded by {} before, which is what was replaced"
@@ -64,8 +71,8 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         `LineEditing.replace` does.
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        self.edits.editing.check_writable()
-        async with self.edits.editing.one_at_a_time:
+        self.edits.editing.journal.check_writable()
+        async with self.edits.editing.journal.one_at_a_time:
             book = await self.edits.documents.now()
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
             meant = await asyncio.to_thread(partial(self._meant, book, newer, name, admitted, is_exact=is_in_place))
@@ -152,3 +159,62 @@ def _notes(meant: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) 
     if not plan.is_in_place and (at := meant.memory.line.attributes.at) and not plan.line.attributes.at:
         told.append(TIMED.format(old, at))
     return told
+
+
+class DisagreeingPair(Struct, frozen=True):
+    """Two memories that may contradict each other, and why."""
+
+    name: str
+    newer: Memory
+    older: Memory
+    doubt: Doubt
+    leads: Memory
+    """The one that is told first."""
+
+
+class SettledPair(Struct, frozen=True):
+    """A pair that was settled, and what that wrote."""
+
+    pair: DisagreeingPair
+    keep: Keep
+    written: WrittenLines
+
+
+class AgentDisagreements(Struct, frozen=True, kw_only=True):
+    """Tells and settles the disagreements within reach of one agent's owner."""
+
+    documents: AgentDocuments
+    editing: LineEditing
+
+    async def all(self, admitted: Admitted) -> Sequence[DisagreeingPair]:
+        """Return the pairs as the disk has them now, the newest first; raises StoreError."""
+        book, found = await self._found(admitted)
+        return [_pair(one, book) for one in found]
+
+    async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledPair:
+        """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
+        self.editing.journal.check_writable()
+        async with self.editing.journal.one_at_a_time:
+            book, found = await self._found(admitted)
+            one = _named(name, found)
+            settlement = settlement_of(one, keep)
+            written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
+        return SettledPair(_pair(one, book), keep, written)
+
+    async def _found(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
+        book, recall = await self.documents.now(), self.documents.recall
+        filters = RecallFilters(reach=recall.reach(admitted))
+        return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
+
+
+def _named(name: str, found: Sequence[Disagreement]) -> Disagreement:
+    try:
+        return named_pair(name, found)
+    except ValueError as exc:
+        error = InvalidRequest if "part of" in str(exc) else NotFound
+        raise error(str(exc), hint="memoryctl disagreements lists all of them") from exc
+
+
+def _pair(one: Disagreement, book: Book) -> DisagreeingPair:
+    newer, older = book.memories[one.newer], book.memories[one.older]
+    return DisagreeingPair(pair_name(one), newer, older, one.doubt, book.memories[one.leads])

@@ -27,7 +27,7 @@ from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
-from memoryd.memory.capture.message_capture import CaptureParts, CaptureSettings
+from memoryd.memory.capture.message_capture import MessageCapture
 from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, CaptureTask, DeliveredSpans
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
@@ -180,12 +180,8 @@ def workspace_capture(
     """Make what captures for these agents; the first one's settings hold."""
     section = agents[0].memory.capture
     delivered = DeliveredSpans(DeliveredRows(shared.ledger, str(shared.name)))
-    settings = CaptureSettings(
-        is_enabled=section.enabled,
-        rules=CaptureRules(identifiers=section.identifiers, in_groups=section.in_groups),
-    )
     time = owners_time(agents[0].memory)
-    parts = CaptureParts(
+    message = MessageCapture(
         journal=shared.journal,
         retaining=Retaining(shared.journal, time.today, shared.stated),
         tombstones=shared.tombstones,
@@ -196,8 +192,10 @@ def workspace_capture(
         awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
+        is_enabled=section.enabled,
+        rules=CaptureRules(identifiers=section.identifiers, in_groups=section.in_groups),
     )
-    capturing = Capturing(settings, parts)
+    capturing = Capturing(message)
     is_written = qa is not None and section.enabled and not agents[0].memory.read_only
     return WorkspaceCapture(
         capturing=capturing,

@@ -21,7 +21,7 @@ from memoryd.domain.memories.changes.tombstones import SaidWords
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryBook
-from memoryd.memory.forgetting.forgetting import ForgettingParts, MemoryForgetting, PrivateParts, PrivateTraces
+from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateParts, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner, chunks_with, purge_remains
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
@@ -227,7 +227,7 @@ def memory_forgetting(
         set_aside=lambda: shared.ledger.set_aside,
         replaced=lambda: kept_folder(state_dir()),
     )
-    parts = ForgettingParts(
+    return MemoryForgetting(
         book=shared.book,
         journal=shared.journal,
         tombstones=shared.tombstones,
@@ -237,5 +237,5 @@ def memory_forgetting(
         usage=shared.usage,
         stated=shared.stated,
         private=private,
+        planner=planner,
     )
-    return MemoryForgetting(parts, planner)

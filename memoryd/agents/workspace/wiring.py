@@ -6,12 +6,11 @@ from memoryd.agents.memories import AgentMemory
 from memoryd.agents.read import AgentFiles, AgentVerifying
 from memoryd.agents.retained.changes import AgentChanges, Retained
 from memoryd.agents.retained.core import AgentCore, CoreRights
-from memoryd.agents.retained.disagreements import AgentDisagreements
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.replacing import AgentReplacing
+from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
@@ -29,8 +28,6 @@ from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
 from memoryd.files.excerpts import PresentFiles, nowhere
-from memoryd.memory.core import CoreMemory
-from memoryd.memory.entities import MergingEntities
 from memoryd.memory.llm import Prose
 from memoryd.memory.recall.eligible import EligibleMemories
 from memoryd.memory.recall.items import EntityPages
@@ -139,7 +136,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
         forgetting=shared.forgetting,
         verifying=AgentVerifying(agent=agent, book=memories.book, journal=journal, index=memories.index),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
-        core=AgentCore(memory=CoreMemory(journal, agent.memory.core.max_chars), rights=rights),
+        core=AgentCore(journal=journal, max_chars=agent.memory.core.max_chars, rights=rights),
         entities=_entities(agent, memories),
         changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
         reflect=shared.reflect,
@@ -189,7 +186,7 @@ def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
         agent=agent.id,
         book=memories.book,
         opinions=memories.opinions,
-        merging=MergingEntities(memories.journal),
+        journal=memories.journal,
         index=memories.index,
     )
 

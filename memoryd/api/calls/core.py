@@ -53,33 +53,34 @@ class CoreInsertRequest(CoreRequest):
 
 async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
     """Show the core file, and `SOUL.md` beside it."""
-    found = await memories.retained(admitted).core.show()
+    core = memories.retained(admitted).core
+    found = await core.show()
     return CoreReply(
-        path=found.core.path,
-        text=found.core.text,
-        sha256=found.core.sha256,
-        chars=len(found.core.text),
-        maxChars=found.max_chars,
-        soul=found.persona,
+        path=found.path,
+        text=found.text,
+        sha256=found.sha256,
+        chars=len(found.text),
+        maxChars=core.max_chars,
+        soul=await core.persona(),
     )
 
 
 async def append(request: CoreAppendRequest, caller: Asking, memories: Memories) -> CoreEditReply:
     """Add lines at the end of the core file."""
     core = _core(request, caller, memories)
-    return _edited(await core.append(request.text, expected=request.expected or ""))
+    return _edited(core, await core.append(request.text, expected=request.expected or ""))
 
 
 async def replace(request: CoreReplaceRequest, caller: Asking, memories: Memories) -> CoreEditReply:
     """Put a text in the place of one that stands in the core file once."""
     core = _core(request, caller, memories)
-    return _edited(await core.replace(request.old, request.new, expected=request.expected or ""))
+    return _edited(core, await core.replace(request.old, request.new, expected=request.expected or ""))
 
 
 async def insert(request: CoreInsertRequest, caller: Asking, memories: Memories) -> CoreEditReply:
     """Add lines below a line of the core file."""
     core = _core(request, caller, memories)
-    return _edited(await core.insert(request.text, after=request.after, expected=request.expected or ""))
+    return _edited(core, await core.insert(request.text, after=request.after, expected=request.expected or ""))
 
 
 def _core(request: CoreRequest, caller: Asking, memories: Memories) -> AgentCore:
@@ -89,12 +90,12 @@ def _core(request: CoreRequest, caller: Asking, memories: Memories) -> AgentCore
     return core
 
 
-def _edited(found: EditedCore) -> CoreEditReply:
+def _edited(core: AgentCore, found: EditedCore) -> CoreEditReply:
     return CoreEditReply(
         path=found.change.path,
         sha256=found.change.sha256,
         chars=len(found.change.text),
-        maxChars=found.max_chars,
+        maxChars=core.max_chars,
         changed=found.change.is_written,
         change=found.change.id or None,
         notes=list(found.notes),

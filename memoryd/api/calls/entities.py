@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.entities import KnownEntity
+from memoryd.agents.retained.entities import AliasChange, KnownEntity
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.opinions import opinion_reply
@@ -13,7 +13,6 @@ from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.line import MAX_NAME
-from memoryd.memory.entities import AliasChange
 from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
 from memoryd.wire import LISTED_MAX
 

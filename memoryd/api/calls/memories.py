@@ -4,9 +4,9 @@ from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field
 
-from memoryd.agents.retained.disagreements import DisagreeingPair
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import RecallOptions, asked_kinds
+from memoryd.agents.retained.replacing import DisagreeingPair
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
@@ -14,8 +14,10 @@ from memoryd.api.calls.search import health_reply
 from memoryd.api.models import AgentId, Request, Whole, near_copies_replies
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
+from memoryd.domain.memories.abstracts import abstract_of, overview_of
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.disagreements import Keep
+from memoryd.domain.memories.changes.replacing import Keep
+from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
 from memoryd.domain.memories.edits import StatedText
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
@@ -303,27 +305,28 @@ async def replace(
 
 def document_reply(one: MemoryDocument) -> MemoryDocumentReply:
     """Return a memory as it is told."""
+    memory, line, terms = one.memory, one.memory.line, one.terms
     return MemoryDocumentReply(
-        id=one.id,
+        id=memory.id,
         scope=one.scope,
-        kind=one.kind.value,
-        network=one.network.value,
-        text=one.text,
-        tier=one.tier.value,
-        importance=one.importance,
-        pinned=one.pinned,
-        tags=list(one.tags),
-        entities=list(one.entities),
-        access_count=one.access_count,
+        kind=line.kind.value,
+        network=line.network.value,
+        text=line.text,
+        tier=terms.tier.value,
+        importance=line.importance,
+        pinned=line.attributes.is_pinned,
+        tags=list(line.attributes.tags),
+        entities=list(line.entities),
+        access_count=terms.access_count,
         created_at=one.created_at,
-        created_day=one.created_day.isoformat(),
+        created_day=memory.first_recorded.isoformat(),
         accessed_at=one.accessed_at,
         accessed_day=one.accessed_day.isoformat(),
-        abstract_text=one.abstract_text,
-        overview_text=one.overview_text,
-        citation=one.citation,
-        sources=list(one.sources),
-        relevance=round(one.relevance, DIGITS),
+        abstract_text=abstract_of(line.text),
+        overview_text=overview_of(line.text),
+        citation=str(cite(memory.sources[0])),
+        sources=[str(cited(source.path, source.start_line, source.end_line)) for source in memory.sources],
+        relevance=round(terms.relevance, DIGITS),
         superseded_by=list(one.superseded_by),
         score=None if one.score is None else round(one.score, DIGITS),
     )

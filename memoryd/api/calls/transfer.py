@@ -28,7 +28,7 @@ from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import DocumentFilters
-from memoryd.domain.memories.transfer import TransferredMemory, transferred
+from memoryd.domain.memories.transfer import TransferredMemory, days_of_memory
 from memoryd.replies.memories import (
     ExportReply,
     ImportReply,
@@ -112,43 +112,45 @@ async def export(
 ) -> ExportReply:
     """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
-    return ExportReply(memories=list(map(_memory_reply, page.memories)), next=page.cursor or None, total=page.total)
+    return ExportReply(memories=list(map(exported, page.memories)), next=page.cursor or None, total=page.total)
 
 
 async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
     admitted = caller.admit(request.agent, None)
     wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
-    done = await memories.retained(admitted).transfer.take(list(map(_transferred_memory, request.memories)), wishes)
+    done = await memories.retained(admitted).transfer.take(list(map(imported, request.memories)), wishes)
     rows = [TakenMemoryReply(outcome=one.outcome.value, id=one.id, reason=one.reason) for one in done.memories]
     return ImportReply(memories=rows, changes=list(done.changes))
 
 
-def _memory_reply(memory: Memory) -> TransferredMemoryReply:
-    one = transferred(memory)
+def exported(memory: Memory) -> TransferredMemoryReply:
+    """Return a memory as a file has it."""
+    line, said = memory.line, memory.line.attributes
     return TransferredMemoryReply(
         id=memory.id,
-        text=one.text,
-        kind=one.kind,
-        entities=list(one.entities),
-        importance=one.importance,
-        confidence=one.confidence,
-        pinned=one.is_pinned,
-        scope=one.scope or None,
-        at=one.at or None,
-        saidBy=one.said_by or None,
-        tags=list(one.tags),
-        supports=list(one.supports),
-        contradicts=list(one.contradicts),
-        supersedes=list(one.supersedes),
-        superseded=list(one.superseded),
-        beside=list(one.beside),
-        days=[day.isoformat() for day in one.days],
+        text=line.text,
+        kind=line.kind.value,
+        entities=list(line.entities),
+        importance=said.importance,
+        confidence=said.confidence,
+        pinned=said.is_pinned,
+        scope=said.scope or None,
+        at=said.at or None,
+        saidBy=said.provenance.value if said.provenance else None,
+        tags=list(said.tags),
+        supports=list(said.supports),
+        contradicts=list(said.contradicts),
+        supersedes=list(said.supersedes),
+        superseded=list(said.superseded),
+        beside=list(said.beside),
+        days=[day.isoformat() for day in days_of_memory(memory)],
         sources=[str(cited(source.path, source.start_line, source.end_line)) for source in memory.sources],
     )
 
 
-def _transferred_memory(one: ImportedMemory) -> TransferredMemory:
+def imported(one: ImportedMemory) -> TransferredMemory:
+    """Return a memory that a file has."""
     return TransferredMemory(
         text=one.text,
         kind=one.kind,

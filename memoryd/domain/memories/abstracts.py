@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.book import Memory, newest_first
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, Network
 from memoryd.domain.ranking.selection import is_alike, tokens
@@ -103,7 +103,7 @@ class NearCopies(Struct, frozen=True):
 def copies_across_scopes(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
     """Return pairs that say the same about the same entities in several scopes, of one network; the newest first."""
     groups: defaultdict[tuple[str, ...], list[Memory]] = defaultdict(list)
-    for memory in sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)):
+    for memory in newest_first(memories):
         if said := gist(memory.line.text):
             groups[said, memory.line.network, memory.line.attributes.at, *memory.slugs].append(memory)
     pairs = (pair for group in groups.values() if len(group) > 1 for pair in combinations(group[:MAX_COMPARED], 2))
@@ -114,7 +114,7 @@ def copies_across_scopes(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
 def near_copies(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
     """Return pairs that are about the same entities, of one network, and differ in a few words; the newest first."""
     groups: defaultdict[tuple[Network, tuple[EntitySlug, ...]], list[Memory]] = defaultdict(list)
-    for memory in sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)):
+    for memory in newest_first(memories):
         group = groups[memory.line.network, memory.slugs]
         if len(group) < MAX_COMPARED:
             group.append(memory)

@@ -4,7 +4,7 @@ After a change the next book is made from the one before, so that a saved line d
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief
 from memoryd.domain.memories.line import RetainedLine
@@ -64,6 +65,11 @@ class Memory(Struct, frozen=True):
     @property
     def first_recorded(self) -> date:
         return self.sources[-1].day
+
+
+def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Return memories by the day of their newest line, those of one day by their ids."""
+    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)))
 
 
 class EntityPage(Struct, frozen=True):
@@ -176,23 +182,18 @@ _SHORTEST_ID = 4
 
 def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -> Book:
     """Make the book of all lines, and of the pages of entities. A line that stands twice has two sources."""
-    stated: defaultdict[MemoryId, list[MemorySource]] = defaultdict(list)
-    for source in sources:
-        stated[source.line.id].append(source)
+    stated = grouped((source.line.id, source) for source in sources)
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
     memories = {one: Memory(one, tuple(sorted(found, key=_newest))) for one, found in stated.items()}
-    scoped: defaultdict[str, set[MemoryId]] = defaultdict(set)
-    for memory in memories.values():
-        if scope := memory.line.attributes.scope:
-            scoped[scope].add(memory.id)
+    scopes = ((memory.line.attributes.scope, memory.id) for memory in memories.values())
     return Book(
         memories=memories,
         by_chunk={source.chunk: memory.id for memory in memories.values() for source in memory.sources},
         by_entity=about_entities(memories.values(), aliases),
         aliases=aliases,
         pages={slug_of(page.name): page for page in pages},
-        scoped={scope: frozenset(found) for scope, found in scoped.items()},
+        scoped={scope: frozenset(found) for scope, found in grouped(scopes).items() if scope},
         marked=frozenset(memory.id for memory in memories.values() if _is_marked(memory)),
         written=names_in(memories.values()),
     )
@@ -202,10 +203,7 @@ def about_entities(
     memories: Iterable[Memory], aliases: Mapping[EntitySlug, EntitySlug]
 ) -> Mapping[EntitySlug, frozenset[MemoryId]]:
     """Return which of some memories are about each entity, by whichever of its names."""
-    found: defaultdict[EntitySlug, set[MemoryId]] = defaultdict(set)
-    for memory in memories:
-        for slug in memory.slugs:
-            found[aliases.get(slug, slug)].add(memory.id)
+    found = grouped((aliases.get(slug, slug), memory.id) for memory in memories for slug in memory.slugs)
     return {slug: frozenset(about) for slug, about in found.items()}
 
 
@@ -279,13 +277,10 @@ def _followed(
     keys: Callable[[Memory], Iterable[Key]],
 ) -> Mapping[Key, frozenset[MemoryId]]:
     # once for each key: of a set one memory after the other would cost the square of them
-    gone: defaultdict[Key, set[MemoryId]] = defaultdict(set)
-    for memory in before:
-        for key in keys(memory):
-            gone[key].add(memory.id)
+    gone = grouped((key, memory.id) for memory in before for key in keys(memory))
     found = dict(index)
     for key in gone.keys() | part.keys():
-        found[key] = (found.get(key, frozenset()) - gone[key]) | part.get(key, frozenset())
+        found[key] = found.get(key, frozenset()).difference(gone.get(key, ())) | part.get(key, frozenset())
     return {key: memories for key, memories in found.items() if memories}
 
 

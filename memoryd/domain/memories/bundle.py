@@ -12,7 +12,7 @@ https://ai.google.dev/api/generate-content; that of rsclaw is the hidden field t
 """
 
 import html
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
@@ -267,47 +267,27 @@ class Encoding(StrEnum):
 
 def encoded(made: Bundle, encoding: Encoding = Encoding.TEXT) -> EncodedBundle:
     """Return the bundle as text, or as an object to merge into a request; see `Encoding`."""
-    return _SHAPES[encoding](made)
+    parts: list[dict[str, object]] = [{"type": "text", "text": text} for text in blocks(made)]
+    match encoding:
+        case Encoding.TEXT:
+            return made.text
+        case Encoding.RSCLAW:
+            return {"rsclaw_hidden": {"recall_context": made.text}}
+        case Encoding.OPENAI:
+            # one message, not two: the chat templates of many models take a single system message, at the beginning
+            return {"messages": [{"role": "system", "content": parts}] if parts else []}
+        case Encoding.ANTHROPIC:
+            if made.stable.text and not made.is_unchanged:
+                parts[0]["cache_control"] = {"type": "ephemeral"}
+            return {"system": parts}
+        case Encoding.GEMINI:
+            texts = [{"text": text} for text in blocks(made)]
+            return {"systemInstruction": {"parts": texts}} if texts else {}
 
 
 def blocks(made: Bundle) -> list[str]:
     """Return what is told, the stable block first; what is empty, or known to the asker, is left out."""
     return [text for text in ("" if made.is_unchanged else made.stable.text, made.tail) if text]
-
-
-def _text(made: Bundle) -> EncodedBundle:
-    return made.text
-
-
-def _rsclaw(made: Bundle) -> EncodedBundle:
-    return {"rsclaw_hidden": {"recall_context": made.text}}
-
-
-def _openai(made: Bundle) -> EncodedBundle:
-    # one message, not two: the chat templates of many models take a single system message, at the beginning
-    parts = [{"type": "text", "text": text} for text in blocks(made)]
-    return {"messages": [{"role": "system", "content": parts}] if parts else []}
-
-
-def _anthropic(made: Bundle) -> EncodedBundle:
-    parts: list[dict[str, object]] = [{"type": "text", "text": text} for text in blocks(made)]
-    if made.stable.text and not made.is_unchanged:
-        parts[0]["cache_control"] = {"type": "ephemeral"}
-    return {"system": parts}
-
-
-def _gemini(made: Bundle) -> EncodedBundle:
-    parts = [{"text": text} for text in blocks(made)]
-    return {"systemInstruction": {"parts": parts}} if parts else {}
-
-
-_SHAPES: Final[Mapping[Encoding, Callable[[Bundle], EncodedBundle]]] = {
-    Encoding.TEXT: _text,
-    Encoding.RSCLAW: _rsclaw,
-    Encoding.OPENAI: _openai,
-    Encoding.ANTHROPIC: _anthropic,
-    Encoding.GEMINI: _gemini,
-}
 
 
 _MARK: Final = expression(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")

@@ -10,12 +10,10 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.abstracts import NearCopies, abstract_of, copies_across_scopes, near_copies, overview_of
-from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.changes.verification import cite
-from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network
+from memoryd.domain.memories.abstracts import NearCopies, copies_across_scopes, near_copies
+from memoryd.domain.memories.book import Book, Memory, newest_first
+from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import MemoryReach
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
@@ -40,73 +38,6 @@ class MemoryDocument(Struct, frozen=True, kw_only=True):
     terms: RelevanceTerms
     superseded_by: tuple[MemoryId, ...] = ()
     score: float | None = None
-
-    @property
-    def id(self) -> MemoryId:
-        return self.memory.id
-
-    @property
-    def kind(self) -> Kind:
-        return self.memory.kind
-
-    @property
-    def network(self) -> Network:
-        return self.memory.line.network
-
-    @property
-    def text(self) -> str:
-        return self.memory.line.text
-
-    @property
-    def tier(self) -> Tier:
-        return self.terms.tier
-
-    @property
-    def created_day(self) -> date:
-        return self.memory.first_recorded
-
-    @property
-    def access_count(self) -> int:
-        return self.terms.access_count
-
-    @property
-    def relevance(self) -> float:
-        """How near at hand it is kept, 0.1 to 1."""
-        return self.terms.relevance
-
-    @property
-    def importance(self) -> float:
-        return self.memory.line.importance
-
-    @property
-    def pinned(self) -> bool:
-        return self.memory.line.attributes.is_pinned
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return self.memory.line.attributes.tags
-
-    @property
-    def entities(self) -> tuple[str, ...]:
-        return self.memory.line.entities
-
-    @property
-    def abstract_text(self) -> str:
-        return abstract_of(self.text)
-
-    @property
-    def overview_text(self) -> str:
-        return overview_of(self.text)
-
-    @property
-    def citation(self) -> str:
-        """Where its newest line stands, with its mark."""
-        return str(cite(self.memory.sources[0]))
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The lines that state it, the newest first."""
-        return tuple(str(cited(one.path, one.start_line, one.end_line)) for one in self.memory.sources)
 
 
 def told_scope(scope: str, agent: str, *, is_alone: bool) -> str:
@@ -153,11 +84,11 @@ class DecayedDocument(Struct, frozen=True):
 
     @property
     def changes_tier(self) -> bool:
-        return self.then.tier is not self.document.tier
+        return self.then.tier is not self.document.terms.tier
 
     @property
     def loss(self) -> float:
-        return self.document.relevance - self.then.relevance
+        return self.document.terms.relevance - self.then.relevance
 
 
 class DecayPreview(Struct, frozen=True):
@@ -172,7 +103,7 @@ class DecayPreview(Struct, frozen=True):
 def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> DecayPreview:
     """Return what changes: what goes to another tier first, then what loses most; what stays as it is not at all."""
     changing = [one for one in found if one.changes_tier or one.loss]
-    first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.id))
+    first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.memory.id))
     return DecayPreview(days, tuple(first[:limit]), sum(one.changes_tier for one in found), len(found))
 
 
@@ -226,9 +157,9 @@ def page_of(
 
     Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
     """
-    found = sorted(admitted, key=lambda one: (-one.recorded.toordinal(), one.id))
+    found = newest_first(admitted)
     if filters.tier is not None:
-        found = [one for one in found if document(one).tier is filters.tier]
+        found = tuple(one for one in found if document(one).terms.tier is filters.tier)
     shown = found[filters.offset : filters.offset + filters.limit]
     return DocumentPage(tuple(map(document, shown)), len(found))
 
@@ -253,10 +184,10 @@ def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
     across = copies_across_scopes(memories)
     return DocumentStats(
         total=len(documents),
-        by_tier=_counted(documents, lambda one: one.tier),
-        by_kind=_counted(documents, lambda one: one.kind.value),
+        by_tier=_counted(documents, lambda one: one.terms.tier),
+        by_kind=_counted(documents, lambda one: one.memory.kind.value),
         by_scope=_counted(documents, lambda one: one.scope),
-        pinned=sum(one.pinned for one in documents),
+        pinned=sum(one.memory.line.attributes.is_pinned for one in documents),
         near_copies=tuple(one for one in near_copies(memories) if one not in across),
         across_scopes=across,
     )

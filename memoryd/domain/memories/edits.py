@@ -6,7 +6,7 @@ swallow a line.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -18,11 +18,13 @@ from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, written_kind
 from memoryd.domain.memories.line import (
     INDENT,
+    NAMING,
     Attributes,
     LineHead,
     Provenance,
     RetainedLine,
     head_of,
+    joined,
     parse_line,
     render,
     rewritten_attributes,
@@ -31,7 +33,7 @@ from memoryd.domain.memories.line import (
 from memoryd.domain.memories.near_misses import NearMiss
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.markdown import front_matter_bytes
 
 HEADING: Final = "## Retain"
@@ -124,23 +126,17 @@ class AttributeChange(Struct, frozen=True, kw_only=True):
     def of(self, line: RetainedLine) -> RetainedLine:
         """Return a line as it is to be."""
         said, names = line.attributes, dict(self.renamed)
-
-        def ids(told: Iterable[ShortId], without: frozenset[ShortId] = frozenset()) -> tuple[ShortId, ...]:
-            return tuple(dict.fromkeys(names.get(one, one) for one in told if one not in without))
-
-        return replace(
-            line,
-            attributes=replace(
-                said,
-                is_pinned=said.is_pinned if self.is_pinned is None else self.is_pinned,
-                importance=said.importance if self.importance is None else self.importance,
-                supports=ids(said.supports),
-                contradicts=ids(said.contradicts),
-                supersedes=ids(said.supersedes, self.dropped),
-                beside=ids(said.beside),
-                superseded=ids((*(one for one in said.superseded if one not in self.dropped), *self.superseded)),
-            ),
+        ids: dict[str, list[ShortId]] = {key: list(getattr(said, key)) for key in NAMING}
+        for key in ("supersedes", "superseded"):
+            ids[key] = [one for one in ids[key] if one not in self.dropped]
+        ids["superseded"] += self.superseded
+        attributes = replace(
+            said,
+            is_pinned=said.is_pinned if self.is_pinned is None else self.is_pinned,
+            importance=said.importance if self.importance is None else self.importance,
+            **{key: tuple(dict.fromkeys(names.get(one, one) for one in each)) for key, each in ids.items()},
         )
+        return replace(line, attributes=attributes)
 
 
 def stating(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine, ...]:
@@ -148,18 +144,22 @@ def stating(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine
     return tuple(one for one in memory_sections(padded(text), path).lines if one.line.id == memory)
 
 
-def with_attributes(text: str, path: RelativePath, memory: MemoryId, change: AttributeChange) -> str | None:
-    """Return a note whose lines that state a memory have these attributes; None if no line states it.
+LineEdit = Callable[[RetainedLine], RetainedLine | None]
+"""What a line is to state, None: it goes."""
+
+
+def with_memory(text: str, path: RelativePath, memory: MemoryId, wanted: LineEdit) -> str | None:
+    """Return a note whose lines that state a memory state what is wanted of them; None if no line states it.
 
     Raise NoPlaceError as `with_lines` does.
     """
     if not stating(text, path, memory):
         return None
-    return with_lines(text, path, lambda line: change.of(line) if line.id == memory else line)
+    return with_lines(text, path, lambda line: wanted(line) if line.id == memory else line)
 
 
-def with_lines(text: str, path: RelativePath, wanted: Callable[[RetainedLine], RetainedLine]) -> str:
-    """Return a note each line of which states what is wanted of it, in its place.
+def with_lines(text: str, path: RelativePath, wanted: LineEdit) -> str:
+    """Return a note each line of which states what is wanted of it, in its place, or goes.
 
     Of a line with other attributes the kind and its brackets are written anew, of one with another text that text,
     and all of it only where that does not do. Raise NoPlaceError where it would not be read as it is meant.
@@ -171,39 +171,27 @@ def with_lines(text: str, path: RelativePath, wanted: Callable[[RetainedLine], R
     if not edits:
         return text
     for as_written in (True, False):
-        pieces, at = [], 0
-        for one, line in edits:
-            bullet = data[one.start : one.end].decode("utf-8", "surrogatepass")
-            new = _rewritten(bullet, one.line, line, PAGES.get(path), as_written=as_written)
-            pieces += [data[at : one.start], new.encode("utf-8", "surrogatepass")]
-            at = one.end
-        size = len(text.encode("utf-8", "surrogatepass"))
-        edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
-        if _is_as_meant(edited, path, before, after):
-            return edited
+        made = spliced(
+            text,
+            (
+                (one.start, one.end, _rewritten(data, one, line, PAGES.get(path), as_written=as_written))
+                for one, line in edits
+            ),
+        )
+        read = memory_sections(padded(made), path)
+        is_as_meant = [one.line for one in read.lines] == [line for line in after if line is not None]
+        if is_as_meant and _others(read) == _others(before):
+            return made
     raise NoPlaceError(_UNREADABLE.format(path))
 
 
-def without_memory(text: str, path: RelativePath, memory: MemoryId) -> str | None:
-    """Return a note without the lines that state a memory; None if no line does. Raise NoPlaceError as above."""
-    data = padded(text)
-    before = memory_sections(data, path)
-    pieces, at = [], 0
-    for one in before.lines:
-        if one.line.id == memory:
-            pieces.append(data[at : one.start])
-            at = one.end
-    if not pieces:
-        return None
-    size = len(text.encode("utf-8", "surrogatepass"))
-    edited = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
-    if not _is_as_meant(edited, path, before, [one.line for one in before.lines if one.line.id != memory]):
-        raise NoPlaceError(_UNREADABLE.format(path))
-    return edited
-
-
-def _rewritten(bullet: str, old: RetainedLine, new: RetainedLine, usual: Kind | None, *, as_written: bool) -> str:
+def _rewritten(
+    data: bytes, placed: PlacedLine, new: RetainedLine | None, usual: Kind | None, *, as_written: bool
+) -> str:
     """Return the bullet of a line as it is to be; what need not be another stays as it is written."""
+    if new is None:
+        return ""
+    old, bullet = placed.line, data[placed.start : placed.end].decode("utf-8", "surrogatepass")
     head = head_of(bullet, usual_kind=usual)
     if (old.kind, old.entities) != (new.kind, new.entities) or not (as_written or old.text == new.text):
         end = bullet[len(bullet.rstrip("\n")) :]
@@ -238,11 +226,6 @@ def _headed(text: str, head: LineHead, kind: Kind, before: Attributes, after: At
     elif not named and not rest.startswith((":", "：", " ")):
         rest = f" {rest}"
     return text[: head.start] + (named or written_kind(kind)) + text[head.end : start] + brackets + rest
-
-
-def _is_as_meant(edited: str, path: RelativePath, before: MemorySections, wanted: Sequence[RetainedLine]) -> bool:
-    after = memory_sections(padded(edited), path)
-    return [one.line for one in after.lines] == list(wanted) and _others(after) == _others(before)
 
 
 REMEMBERED_IMPORTANCE: Final = 0.8
@@ -315,13 +298,8 @@ def not_taken(wanted: RetainedLine, standing: RetainedLine) -> tuple[str, ...]:
         "c": asked.confidence not in (None, said.confidence),
         "i": asked.importance not in (None, said.importance),
         "pin": asked.is_pinned and not said.is_pinned,
-        "supports": not set(asked.supports) <= set(said.supports),
-        "contradicts": not set(asked.contradicts) <= set(said.contradicts),
-        "supersedes": not set(asked.supersedes) <= set(said.supersedes),
-        "superseded": not set(asked.superseded) <= set(said.superseded),
-        "beside": not set(asked.beside) <= set(said.beside),
-        "tags": not set(asked.tags) <= set(said.tags),
     }
+    given |= {key: not set(getattr(asked, key)) <= set(getattr(said, key)) for key in (*NAMING, "tags")}
     return tuple(key for key, is_lacking in given.items() if is_lacking)
 
 
@@ -371,7 +349,7 @@ def _attributes(own: Attributes, said: StatedText) -> Attributes:
         at=own.at or said.at,
         scope=own.scope or said.scope,
         provenance=own.provenance or said.provenance,
-        tags=tuple(dict.fromkeys([*own.tags, *said.tags])),
+        tags=joined(own.tags, said.tags),
         is_pinned=own.is_pinned or said.is_pinned,
     )
 

@@ -154,10 +154,10 @@ class GeneratedPage(Struct, frozen=True):
     sections: tuple[PageSection, ...]
 
     @property
-    def memories(self) -> tuple[MemoryId, ...]:
+    def entries(self) -> tuple[PageEntry, ...]:
         """All that are told, in order."""
         tops = [entry for section in self.sections for entry in section.entries]
-        return tuple(one.memory for top in tops for one in (top, *top.below))
+        return tuple(one for top in tops for one in (top, *top.below))
 
 
 class PageCitation(Struct, frozen=True):

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import (
     Kind,
@@ -60,6 +60,7 @@ _BETWEEN_VALUES: Final = expression(r"[\s;+]+")
 _RANGE: Final = ".."
 NAMING: Final = ("supports", "contradicts", "supersedes", "superseded", "beside")
 """Attributes that name other memories, by the first eight signs of their ids."""
+Word = TypeVar("Word", bound=str)
 
 
 class Attributes(Struct, frozen=True):
@@ -99,6 +100,22 @@ class Attributes(Struct, frozen=True):
         if sum(map(len, self.tags)) > MAX_TAGS:
             raise ValueError(f"tags have {MAX_TAGS:,} signs together at most")
 
+    def with_more(self, given: "Attributes") -> "Attributes":
+        """Return them with what is given beside them: both of lists, of what is one the given, and a pin of either."""
+        lists = {key: joined(getattr(self, key), getattr(given, key)) for key in (*NAMING, "tags")}
+        return replace(
+            self,
+            confidence=self.confidence if given.confidence is None else given.confidence,
+            importance=self.importance if given.importance is None else given.importance,
+            is_pinned=self.is_pinned or given.is_pinned,
+            **lists,
+        )
+
+
+def joined(first: Iterable[Word], then: Iterable[Word]) -> tuple[Word, ...]:
+    """Return what is in either, each once."""
+    return tuple(dict.fromkeys((*first, *then)))
+
 
 def parse_attributes(text: str) -> Attributes:
     """Read what stands between the brackets; raise ValueError, which says what is wrong, for what is not understood.
@@ -121,9 +138,7 @@ def parse_attributes(text: str) -> Attributes:
 def render_attributes(attributes: Attributes) -> str:
     """Return the attributes as `parse_attributes` reads them, in one order; empty if there are none."""
     parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _written(getattr(attributes, name)))]
-    return ", ".join(
-        [*(part for part in parts if not part.startswith(_PIN)), *([_PIN] if attributes.is_pinned else [])]
-    )
+    return ", ".join([*parts, *([_PIN] if attributes.is_pinned else [])])
 
 
 def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
@@ -196,10 +211,6 @@ def _share(text: str) -> float:
     return float(text)
 
 
-def _at(text: str) -> str:
-    return "".join(text.split())
-
-
 def _ids(text: str) -> tuple[ShortId, ...]:
     return tuple(ShortId(word) for word in _words(text.lower()))
 
@@ -233,7 +244,7 @@ _MANY: Final = frozenset({*NAMING, "tags"})
 _KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "c": ("confidence", _share),
     "i": ("importance", _share),
-    "at": ("at", _at),
+    "at": ("at", lambda text: "".join(text.split())),
     "scope": ("scope", str),
     "supports": ("supports", _ids),
     "contradicts": ("contradicts", _ids),
@@ -256,9 +267,8 @@ MAX_ATTRIBUTES: Final = 4096
 INDENT: Final = "    "
 _MARK: Final = expression(r"[ \t]*+[-*+](?=[ \t])")
 _KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
-_HEAD: Final = expression(
-    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])",
-    re.IGNORECASE,
+_HEAD: Final = caseless(
+    r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])"
 )
 """How a head begins that names no kind."""
 _OPENS: Final = expression(r"\s*+[(（]")
@@ -408,36 +418,27 @@ def _headed(body: str, at: int, kind: Kind) -> RetainedLine | NearMiss | None:
     """Read what follows the kind, which ends at `at`; None if it is not the head of a memory."""
     end = body.find("\n")
     head = body if end < 0 else body[:end]
-    attributes: Attributes | ValueError = Attributes()
+    said = ""
     if opens := _OPENS.match(head, at):
         closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES)
         if closes is None:
             return None
-        attributes, at = _attributes(head[opens.end() : closes.start()]), closes.end()
+        said, at = head[opens.end() : closes.start()], closes.end()
     entities: list[str] = []
     while found := _ENTITY.match(head, at):
         entities.append(found["words"] or found["name"])
         at = found.end()
     colon = _COLON.match(head, at)
-    if colon is None:
-        return None
-    if isinstance(attributes, ValueError):
-        return nearly(body, str(attributes))
-    return _line(kind, body[colon.end() :], entities, attributes, body)
+    return None if colon is None else _line(kind, body, colon.end(), entities, said)
 
 
-def _line(kind: Kind, text: str, entities: list[str], attributes: Attributes, body: str) -> RetainedLine | NearMiss:
+def _line(
+    kind: Kind, body: str, at: int = 0, entities: Iterable[str] = (), attributes: str = ""
+) -> RetainedLine | NearMiss:
     try:
-        return RetainedLine(kind, text, tuple(entities), attributes)
+        return RetainedLine(kind, body[at:], tuple(entities), parse_attributes(attributes))
     except ValueError as exc:
         return nearly(body, str(exc))
-
-
-def _attributes(text: str) -> Attributes | ValueError:
-    try:
-        return parse_attributes(text)
-    except ValueError as exc:
-        return exc
 
 
 def _unheaded(body: str, kind: Kind) -> RetainedLine | NearMiss | None:
@@ -445,7 +446,7 @@ def _unheaded(body: str, kind: Kind) -> RetainedLine | NearMiss | None:
     if not body.strip(_RULE_SIGNS + "\r\n"):
         return None
     miss = nearly_line(body)
-    return miss if miss and miss.is_meant else _line(kind, body, [], Attributes(), body)
+    return miss if miss and miss.is_meant else _line(kind, body)
 
 
 def _told(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.kinds import Kind, kind_named
 
 SHOWN: Final = 120
@@ -30,8 +30,8 @@ _COLON: Final = expression("[:：]")
 _CLOSES: Final = expression("[)）]")
 _ONLY_ENTITIES: Final = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
 _BEHIND_KIND: Final = "attributes stand behind the kind and before the entities, as in W(i=0.9) @Name: …"
-_ATTRIBUTE: Final = expression(
-    r"[\s(（](?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]", re.IGNORECASE
+_ATTRIBUTE: Final = caseless(
+    r"[\s(（](?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]"
 )
 _NEAR: Final = 0.75
 """How near a misspelt word is to a kind, as difflib measures it, 0 to 1."""

@@ -5,14 +5,13 @@ A question of which nothing but its filters is left ("tell me about The Castle",
 say nothing, and what it names answers it.
 """
 
-import re
 from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
@@ -153,21 +152,18 @@ def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     return frozenset(book.slugs_of([slug]))
 
 
-_OPINION: Final = expression(
+_OPINION: Final = caseless(
     r"\b(?:prefers?|preferred|preferences?|preferring|favou?rites?|opinions?|views?|tastes?|likes|dislikes?|loves?"
     r"|hates?|enjoys?|believes?|thinks|feels? about|thinks? (?:of|about)"
-    r"|(?:do|does|did|doesn't|don't|to) (?:\w{1,30}+ ){0,3}"
-    r"(?:like|think|feel|want|mind))\b"
-    r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱吃|爱喝|爱看|爱好|口味",
-    re.IGNORECASE,
+    r"|(?:do|does|did|doesn't|don't|to) (?:\w{1,30}+ ){0,3}(?:like|think|feel|want|mind))\b"
+    r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱吃|爱喝|爱看|爱好|口味"
 )
-_IS_LIKENESS: Final = expression(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b", re.IGNORECASE)
-_LAST: Final = expression(
+_IS_LIKENESS: Final = caseless(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b")
+_LAST: Final = caseless(
     r"\b(?:last\stime|(?:i|we|you|he|she|who)\slast|most\srecent(?:ly)?|latest)\b"
     r"|\bwhen\b[^?!;\n]{1,60}?\blast\b(?!\s(?:week|month|year|night|time|day|few|name|of|[0-9]"
     r"|weekend|spring|summer|autumn|fall|winter|mon|tue|wed|thu|fri|sat|sun))"
-    r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]",
-    re.IGNORECASE,
+    r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]"
 )
 _ENGLISH_ASKING: Final = """
 tell know remember recall show list give find say said happen happened happening happens going go went anything

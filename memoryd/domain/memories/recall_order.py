@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, is_belief
@@ -195,11 +196,8 @@ def facts_first(
 
 def newer_of(superseded: Mapping[MemoryId, Sequence[MemoryId]]) -> dict[MemoryId, tuple[MemoryId, ...]]:
     """Return what supersedes each memory that is superseded."""
-    found: dict[MemoryId, tuple[MemoryId, ...]] = {}
-    for new, olds in superseded.items():
-        for old in olds:
-            found[old] = (*found.get(old, ()), new)
-    return found
+    found = grouped((old, new) for new, olds in superseded.items() for old in olds)
+    return {old: tuple(newer) for old, newer in found.items()}
 
 
 def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:

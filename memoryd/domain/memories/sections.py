@@ -8,7 +8,6 @@ A scope covers the item whose head names it, with all that Markdown counts to th
 Where a scope cannot be read the item is for the owner alone.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -18,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
 from memoryd.domain.memories.line import RetainedLine, parse_line
@@ -41,12 +40,10 @@ _LEAD: Final = expression(rb"[ \t>]*+")
 _MARK: Final = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BLOCK: Final = expression(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--|[-*_]{3,}+[ \t\r]*+$")
 """How a line begins that cannot go on with the paragraph above it, but for a quotation."""
-_TOKEN: Final = expression(
+_TOKEN: Final = caseless(
     r"(?P<entity>[@＠](?:[\[［][^\[\]［］]{0,200}+[\]］]|[^\s@＠:：,，()（）\[\]［］]{1,200}+))"
     r"|(?P<open>[(（\[{【])|(?P<close>[)）\]}】])"
-    r"|(?P<scope>\bscopes?[\"'`*]{0,3}\s{0,8}[=:＝：][\s\"'`]{0,8}(?P<agent>agent)?)"
-    r"|(?P<word>\w+)",
-    re.IGNORECASE,
+    r"|(?P<scope>\bscopes?[\"'`*]{0,3}\s{0,8}[=:＝：][\s\"'`]{0,8}(?P<agent>agent)?)|(?P<word>\w+)"
 )
 
 

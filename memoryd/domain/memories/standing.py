@@ -5,14 +5,13 @@ prompt may move with a line only. A lesson is told if it starts core, a preferen
 what somebody noted of others (`Anna likes tea`) is told when it is asked for.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Final
 
 from msgspec import Struct, field
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.bundle import BundlePart
@@ -36,9 +35,8 @@ not never no with without always over than don doesn isn won now love hate like 
 """
 _SIDES: Final = STOP_WORDS | frozenset(_WORDS_OF_SIDES.split())
 """Words that say which side somebody is on, or nothing."""
-_OF_AUTHOR: Final = expression(
-    r"\A\W*(?:[\w'’-]+,?\s+){0,3}?(?:(?:i|we|my|our)\b|the\suser\b)|\A\W*[\u4e00-\u9fff，,]{0,6}?(?:我|咱|本人|用户)",
-    re.IGNORECASE,
+_OF_AUTHOR: Final = caseless(
+    r"\A\W*(?:[\w'’-]+,?\s+){0,3}?(?:(?:i|we|my|our)\b|the\suser\b)|\A\W*[\u4e00-\u9fff，,]{0,6}?(?:我|咱|本人|用户)"
 )
 """Somebody speaks of themselves, behind three words at most that lead in: `In the morning I take tea`, `早上我喝茶`."""
 
@@ -87,8 +85,12 @@ class KeptLines(Struct, frozen=True):
         """Return those of a later book; what did not change is not looked at again."""
         changed = changed_memories(self.book, book)
         stay = {key: one for key, one in self.lines.items() if key not in changed}
-        come = ((key, book.memories[key]) for key in changed & book.memories.keys())
-        return KeptLines(book, stay | {key: _kept(memory) for key, memory in come if _may_be_kept(memory.line)})
+        come = {
+            key: _kept(memory)
+            for key in changed & book.memories.keys()
+            if (line := (memory := book.memories[key]).line).attributes.is_pinned or is_for_every_session(line)
+        }
+        return KeptLines(book, stay | come)
 
 
 def kept_parts(known: KeptLines, older: Older, reach: MemoryReach) -> KeptParts:
@@ -127,10 +129,6 @@ def _kept(memory: Memory) -> KeptLine:
     text = memory.line.text
     words = _HAN.findall(text) if _HAN.search(text) else spoken_words(text)
     return KeptLine(memory, shorter(text), frozenset(words) - _SIDES)
-
-
-def _may_be_kept(line: RetainedLine) -> bool:
-    return line.attributes.is_pinned or is_for_every_session(line)
 
 
 def _parts(kept: Iterable[KeptLine], *, has_kind: bool = False) -> list[BundlePart]:

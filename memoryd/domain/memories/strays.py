@@ -7,13 +7,12 @@ What names memories by their ids was never meant for text, and is read where som
 an attribute may be either, and is refused; what is none, as in `(c=299792458)` or `(from=Paris)`, is text.
 """
 
-import re
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.line import NAMING, Attributes, RetainedLine, parse_attributes
 from memoryd.domain.memories.near_misses import NearMiss
 from memoryd.domain.memories.sections import MemorySections, PlacedMiss
@@ -22,20 +21,18 @@ _LOOKED: Final = 400
 """Signs at the end of a text in which attributes are looked for."""
 _NAMING_KEY: Final = rf"(?:{'|'.join(NAMING)})\s*+[=＝]"
 _KEY: Final = rf"(?:{'|'.join(NAMING)}|scope|at|from|tags|c|i)\s*+[=＝]"
-_BRACKETS: Final = expression(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z", re.I)
+_BRACKETS: Final = caseless(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z")
 _VALUES: Final = r"\s*+[^\s,，.。=＝()（）]{1,64}(?:[\s,，;+]+[0-9a-f]{8}(?![^\s,，.。]))*"
-_BARE: Final = expression(
-    rf"(?<![^\s,，;；.。!！?？])(?P<written>{_NAMING_KEY}{_VALUES}(?:[\s,，;；]+{_NAMING_KEY}{_VALUES})*)[.。]?\s*\Z",
-    re.I,
+_BARE: Final = caseless(
+    rf"(?<![^\s,，;；.。!！?？])(?P<written>{_NAMING_KEY}{_VALUES}(?:[\s,，;；]+{_NAMING_KEY}{_VALUES})*)[.。]?\s*\Z"
 )
-_TYPED: Final = expression(
+_TYPED: Final = caseless(
     r"(?<![^\s,，;；.。!！?？])(?P<written>scope\s*+[=＝]\s*+(?:global|agent:[a-z0-9][\w:-]{0,163})"
     r"|[ci]\s*+[=＝]\s*+0?\.\d{1,20}|from\s*+[=＝]\s*+(?:user|agent|tool|import)"
-    r"|at\s*+[=＝]\s*+\d{4}-\d{2}(?:-\d{2})?(?:\.\.\d{4}-\d{2}(?:-\d{2})?)?)\s*\Z",
-    re.I,
+    r"|at\s*+[=＝]\s*+\d{4}-\d{2}(?:-\d{2})?(?:\.\.\d{4}-\d{2}(?:-\d{2})?)?)\s*\Z"
 )
-_NAMES: Final = expression(_NAMING_KEY, re.I)
-_BETWEEN: Final = expression(rf"(?<![\s,，])\s+(?={_KEY})", re.I)
+_NAMES: Final = caseless(_NAMING_KEY)
+_BETWEEN: Final = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
 _SHOWN: Final = 120
 RULE: Final = "attributes stand behind the kind, as in W({})"
 
@@ -85,10 +82,8 @@ def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
         raise ValueError(
             f"{stray.written!r} stands behind the text, where nothing is read: {stray.fault or stray.rule}"
         )
-    own, given = line.attributes, stray.attributes
-    joined = {key: tuple(dict.fromkeys((*getattr(own, key), *getattr(given, key)))) for key in NAMING}
     text = line.text[: stray.start].rstrip(" \t\n,，;；")
-    read = replace(line, text=text, attributes=replace(own, **joined))
+    read = replace(line, text=text, attributes=line.attributes.with_more(stray.attributes))
     return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
 
 
@@ -96,14 +91,13 @@ def strays_in(sections: MemorySections) -> list[PlacedMiss]:
     """Return the memories of a note with attributes behind their text, and what is wrong with them."""
     found = ((one, stray_of(one.line.text)) for one in sections.lines)
     return [
-        PlacedMiss(one.start_line, NearMiss(_shown(one.line), f"{stray.written!r} is read as text: {stray.rule}"))
+        PlacedMiss(
+            one.start_line,
+            NearMiss(" ".join(one.line.text.split())[:_SHOWN], f"{stray.written!r} is read as text: {stray.rule}"),
+        )
         for one, stray in found
         if stray is not None
     ]
-
-
-def _shown(line: RetainedLine) -> str:
-    return " ".join(line.text.split())[:_SHOWN]
 
 
 def _comma_separated(written: str) -> str:

@@ -66,29 +66,6 @@ class TransferPage(Struct, frozen=True):
     total: int
 
 
-def transferred(memory: Memory) -> TransferredMemory:
-    """Return a memory as a file has it."""
-    line, said = memory.line, memory.line.attributes
-    return TransferredMemory(
-        text=line.text,
-        kind=line.kind.value,
-        entities=line.entities,
-        importance=said.importance,
-        confidence=said.confidence,
-        is_pinned=said.is_pinned,
-        scope=said.scope,
-        at=said.at,
-        said_by=said.provenance.value if said.provenance else "",
-        tags=said.tags,
-        supports=tuple(said.supports),
-        contradicts=tuple(said.contradicts),
-        supersedes=tuple(said.supersedes),
-        superseded=tuple(said.superseded),
-        beside=tuple(said.beside),
-        days=days_of_memory(memory),
-    )
-
-
 def days_of_memory(memory: Memory) -> tuple[date, ...]:
     """Return the days on which a memory was said, the earliest first."""
     return tuple(sorted({source.day for source in memory.sources}))

@@ -7,7 +7,7 @@ not sure that both mean one slot, or who is below says otherwise, two that stand
 that names another by `beside=` says that both hold, by `supersedes=` that it alone does, with the same authority.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
@@ -16,11 +16,12 @@ from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct, field
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactSlot, agree_in_kind, contradict, fact_slot
 from memoryd.domain.memories.facts.values import MOST_SIGNS, FactSkeleton, fact_skeleton, rough_words
-from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId, Network, short_id
+from memoryd.domain.memories.kinds import Kind, MemoryId, Network, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
 from memoryd.domain.ranking.filters import date_in_name
 
@@ -82,19 +83,14 @@ class Disagreement(Struct, frozen=True):
 
 def leading_over(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
     """Return what leads before each memory that follows in a disagreement."""
-    found: dict[MemoryId, tuple[MemoryId, ...]] = {}
-    for one in disagreements:
-        found[one.follows] = (*found.get(one.follows, ()), one.leads)
-    return found
+    found = grouped((one.follows, one.leads) for one in disagreements)
+    return {memory: tuple(leads) for memory, leads in found.items()}
 
 
 def doubted_by(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
     """Return what each memory may contradict."""
-    found: dict[MemoryId, tuple[MemoryId, ...]] = {}
-    for one in disagreements:
-        for memory, other in ((one.newer, one.older), (one.older, one.newer)):
-            found[memory] = (*found.get(memory, ()), other)
-    return found
+    pairs = (pair for one in disagreements for pair in ((one.newer, one.older), (one.older, one.newer)))
+    return {memory: tuple(others) for memory, others in grouped(pairs).items()}
 
 
 _HAVE_VERSIONS: Final = frozenset({Network.WORLD, Network.OPINION})
@@ -134,10 +130,8 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def older(self) -> Older:
         """What each memory supersedes directly, as `superseded` tells it."""
-        found: defaultdict[MemoryId, list[MemoryId]] = defaultdict(list)
         edges = (one for one in self._all if not isinstance(one, Disagreement))
-        for newer, older in _without_circles(dict.fromkeys(edges), self._memories):
-            found[newer].append(older)
+        found = grouped(_without_circles(dict.fromkeys(edges), self._memories))
         # the same order, whatever was known before
         return {newer: tuple(found[newer]) for newer in sorted(found)}
 
@@ -257,15 +251,14 @@ class _Named:
     def __init__(self, every: Mapping[MemoryId, Dated], naming: Iterable[MemoryId]) -> None:
         said = [every[one].line.attributes for one in naming]
         told = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
-        self._found: defaultdict[str, list[Dated]] = defaultdict(list)
-        for one, memory in every.items():
-            if one[:SHORT_SIGNS] in told:
-                self._found[one[:SHORT_SIGNS]].append(memory)
+        shorts = ((short_id(one), memory) for one, memory in every.items())
+        self._found = grouped((short, memory) for short, memory in shorts if short in told)
 
-    def others(self, memory: Dated, shorts: Iterable[str]) -> Iterator[Dated]:
+    def others(self, memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
         """Yield those that a memory names; the beginning of two ids names none."""
         for short in shorts:
-            if len(found := self._found[short]) == 1 and found[0].id != memory.id:
+            found = self._found.get(short, [])
+            if len(found) == 1 and found[0].id != memory.id:
                 yield found[0]
 
 
@@ -380,14 +373,11 @@ def _tables(told: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
 
 def _without_circles(edges: Iterable[_Edge], every: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:
     """Yield the edges, but of circles those that lead from an earlier line to a later one."""
-    followers: defaultdict[MemoryId, list[MemoryId]] = defaultdict(list)
-    waiting: defaultdict[MemoryId, int] = defaultdict(int)
-    for newer, older in (edges := list(edges)):
-        followers[newer].append(older)
-        waiting[older] += 1
+    followers = grouped(edges := list(edges))
+    waiting = Counter(older for _, older in edges)
     ready = [one for one in followers if not waiting[one]]
     while ready:
-        for older in followers[ready.pop()]:
+        for older in followers.get(ready.pop(), ()):
             waiting[older] -= 1
             if not waiting[older]:
                 ready.append(older)

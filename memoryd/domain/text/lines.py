@@ -4,6 +4,8 @@ Lines end at "\\n" only; a "\\r" stays at the end of its line. Whole columns are
 file costs a few passes over its bytes and no Python object per line.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -52,6 +54,15 @@ class Lines(Struct, frozen=True):
 def padded(text: str) -> bytes:
     """Encode a text as the tables want it. Any `str` is accepted, lone surrogates too."""
     return text.encode("utf-8", "surrogatepass") + PADDING
+
+
+def spliced(text: str, places: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text with others in the stead of its parts: each from where to before where, in bytes of UTF-8."""
+    data, at, pieces = padded(text), 0, list[bytes]()
+    for start, end, new in sorted(places):
+        pieces += [data[at:start], new.encode("utf-8", "surrogatepass")]
+        at = end
+    return b"".join([*pieces, data[at : -len(PADDING)]]).decode("utf-8", "surrogatepass")
 
 
 def split(text: str) -> Lines:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.errors import MemorydError
-from memoryd.memory.capture.message_capture import FRESH_SECONDS, CaptureParts, CaptureSettings, MessageCapture
+from memoryd.memory.capture.message_capture import FRESH_SECONDS, MessageCapture
 from memoryd.memory.capture.queue import DONE_MAX, CaptureOutcome, CaptureTask
 from memoryd.memory.forgetting.planning import drop_with_the_others
 
@@ -36,11 +36,9 @@ ANSWER_CHARS: Final = 8_000
 class Capturing:
     """Captures for one workspace: `submit` puts a message in line and never waits, `run` works the line off."""
 
-    def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
-        self._settings = settings
-        self._message = MessageCapture(settings, parts)
-        self._delivered = parts.delivered
-        self.awaited = parts.awaited
+    def __init__(self, message: MessageCapture) -> None:
+        self._message = message
+        self.awaited = message.awaited
         self._waiting: deque[CaptureTask] = deque()
         self._signs = 0
         self._has_news = asyncio.Event()
@@ -51,7 +49,7 @@ class Capturing:
 
     @property
     def is_enabled(self) -> bool:
-        return self._settings.is_enabled
+        return self._message.is_enabled
 
     @property
     def is_idle(self) -> bool:
@@ -71,12 +69,12 @@ class Capturing:
         if task.event is not None and task.text.strip():
             is_noted = self.submit(replace(task, text="", place=None))
             return self.submit(replace(task, event=None), told_until=told_until) or is_noted
-        if not self._settings.is_enabled or (task.event is None and not task.text.strip()):
+        if not self._message.is_enabled or (task.event is None and not task.text.strip()):
             return False
         if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
             self.refused += 1
             return False
-        told_until = self._delivered.noted if told_until is None else told_until
+        told_until = self._message.delivered.noted if told_until is None else told_until
         self._waiting.append(replace(task, told_until=told_until))
         self.awaited.begin(task)
         self._signs += len(task.text)
@@ -90,9 +88,9 @@ class Capturing:
         """
         if self.awaited.knows(task):
             return self.awaited.is_in_line(task.place)
-        if not self._settings.is_enabled or self._message.why_untrusted(task):
+        if not self._message.is_enabled or self._message.why_untrusted(task):
             return self.submit(task)
-        told_until = self._delivered.noted
+        told_until = self._message.delivered.noted
         # before it is noted: nobody is to find it there and take it for left behind
         self.awaited.begin(task)
         is_noted = await self.awaited.note(task)

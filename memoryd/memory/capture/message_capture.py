@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
+    USUAL_RULES,
     CaptureRules,
     CaptureVerdict,
     DroppedItem,
@@ -28,7 +29,7 @@ from memoryd.domain.memories.capture.firewall import why_untrusted
 from memoryd.domain.memories.capture.renewal import RevisingMessage, with_older, with_revisions
 from memoryd.domain.memories.changes.tombstones import as_said
 from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.line import RetainedLine, joined
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sanitizing import harmless_text
@@ -46,10 +47,11 @@ _HEAD: Final = 16
 """Signs of a text by whose words most others are told apart."""
 
 
-class CaptureParts(Struct, frozen=True, kw_only=True):
-    """What capture works with. `is_withheld` takes agent and session key; `day` gives the owner's day of a time.
+class MessageCapture(Struct, frozen=True, kw_only=True):
+    """Captures messages of one workspace, one by one. `is_withheld` takes agent and session key.
 
-    `book` returns all memories as the notes state them now, as far as it learns of it within so many seconds.
+    `book` returns all memories as the notes state them now, as far as it learns of it within so many seconds; `day`
+    gives the owner's day of a time.
     """
 
     journal: Journal
@@ -63,26 +65,13 @@ class CaptureParts(Struct, frozen=True, kw_only=True):
     stated: StatedLines
     distiller: Distiller | None = None
     """Who finds what has none of the forms of statements; None: nobody does."""
-
-
-class CaptureSettings(Struct, frozen=True, kw_only=True):
-    """What `memory.capture` says."""
-
     is_enabled: bool = True
-    rules: CaptureRules = field(default=CaptureRules())
-
-
-class MessageCapture:
-    """Captures messages of one workspace, one by one."""
-
-    def __init__(self, settings: CaptureSettings, parts: CaptureParts) -> None:
-        self._settings = settings
-        self._parts = parts
+    rules: CaptureRules = USUAL_RULES
 
     @property
     def has_model(self) -> bool:
         """Whether a text model reads what the forms of statements leave."""
-        return self._parts.distiller is not None
+        return self.distiller is not None
 
     async def dry_run(
         self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
@@ -91,7 +80,7 @@ class MessageCapture:
         verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
         if not verdict.kept:
             return verdict
-        book, day = await self._parts.book(seconds), self._day(task)
+        book, day = await self.book(seconds), self.day(task.at or datetime.now(UTC))
         return await asyncio.to_thread(with_older, verdict, book, day, task.scope)
 
     async def capture(
@@ -101,12 +90,12 @@ class MessageCapture:
 
         It waits up to `seconds` for a book that has what was written just now: what it supersedes may be that.
         """
-        self._parts.journal.check_writable()
+        self.journal.check_writable()
         verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
         if not verdict.kept:
             return CaptureOutcome(verdict)
         # one after the other: of two that decide on the same book, neither would know of the other
-        async with self._parts.journal.one_at_a_time:
+        async with self.journal.one_at_a_time:
             return await self._written(task, verdict, seconds)
 
     async def _verdict(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
@@ -116,24 +105,21 @@ class MessageCapture:
         verdict = verdict if task.is_owners else verdict.from_agent()
         return (await self._checked(task, verdict, seconds)).bounded()
 
-    def _day(self, task: CaptureTask) -> date:
-        return self._parts.day(datetime.now(UTC) if task.at is None else task.at)
-
     async def _written(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureOutcome:
-        day = self._day(task)
-        book, said = await self._parts.book(seconds), [item.line(task.scope) for item in verdict.kept]
+        day = self.day(task.at or datetime.now(UTC))
+        book, said = await self.book(seconds), [item.line(task.scope) for item in verdict.kept]
         # in a thread: it looks at all memories
         lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, said, day), day))
         if not lines:
             return CaptureOutcome(verdict)
-        retention = await self._parts.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
+        retention = await self.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
         return CaptureOutcome(verdict, retention)
 
     async def _why_not(self, task: CaptureTask) -> str:
         """Say why nothing of a message may be looked at; empty if it may."""
-        if not self._settings.is_enabled:
+        if not self.is_enabled:
             return SkipReason.CAPTURE_OFF
-        if task.session_key and await self._parts.is_withheld(task.agent, task.session_key):
+        if task.session_key and await self.is_withheld(task.agent, task.session_key):
             return SkipReason.WITHHELD
         return self.why_untrusted(task)
 
@@ -146,7 +132,7 @@ class MessageCapture:
             channel=task.channel,
             session_key=task.session_key,
             is_direct=task.is_direct,
-            in_groups=self._settings.rules.in_groups,
+            in_groups=self.rules.in_groups,
         )
 
     async def _decided(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
@@ -154,32 +140,32 @@ class MessageCapture:
             failure = ReportedFailure(harmless_text(task.event.text), harmless_text(task.event.tool))
             return captured_failure(failure)
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
-        rules = self._settings.rules
+        rules = self.rules
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, rules=rules)
         message = RevisingMessage(
             text=text,
             answer_before=before,
             scope=task.scope,
-            day=self._day(task),
+            day=self.day(task.at or datetime.now(UTC)),
             may_supersede=task.is_owners and task.is_direct,
         )
         if revised := message.revisions():
-            book = await self._parts.book(seconds)
+            book = await self.book(seconds)
             by_rules = await asyncio.to_thread(with_revisions, by_rules, message, book)
-        if not by_model or self._parts.distiller is None or not by_rules.gate:
+        if not by_model or self.distiller is None or not by_rules.gate:
             return by_rules
         # what the rules keep stands there verbatim: of a model it would come a second time
         kept = {item.text for item in by_rules.kept} | {one.text for one in revised}
         sentences = [one for one in distillable(text) if one not in kept]
         echoes = await self._echoes(task, sentences)
         new = " ".join(one for one in sentences if one not in echoes)
-        found = await self._parts.distiller.distil(new) if new else None
+        found = await self.distiller.distil(new) if new else None
         if found is None:
             return by_rules
-        return with_model(by_rules, found, by_rules.gate, self._parts.distiller.identity)
+        return with_model(by_rules, found, by_rules.gate, self.distiller.identity)
 
     async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
-        delivered = self._parts.delivered
+        delivered = self.delivered
         return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
 
     async def _checked(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
@@ -189,7 +175,7 @@ class MessageCapture:
         echoes: frozenset[str] = frozenset()
         if task.event is None:
             echoes = await self._echoes(task, [item.text for item in verdict.kept])
-        stones, taken_back = await self._parts.tombstones.all(), await self._taken_back(verdict, seconds)
+        stones, taken_back = await self.tombstones.all(), await self._taken_back(verdict, seconds)
         dropped = []
         for item in verdict.kept:
             if item.text in echoes:
@@ -202,10 +188,10 @@ class MessageCapture:
 
     async def _taken_back(self, verdict: CaptureVerdict, seconds: float) -> frozenset[str]:
         """Return what was stated before and stands no more: its owner undid it, or took it out."""
-        before = await self._parts.stated.among(item.text for item in verdict.kept)
+        before = await self.stated.among(item.text for item in verdict.kept)
         if not before:
             return frozenset()
-        book = await self._parts.book(seconds)
+        book = await self.book(seconds)
         return await asyncio.to_thread(not_standing, book, before)
 
 
@@ -258,8 +244,8 @@ def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
     attributes = replace(
         own,
         provenance=told.provenance,
-        supersedes=tuple(dict.fromkeys((*own.supersedes, *told.supersedes))),
-        contradicts=tuple(dict.fromkeys((*own.contradicts, *told.contradicts))),
+        supersedes=joined(own.supersedes, told.supersedes),
+        contradicts=joined(own.contradicts, told.contradicts),
     )
     return replace(memory.line, attributes=attributes)
 

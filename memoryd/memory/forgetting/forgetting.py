@@ -31,7 +31,7 @@ from memoryd.domain.memories.changes.forgetting import (
     without_words_of,
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
-from memoryd.domain.memories.kinds import MemoryId, WrittenBy
+from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
 from memoryd.memory.book import MemoryBook
@@ -174,8 +174,8 @@ def _without_private(path: RelativePath, private: Set[RelativePath], text: str |
     return None if left is None else without_page(left, path)
 
 
-class ForgettingParts(Struct, frozen=True, kw_only=True):
-    """Where memories of one workspace stand."""
+class MemoryForgetting(Struct, kw_only=True, eq=False):
+    """Forgets memories of one workspace, one act at a time."""
 
     book: MemoryBook
     journal: Journal
@@ -186,91 +186,77 @@ class ForgettingParts(Struct, frozen=True, kw_only=True):
     usage: UsageBook
     stated: StatedLines
     private: PrivateTraces
-
-
-class MemoryForgetting:
-    """Forgets memories of one workspace, one act at a time."""
-
-    def __init__(
-        self, parts: ForgettingParts, planner: ForgettingPlanner, *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._parts = parts
-        self._planner = planner
-        self._clock = clock
-        self._trouble = ""
+    planner: ForgettingPlanner
+    clock: Callable[[], float] = time.time
+    _trouble: str = ""
 
     @property
     def trouble(self) -> str:
         """Why what was begun is not finished, or not noted everywhere; empty if it is."""
-        return self._trouble or self._parts.private.trouble or self._parts.tombstones.trouble
-
-    @property
-    def private(self) -> PrivateTraces:
-        """What takes out that which was made of private notes."""
-        return self._parts.private
+        return self._trouble or self.private.trouble or self.tombstones.trouble
 
     async def would_forget(self, name: str) -> ForgottenReceipt:
         """Say what would go; raises NotFound, StoreError, NotNow."""
-        plan = await self._planner.plan(name)
-        return ForgottenReceipt(plan=plan, stays=await self._planner.stays(plan))
+        plan = await self.planner.plan(name)
+        return ForgottenReceipt(plan=plan, stays=await self.planner.stays(plan))
 
     async def forget(self, name: str, *, is_undoable: bool = False) -> ForgottenReceipt:
         """Forget what is named, when a run of reflect has ended; raises NotFound, Denied, StoreError, NotNow.
 
         With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
         """
-        self._parts.journal.check_writable()
-        async with self._parts.journal.alone():
-            plan = await self._planner.plan(name)
-            hashes = await self._parts.tombstones.begin((one.id, one.line.text) for one in plan.memories)
+        self.journal.check_writable()
+        async with self.journal.alone():
+            plan = await self.planner.plan(name)
+            hashes = await self.tombstones.begin((one.id, one.line.text) for one in plan.memories)
             try:
                 # from here on the tombstones know of it
-                await self._parts.stated.drop(one.line.text for one in plan.memories)
+                await self.stated.drop(one.line.text for one in plan.memories)
                 receipt = await self._gone(plan, keeps_lines=is_undoable)
                 unfinished = await self._followed(plan)
                 # it may have been recalled until now
-                await self._parts.usage.drop([one.id for one in plan.memories])
+                await self.usage.drop([one.id for one in plan.memories])
             except (MemorydError, OSError) as exc:
                 self._trouble = UNFINISHED.format(exc)
                 raise StoreUnavailable(self._trouble, hint=LATER) from exc
             if not unfinished:
-                await self._parts.tombstones.finish(hashes)
+                await self.tombstones.finish(hashes)
         log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
-        stays = await self._planner.stays(plan)
+        stays = await self.planner.stays(plan)
         return replace(receipt, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
 
     async def finish(self) -> None:
         """End what a kill ended; raises what `forget` does."""
-        pending = await self._parts.tombstones.pending()
+        pending = await self.tombstones.pending()
         if not pending:
             return
-        async with self._parts.journal.alone():
+        async with self.journal.alone():
             # once more: what was being forgotten may be done, and its lines kept for an undo
-            pending = await self._parts.tombstones.pending()
-            await self._parts.indexes.follow()
-            owed = Tombstones((await self._parts.tombstones.all()).key, pending)
-            book = await self._parts.book.now()
+            pending = await self.tombstones.pending()
+            await self.indexes.follow()
+            owed = Tombstones((await self.tombstones.all()).key, pending)
+            book = await self.book.now()
             # what was deleted before stands in copies alone
-            known = {**(await self._planner.copies()).memories, **book.memories}
+            known = {**(await self.planner.copies()).memories, **book.memories}
             plan = of_memories([one for one in known.values() if owed.hold_id(one.id)])
             # the lines go last: what is not dropped yet, they tell
-            await self._parts.stated.drop(one.line.text for one in plan.memories)
+            await self.stated.drop(one.line.text for one in plan.memories)
             await self._gone(plan, keeps_lines=False)
             # also what no line states any more: rows may name it still
-            named = frozenset(one for one in await self._parts.rows.named() if owed.hold_id(one))
-            await self._parts.rows.purge(named, NOTHING)
+            named = frozenset(one for one in await self.rows.named() if owed.hold_id(one))
+            await self.rows.purge(named, NOTHING)
             unfinished = await self._followed(plan)
-            await self._parts.usage.drop(named)
+            await self.usage.drop(named)
             if unfinished:
                 raise StoreUnavailable(unfinished[0])
-            await self._parts.tombstones.finish(pending)
+            await self.tombstones.finish(pending)
 
     async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
         """End what a kill ended, and purge what could be undone for a day, as soon as that can be done."""
         while True:
             try:
                 await self.finish()
-                await self._parts.rows.expire(self._clock() - UNDOABLE_SECONDS)
+                await self.rows.expire(self.clock() - UNDOABLE_SECONDS)
             except (MemorydError, OSError) as exc:
                 self._trouble = UNFINISHED.format(exc)
             else:
@@ -280,20 +266,20 @@ class MemoryForgetting:
     async def _gone(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgottenReceipt:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
-        turns = [turn for words in plan.said for turn in await self._parts.said.cut(words)]
-        purged = await self._parts.rows.purge(ids, plan.gone)
+        turns = [turn for words in plan.said for turn in await self.said.cut(words)]
+        purged = await self.rows.purge(ids, plan.gone)
         made = [
             await self._edited(path, partial(_without_made, path, plan))
-            for path in (self._parts.indexes.generated_pages() if plan.memories else ())
+            for path in (self.indexes.generated_pages() if plan.memories else ())
         ]
         # before the lines go: by them it is known what was meant
         made += await self._cut_from_sessions(plan)
         stated = [
-            await self._edited(RelativePath(path), partial(_without_stated, RelativePath(path), plan), keeps_lines)
-            for path in sorted({citation.path for citation in plan.citations})
+            await self._edited(path, partial(_without_stated, path, plan), keeps_lines)
+            for path in sorted({RelativePath(citation.path) for citation in plan.citations})
         ]
         # only now: by them it is known how far an edit came
-        await self._parts.rows.blank()
+        await self.rows.blank()
         written = [one for one in (*made, *stated) if one.is_written]
         return ForgottenReceipt(
             plan=plan,
@@ -306,50 +292,42 @@ class MemoryForgetting:
     async def _cut_from_sessions(self, plan: MemoryForgettingPlan) -> list[NoteChange]:
         """Take the words out of the ends and summaries of sessions, which memoryd wrote itself."""
         gone = {memory.id for memory in plan.memories}
-        telling = [
-            one for one in telling_sessions(await self._parts.book.now(), plan.told_by_sessions) if one.id not in gone
-        ]
+        telling = [one for one in telling_sessions(await self.book.now(), plan.told_by_sessions) if one.id not in gone]
         ids = frozenset(one.id for one in telling)
-        paths = sorted({source.path for one in telling for source in one.sources})
-        return [
-            await self._edited(RelativePath(path), partial(_without_told, RelativePath(path), ids, plan))
-            for path in paths
-        ]
+        edit = partial(without_words_of, ids=ids, said=plan.told_by_sessions)
+        paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
+        return [await self._edited(path, partial(edit, path=path)) for path in paths]
 
     async def _edited(
-        self, path: RelativePath, edit: Callable[[str | None], str | None], keeps_lines: bool = False
+        self, path: RelativePath, edit: Callable[[str], str | None], keeps_lines: bool = False
     ) -> NoteChange:
-        # a note that is left empty is a person's all the same
-        may_go = path.startswith(ENTITY_PAGES)
-        return await self._parts.journal.change(
-            path, edit, by=WrittenBy.FORGET, why=WHY, keeps_lines=keeps_lines, delete=may_go
+        return await self.journal.change(
+            path,
+            lambda text: None if text is None else edit(text),
+            by=WrittenBy.FORGET,
+            why=WHY,
+            keeps_lines=keeps_lines,
+            # a note that is left empty is a person's all the same
+            delete=path.startswith(ENTITY_PAGES),
         )
 
     async def _followed(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
-        late = await self._parts.indexes.follow()
-        book = await self._parts.book.now()
+        late = await self.indexes.follow()
+        book = await self.book.now()
         # whoever looks at the memories now does not find it there any more
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)
         again = f"{left} of the memories were written again meanwhile" if left else ""
-        return tuple(filter(None, (late, await self._parts.indexes.drop_remains(), again)))
+        return tuple(filter(None, (late, await self.indexes.drop_remains(), again)))
 
 
-def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str | None) -> str | None:
-    left = None if text is None else without_memories(text, path, frozenset(), plan.traces)
+def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
+    left = without_memories(text, path, frozenset(), plan.traces)
     return None if left is None else without_page(left, path)
 
 
-def _without_told(
-    path: RelativePath, ids: frozenset[MemoryId], plan: MemoryForgettingPlan, text: str | None
-) -> str | None:
-    return None if text is None else without_words_of(text, path, ids, plan.told_by_sessions)
-
-
-def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str | None) -> str | None:
-    if text is None:
-        return None
+def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
     if plan.place is not None:
         return without_lines(text, plan.place.start_line or 1, plan.lines)
     return without_memories(text, path, frozenset(memory.id for memory in plan.memories), plan.traces)

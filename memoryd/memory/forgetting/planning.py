@@ -199,39 +199,27 @@ class ForgottenReceipt(Struct, frozen=True, kw_only=True):
 COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
-class ForgettingPlanner:
+class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     """Plans for one workspace; nothing is changed here.
 
     `sent_to` names whoever was sent the text of notes, `set_aside` the damaged ledgers that were set aside, `replaced`
     the folder of what a restore replaced.
     """
 
-    def __init__(
-        self,
-        *,
-        book: MemoryBook,
-        journal: Journal,
-        indexes: IndexPlaces,
-        said: SaidPlaces,
-        workspace: Path,
-        sent_to: Callable[[], Sequence[str]] = lambda: (),
-        set_aside: Callable[[], Sequence[Path]] = lambda: (),
-        replaced: Callable[[], Path | None] = lambda: None,
-    ) -> None:
-        self._book = book
-        self._journal = journal
-        self._indexes = indexes
-        self._said = said
-        self._workspace = workspace
-        self._sent_to = sent_to
-        self._set_aside = set_aside
-        self._replaced = replaced
+    book: MemoryBook
+    journal: Journal
+    indexes: IndexPlaces
+    said: SaidPlaces
+    workspace: Path
+    sent_to: Callable[[], Sequence[str]] = lambda: ()
+    set_aside: Callable[[], Sequence[Path]] = lambda: ()
+    replaced: Callable[[], Path | None] = lambda: None
 
     async def plan(self, name: str) -> MemoryForgettingPlan:
         """Return what a name means now; raises NotFound, StoreError, NotNow."""
-        if why := await self._indexes.follow():
+        if why := await self.indexes.follow():
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
-        book = await self._book.now()
+        book = await self.book.now()
         try:
             meant = await self._meant(book, name)
         except ValueError as exc:
@@ -241,7 +229,7 @@ class ForgettingPlanner:
 
     async def copies(self) -> Book:
         """Return what the kept lines of changes state, whether or not a note does; raises StoreError."""
-        rows = await self._journal.changes.some(ChangeFilter(limit=KEPT_ROWS))
+        rows = await self.journal.changes.some(ChangeFilter(limit=KEPT_ROWS))
         return await asyncio.to_thread(copied, rows)
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
@@ -252,11 +240,11 @@ class ForgettingPlanner:
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
             for one in plan.elsewhere.transcripts
         ]
-        if await asyncio.to_thread(_is_in_git, self._workspace):
-            told.append(f"the history of git, if {self._workspace} was committed with it")
-        told += [f"what was sent to {one} before" for one in self._sent_to()]
-        told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self._set_aside()]
-        if (folder := await asyncio.to_thread(self._replaced)) is not None:
+        if await asyncio.to_thread(_is_in_git, self.workspace):
+            told.append(f"the history of git, if {self.workspace} was committed with it")
+        told += [f"what was sent to {one} before" for one in self.sent_to()]
+        told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self.set_aside()]
+        if (folder := await asyncio.to_thread(self.replaced)) is not None:
             told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
         told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
         told.append("answers that were kept back and say it in other words, for at most 7 days")
@@ -275,16 +263,16 @@ class ForgettingPlanner:
             raise
 
     async def _of_lines(self, place: Citation) -> MemoryForgettingPlan:
-        note = await self._journal.read(RelativePath(place.path))
+        note = await self.journal.read(RelativePath(place.path))
         first, last = place.start_line or 1, place.end_line or place.start_line or 1
         lines = tuple((note.text or "").split("\n")[first - 1 : last])
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
-        said = tuple(words for line in lines if not (words := SaidWords(_bare(line))).is_empty)
+        said = tuple(words for line in lines if not (words := SaidWords(line.strip().lstrip("-*+#> \t"))).is_empty)
         return MemoryForgettingPlan((), SaidElsewhere(), said, place, lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> SaidElsewhere:
-        told = telling_sessions(await self._book.now(), plan.told_by_sessions)
+        told = telling_sessions(await self.book.now(), plan.told_by_sessions)
         cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
         going = {
             (one.path, line)
@@ -295,9 +283,9 @@ class ForgettingPlanner:
         turns: dict[str, None] = {}
         transcripts: dict[str, None] = {}
         for words in plan.said:
-            for row in await self._indexes.chunks_with(words):
+            for row in await self.indexes.chunks_with(words):
                 prose |= dict.fromkeys(one for one in lines_with(row, words) if (one.path, one.start_line) not in going)
-            found = await self._said.find(words)
+            found = await self.said.find(words)
             turns |= dict.fromkeys(found[0])
             transcripts |= dict.fromkeys(found[1])
         return SaidElsewhere(tuple(prose), tuple(turns), tuple(transcripts))
@@ -307,10 +295,6 @@ def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
     said = tuple(SaidWords(memory.line.text) for memory in memories)
     return MemoryForgettingPlan(tuple(memories), SaidElsewhere(), said)
-
-
-def _bare(line: str) -> str:
-    return line.strip().lstrip("-*+#> \t")
 
 
 def _is_in_git(workspace: Path) -> bool:

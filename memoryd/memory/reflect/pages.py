@@ -4,7 +4,7 @@ Where a text model is configured, a page gets a paragraph of prose above its fac
 """
 
 import asyncio
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Final
 
@@ -24,8 +24,8 @@ from memoryd.domain.memories.generated import (
     with_block,
 )
 from memoryd.domain.memories.kinds import ShortId, WrittenBy, short_id
-from memoryd.domain.memories.reflect.pages import CitedFiles, StatedMemories, why_refused
-from memoryd.domain.memories.reflect.proposals import ProposalId, ProposalKind
+from memoryd.domain.memories.reflect.pages import CitedFiles, why_refused
+from memoryd.domain.memories.reflect.proposals import ProposedChange
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
@@ -58,15 +58,6 @@ class PageRefusal(Struct, frozen=True):
     lacks_markers: bool = False
 
 
-class ProposalSummary(Struct, frozen=True):
-    """A proposal that a run made."""
-
-    id: ProposalId
-    kind: ProposalKind
-    path: str
-    why: str
-
-
 class ReflectOutcome(Struct, frozen=True, kw_only=True):
     """What a run did, or would do. `pages` are those written; `steps` moved opinions; `core_left_out` had no room."""
 
@@ -78,7 +69,7 @@ class ReflectOutcome(Struct, frozen=True, kw_only=True):
     pages: tuple[str, ...]
     unchanged: int
     refusals: tuple[PageRefusal, ...]
-    proposals: tuple[ProposalSummary, ...]
+    proposals: tuple[ProposedChange, ...]
     copies: tuple[NearCopies, ...]
     across_scopes: tuple[NearCopies, ...]
     """Memories that say the same in several scopes."""
@@ -138,23 +129,6 @@ class PageState(Struct, frozen=True):
     text: str | None
 
 
-class LossGuard(Struct, frozen=True, kw_only=True):
-    """What a page is held against before it is written. `is_off`: the owner said that what is lost may go."""
-
-    stated: StatedMemories
-    files: CitedFiles
-    forgotten: Set[ShortId] = frozenset()
-    is_off: bool = False
-
-    def check(self, text: str, page: GeneratedPage) -> None:
-        """Raise ValueError if a page would lose too much."""
-        block = block_in(text)
-        if block is None or self.is_off:
-            return
-        if why := why_refused(block, page, self.stated, self.files, self.forgotten):
-            raise ValueError(f"{why}; if that is meant to be: memoryctl reflect --allow-loss")
-
-
 class WrittenPages(Struct, frozen=True):
     """What came of writing pages; `unchanged` counts those that said it all already."""
 
@@ -163,13 +137,17 @@ class WrittenPages(Struct, frozen=True):
     refusals: tuple[PageRefusal, ...]
 
 
-class PageWriter:
-    """Writes pages through the journal of a workspace; of a run that is dry it tells what it would write."""
+class PageWriter(Struct, frozen=True):
+    """Writes pages through the journal of a workspace; of a run that is dry it tells what it would write.
 
-    def __init__(self, journal: Journal, guard: LossGuard, summaries: PageSummaries | None = None) -> None:
-        self._journal = journal
-        self._guard = guard
-        self._summaries = summaries
+    A page is held against `stated` and `files` before that; `allows_loss`: the owner said that what is lost may go.
+    """
+
+    journal: Journal
+    stated: Mapping[ShortId, frozenset[str]]
+    files: CitedFiles
+    allows_loss: bool = False
+    summaries: PageSummaries | None = None
 
     async def write(self, states: Sequence[PageState], run: str, *, is_dry: bool) -> WrittenPages:
         """Write what differs; a page that cannot be written is left as it is and told."""
@@ -193,10 +171,10 @@ class PageWriter:
         made = await asyncio.to_thread(self._made, page, text, "")
         if made is None:
             return False
-        summary = "" if self._summaries is None or is_dry else await self._summaries.of(page)
+        summary = "" if self.summaries is None or is_dry else await self.summaries.of(page)
         if is_dry:
             return True
-        change = await self._journal.change(
+        change = await self.journal.change(
             page.path, lambda now: self._made(page, now, summary), by=WrittenBy.REFLECT, why=WHY, run=run
         )
         return change.is_written
@@ -205,23 +183,22 @@ class PageWriter:
         """Return what the text of a page is to become, None if it says so already; raises ValueError."""
         if text is None:
             return with_block(None, page, block_of(page, summary)) if page.sections else None
-        block = block_of(page)
+        block, stands = block_of(page), block_in(text)
         with_block(text, page, block)
-        if block_in(text) is not None and without_summary(block_in(text) or "") == block:
+        if stands is not None and without_summary(stands) == block:
             # a summary of the same facts stays, so that a second run changes nothing
             return None
-        self._guard.check(text, page)
+        why = "" if stands is None or self.allows_loss else why_refused(stands, page, self.stated, self.files)
+        if why:
+            raise ValueError(f"{why}; if that is meant to be: memoryctl reflect --allow-loss")
         return with_block(text, page, block_of(page, summary))
-
-
-def _cited(texts: Sequence[str]) -> set[str]:
-    blocks = filter(None, map(block_in, texts))
-    return {one.path for block in blocks for one in citations_in(block)}
 
 
 async def cited_files(journal: Journal, states: Collection[PageState], known: Collection[str]) -> CitedFiles:
     """Look for the files that blocks cite and the index does not have."""
-    cited = await asyncio.to_thread(_cited, [state.text for state in states if state.text is not None])
+    texts = [state.text for state in states if state.text is not None]
+    blocks = await asyncio.to_thread(lambda: [citations_in(block_in(text) or "") for text in texts])
+    cited = {one.path for found in blocks for one in found}
     gone: set[str] = set()
     private: set[str] = set()
     for path in sorted(cited.difference(known)):

@@ -1,28 +1,53 @@
-"""The proposals of a workspace: told, accepted and rejected; an accepted one is written as any other change."""
+"""The proposals of a workspace: made by a run, told, accepted and rejected; an accepted one is written as any change.
+
+What a run proposes, and which notes must be read for that, is a plan: no note is read or written for it here.
+"""
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book, newest_first
 from memoryd.domain.memories.changes.diffs import applied, carried, is_applied
+from memoryd.domain.memories.changes.tombstones import Tombstones
+from memoryd.domain.memories.entities import EntitySlug, slug_of
+from memoryd.domain.memories.generated import has_no_marker
 from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.reflect.core import CoreChanges, CoreFile, core_changes
+from memoryd.domain.memories.reflect.evidence import DoubtedOpinion
+from memoryd.domain.memories.reflect.inference import (
+    Recurrence,
+    has_retain,
+    inferred_lines,
+    recurrences,
+    recurring_names,
+)
 from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import (
     WITHDRAWN,
     Proposal,
-    ProposalId,
     ProposalKind,
     ProposalState,
     ProposedChange,
+    contradiction_change,
+    markers_change,
+    observation_change,
+    retain_change,
+    source_of,
     still_rests,
 )
+from memoryd.domain.memories.sections import is_daily_log
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.memory.journal import Journal
+from memoryd.memory.reflect.pages import PageState
+from memoryd.search.ranking import commonness
 from memoryd.store.ledger.reflect import ProposalRows
 
 SHORTEST: Final = 4
@@ -44,23 +69,20 @@ class _OutdatedError(Exception):
     """The file no longer says where the lines go."""
 
 
-class ProposalQueue:
+class ProposalQueue(Struct, frozen=True):
     """The queue of one workspace. Verbs raise StoreError; those that write Denied where nothing may be written."""
 
-    def __init__(
-        self, rows: ProposalRows, journal: Journal, told: ToldMemories, *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._rows = rows
-        self._journal = journal
-        self._told = told
-        self._clock = clock
+    rows: ProposalRows
+    journal: Journal
+    told: ToldMemories
+    clock: Callable[[], float] = time.time
 
     async def all(self, state: ProposalState | None = None) -> list[Proposal]:
         """Return the proposals in a state, or all, the oldest first, without what no longer rests on anything."""
         # while notes are still read nobody knows better than the last run
         with contextlib.suppress(NotNow):
             await self.withdraw()
-        return await self._rows.all(state)
+        return await self.rows.all(state)
 
     async def shown(self, name: str) -> Proposal:
         """Return the proposal of an id or of its beginning as it stands now; raises as `found` does."""
@@ -73,20 +95,16 @@ class ProposalQueue:
 
         Raises NotNow where nobody can tell, as while the index does not have all notes.
         """
-        if not (waiting := await self._rows.all(ProposalState.OPEN)):
+        if not (waiting := await self.rows.all(ProposalState.OPEN)):
             return
-        shared = shared or await self._told()
+        shared = shared or await self.told()
         gone = [one.id for one in waiting if not still_rests(one.change, shared)]
-        await self._rows.withdraw(gone, WITHDRAWN, self._now())
-
-    async def states(self) -> Mapping[ProposalId, ProposalState]:
-        """Return where each stands."""
-        return await self._rows.states()
+        await self.rows.withdraw(gone, WITHDRAWN, self._now())
 
     async def found(self, name: str) -> Proposal:
         """Return the proposal of an id or of its beginning; raises NotFound, InvalidRequest where it is of several."""
         asked = name.strip().lower()
-        near = await self._rows.beginning(asked) if len(asked) >= SHORTEST else []
+        near = await self.rows.beginning(asked) if len(asked) >= SHORTEST else []
         if not near:
             raise NotFound(f"there is no proposal {name!r}", hint="memoryctl proposals list names all that are open")
         if len(near) > 1:
@@ -95,7 +113,7 @@ class ProposalQueue:
 
     async def put(self, changes: Sequence[ProposedChange], run: str) -> None:
         """Put changes into the queue."""
-        await self._rows.put(changes, run, self._now())
+        await self.rows.put(changes, run, self._now())
 
     async def accept(self, name: str) -> DecidedProposal:
         """Write what a proposal says, where its lines still stand unmistakably; else it is outdated.
@@ -103,7 +121,7 @@ class ProposalQueue:
         Raises InvalidRequest then, and for one that was decided before; NotFound, NotNow while the index does not have
         all notes, and what `Journal.change` does.
         """
-        self._journal.check_writable()
+        self.journal.check_writable()
         await self._open(name)
         await self.withdraw()
         proposal = await self._open(name)
@@ -116,7 +134,7 @@ class ProposalQueue:
 
         try:
             # the file first: after a kill in between, the next one finds it written, and says so
-            written = await self._journal.change(
+            written = await self.journal.change(
                 change.path,
                 edit,
                 by=WrittenBy.PROPOSAL,
@@ -124,20 +142,20 @@ class ProposalQueue:
                 run=proposal.id,
             )
         except _OutdatedError as exc:
-            await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.OUTDATED, self._now())
+            await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.OUTDATED, self._now())
             raise InvalidRequest(
                 f"{change.path} has changed, and it is no longer clear where these lines go",
                 hint="edit it yourself, or let memoryctl reflect look again",
             ) from exc
-        await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
+        await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
         await self._carry(proposal, found, written.text)
         return DecidedProposal(await self.found(proposal.id), written.id, written.note)
 
     async def reject(self, name: str) -> DecidedProposal:
         """Take a proposal out of the queue for good; raises as `accept` does."""
-        self._journal.check_writable()
+        self.journal.check_writable()
         proposal = await self._open(name)
-        await self._rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
+        await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
         return DecidedProposal(await self.found(proposal.id))
 
     async def asked_for_markers(self, but: str) -> frozenset[str]:
@@ -145,25 +163,25 @@ class ProposalQueue:
         asked = (ProposalState.OPEN, ProposalState.REJECTED)
         return frozenset(
             one.change.path
-            for one in await self._rows.all()
+            for one in await self.rows.all()
             if one.change.kind is ProposalKind.MARKERS and one.state in asked and one.run != but
         )
 
     async def refresh(self, shared: SharedMemories) -> None:
         """Look whether the open ones still rest on what holds, can still be applied, or were written already."""
         await self.withdraw(shared)
-        for proposal in await self._rows.all(ProposalState.OPEN):
+        for proposal in await self.rows.all(ProposalState.OPEN):
             state = await self._state(proposal.change)
             if state is not ProposalState.OPEN:
-                await self._rows.move(proposal.id, ProposalState.OPEN, state, self._now())
+                await self.rows.move(proposal.id, ProposalState.OPEN, state, self._now())
 
     async def _carry(self, accepted: Proposal, before: str, after: str) -> None:
         """Make the others of the file ones of what it is now, so that what was accepted is not in their way."""
-        for other in await self._rows.all(ProposalState.OPEN):
+        for other in await self.rows.all(ProposalState.OPEN):
             if other.change.path == accepted.change.path:
                 diff = carried(before, after, other.change.diff)
                 if diff and diff != other.change.diff:
-                    await self._rows.refresh(other.id, diff)
+                    await self.rows.refresh(other.id, diff)
 
     async def _open(self, name: str) -> Proposal:
         proposal = await self.found(name)
@@ -173,7 +191,7 @@ class ProposalQueue:
 
     async def _state(self, change: ProposedChange) -> ProposalState:
         try:
-            text = (await self._journal.read(change.path)).text
+            text = (await self.journal.read(change.path)).text
             made = await asyncio.to_thread(_accepted, text, change.diff)
         except (_OutdatedError, InvalidRequest):
             # it says something else now, or it may not be written any more: its owner made it private
@@ -184,7 +202,7 @@ class ProposalQueue:
         return ProposalState.ACCEPTED if made is None else ProposalState.OPEN
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock(), UTC)
+        return datetime.fromtimestamp(self.clock(), UTC)
 
 
 def _accepted(text: str | None, diff: str) -> str | None:
@@ -195,3 +213,116 @@ def _accepted(text: str | None, diff: str) -> str | None:
     if made is None:
         raise _OutdatedError
     return made
+
+
+MAX_LOGS: Final = 400
+"""Logs of one run for which lines may be inferred, the newest first."""
+COMMON_WORD: Final = 0.02
+"""Share of usual texts that hold a word which does not say what recurred."""
+
+Notes = Mapping[str, str]
+"""The texts of notes by path; what could not be read is none of them."""
+
+
+class ProposalGround(Struct, frozen=True):
+    """What proposals are made of: all memories, those for everybody, and the first day that is looked at."""
+
+    book: Book
+    shared: SharedMemories
+    since: date
+    doubted: tuple[DoubtedOpinion, ...]
+    recurred: tuple[Recurrence, ...]
+    logs: tuple[RelativePath, ...]
+    """Those of the window that hold no memory."""
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The notes that are to be read."""
+        memories = self.book.memories
+        doubted = (source_of(memories[one.evidence], one.day).path for one in self.doubted)
+        recurred = (one.memories[-1].sources[-1].path for one in self.recurred)
+        return frozenset((*doubted, *recurred, *self.logs))
+
+
+def ground_of(
+    book: Book, shared: SharedMemories, since: date, doubted: Iterable[DoubtedOpinion], known: Collection[str]
+) -> ProposalGround:
+    """Find what may be proposed; `known` are all documents of the workspace."""
+    # what is for one agent alone is proposed to nobody: a person who reviews it may not be the one it is for
+    shown = [one for one in doubted if one.evidence in shared.memories and one.opinion in shared.memories]
+    stating = {source.path for memory in book.memories.values() for source in memory.sources}
+    logs = [path for path in known if path not in stating and _is_of_window(path, since)]
+    recurred = recurrences(shared.memories.values(), since, lambda word: commonness(word) > COMMON_WORD)
+    return ProposalGround(
+        book=book,
+        shared=shared,
+        since=since,
+        doubted=tuple(shown),
+        recurred=recurred,
+        logs=tuple(RelativePath(path) for path in sorted(logs, reverse=True)[:MAX_LOGS]),
+    )
+
+
+def proposal_plan(
+    ground: ProposalGround, core: CoreFile, notes: Notes, pages: Sequence[PageState], forgotten: Tombstones
+) -> CoreChanges:
+    """Return what is proposed, in one order: what concerns what all sessions see first."""
+    core_ones = core_changes(core, ground.shared, ground.since)
+    others = (
+        *_contradictions(ground, notes),
+        *_retained(ground, notes, forgotten),
+        *_observations(ground, notes),
+        *(
+            markers_change(state.page.path, state.text)
+            for state in pages
+            if state.text is not None and state.page.sections and has_no_marker(state.text)
+        ),
+    )
+    return CoreChanges((*core_ones.changes, *filter(None, others)), core_ones.left_out)
+
+
+def _contradictions(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
+    for one in ground.doubted:
+        opinion, evidence = ground.book.memories[one.opinion], ground.book.memories[one.evidence]
+        if (text := notes.get(source_of(evidence, one.day).path)) is not None:
+            yield contradiction_change(opinion, evidence, one.day, text)
+
+
+def _observations(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
+    for found in ground.recurred:
+        text = notes.get(found.memories[-1].sources[-1].path)
+        if text is not None and found.line.id not in ground.book.memories:
+            yield observation_change(found, text)
+
+
+def _retained(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
+    texts = {path: notes[path] for path in ground.logs if path in notes and not has_retain(notes[path])}
+    names = _Names(ground.book, recurring_names(texts.values()))
+    for path, text in sorted(texts.items()):
+        lines = inferred_lines(text, names.of, ground.book.memories, lambda line: forgotten.hold(line.id, line.text))
+        yield retain_change(path, lines, text)
+
+
+class _Names:
+    """Finds the entities that a sentence names: those of the book, and words that recur as names."""
+
+    def __init__(self, book: Book, recurring: Collection[str]) -> None:
+        self._book = book
+        self._recurring = recurring
+        self._spelled: dict[EntitySlug, str] = {slug: page.name for slug, page in book.pages.items()}
+        for memory in newest_first(book.memories.values()):
+            for name in memory.line.entities:
+                self._spelled.setdefault(slug_of(name), name)
+
+    def of(self, sentence: str) -> tuple[str, ...]:
+        slugs = self._book.entities_in(sentence)
+        found = [self._spelled.get(slug, str(slug)) for slug in slugs]
+        others = [word.strip(".,;:!?()“”\"'’") for word in sentence.split()]
+        taken = {slug_of(name) for name in found}
+        found += [word for word in others if word in self._recurring and slug_of(word) not in taken]
+        return tuple(dict.fromkeys(found))
+
+
+def _is_of_window(path: str, since: date) -> bool:
+    day = date_in_name(path) if is_daily_log(path) else None
+    return day is not None and day >= since

@@ -6,7 +6,6 @@ proposals are known by what they say, and a page that is up to date is not writt
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -16,7 +15,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.kinds import MemoryId, is_belief
@@ -27,6 +26,7 @@ from memoryd.domain.memories.reflect.opinions import (
     LabelledEvidence,
     OpinionStanding,
     Step,
+    by_opinion,
     plan_steps,
     standing_of,
 )
@@ -38,26 +38,22 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Labeller
 from memoryd.memory.opinions import OpinionBook
 from memoryd.memory.reflect.pages import (
-    LossGuard,
     PageRefusal,
     PageState,
     PageSummaries,
     PageWriter,
-    ProposalSummary,
     ReflectOptions,
     ReflectOutcome,
     WrittenPages,
     cited_files,
 )
-from memoryd.memory.reflect.planning import ProposalGround, ground_of, proposal_plan
-from memoryd.memory.reflect.proposals import ProposalQueue
+from memoryd.memory.reflect.proposals import ProposalQueue, ground_of, proposal_plan
 from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
 
 MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
-CORE_FILES: Final = (RelativePath("MEMORY.md"), RelativePath("memory.md"))
 MOST_LEFT: Final = 20
 """Pages that a run left as they were and that are kept for status."""
 _LEFT: Final = "left"
@@ -91,11 +87,9 @@ def _moves(
     book: Book, labels: OpinionLabels, counted: Sequence[LabelledEvidence], recorded: Sequence[Step], run: str
 ) -> OpinionMoves:
     steps = plan_steps(book, counted, recorded, run=run)
-    by_opinion: defaultdict[MemoryId, list[Step]] = defaultdict(list)
-    for step in (*recorded, *steps):
-        by_opinion[step.opinion].append(step)
+    steps_of = by_opinion((*recorded, *steps))
     beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
-    standings = {one.id: standing_of(one, by_opinion.get(one.id, ())) for one in beliefs}
+    standings = {one.id: standing_of(one, steps_of.get(one.id, ())) for one in beliefs}
     return OpinionMoves(steps, standings, labels.doubted)
 
 
@@ -114,7 +108,7 @@ async def _asked(
             log.info("no labels from the text model", reason=str(exc))
             break
         if label is not None:
-            found.append(labels.by_model(pair, Label(label.label), label.model))
+            found.append(labels.by_model(pair, Label(label), labeller.identity))
     return found
 
 
@@ -140,7 +134,7 @@ class _Plan(Struct, frozen=True):
 
     shared: SharedMemories
     states: tuple[PageState, ...]
-    guard: LossGuard
+    writer: PageWriter
     moves: OpinionMoves
 
 
@@ -191,7 +185,7 @@ class Reflecting:
             pages=pages.written,
             unchanged=pages.unchanged,
             refusals=await self._told(pages.refusals, run),
-            proposals=tuple(ProposalSummary(one.id, one.kind, one.path, one.why) for one in proposals),
+            proposals=proposals,
             copies=copies,
             across_scopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
             disagreements=len(plan.shared.disagreements),
@@ -210,8 +204,7 @@ class Reflecting:
         for _ in range(MAX_ROUNDS):
             plan = await self._planned(book, moves, options)
             self._parts.tell("pages", len(plan.states))
-            writer = PageWriter(self._parts.journal, plan.guard, self._parts.summaries)
-            pages = await writer.write(plan.states, run, is_dry=options.is_dry)
+            pages = await plan.writer.write(plan.states, run, is_dry=options.is_dry)
             told = replace(pages, written=tuple(dict.fromkeys((*told.written, *pages.written))))
             citing = {source.path for memory in book.memories.values() for source in memory.sources}
             if options.is_dry or citing.isdisjoint(pages.written):
@@ -227,8 +220,8 @@ class Reflecting:
         states = tuple(PageState(page, texts.get(page.path)) for page in pages)
         files = await cited_files(parts.journal, states, parts.known())
         stated = await asyncio.to_thread(stated_by, shared)
-        guard = LossGuard(stated=stated, files=files, is_off=options.allows_loss)
-        return _Plan(shared, states, guard, moves)
+        writer = PageWriter(parts.journal, stated, files, options.allows_loss, parts.summaries)
+        return _Plan(shared, states, writer, moves)
 
     async def _proposed(
         self, book: Book, plan: _Plan, options: ReflectOptions, run: str
@@ -236,27 +229,18 @@ class Reflecting:
         """Put into the queue what is proposed; return it, and how many facts the core file has no room for."""
         parts = self._parts
         ground = await asyncio.to_thread(ground_of, book, plan.shared, options.since, plan.moves.doubted, parts.known())
-        made = await self._plan_of_proposals(ground, plan)
-        if not options.is_dry:
-            await parts.queue.refresh(plan.shared)
-        chosen = await asyncio.to_thread(to_propose, made[0], await parts.queue.states())
-        if not options.is_dry:
-            await parts.queue.put(chosen, run)
-        return chosen, made[1]
-
-    async def _plan_of_proposals(self, ground: ProposalGround, plan: _Plan) -> tuple[tuple[ProposedChange, ...], int]:
-        parts = self._parts
-        core = await self._core()
+        texts = await self._read(map(RelativePath, CORE_FILES))
+        path = RelativePath(next(iter(texts), CORE_FILES[0]))
+        core = CoreFile(path, texts.get(path, ""), parts.core_chars)
         parts.tell("proposals", len(ground.paths))
         notes = await self._read(RelativePath(path) for path in sorted(ground.paths))
-        forgotten = await parts.tombstones.all()
-        made = await asyncio.to_thread(proposal_plan, ground, core, notes, plan.states, forgotten)
-        return made.changes, made.core_left_out
-
-    async def _core(self) -> CoreFile:
-        texts = await self._read(CORE_FILES)
-        path = next((path for path in CORE_FILES if path in texts), CORE_FILES[0])
-        return CoreFile(path, texts.get(path, ""), self._parts.core_chars)
+        made = await asyncio.to_thread(proposal_plan, ground, core, notes, plan.states, await parts.tombstones.all())
+        if not options.is_dry:
+            await parts.queue.refresh(plan.shared)
+        chosen = await asyncio.to_thread(to_propose, made.changes, await parts.queue.rows.states())
+        if not options.is_dry:
+            await parts.queue.put(chosen, run)
+        return chosen, made.left_out
 
     async def _read(self, paths: Iterable[RelativePath]) -> dict[str, str]:
         """Return the texts of notes that are there and may be written."""

@@ -33,9 +33,9 @@ class Answering:
 
 def test_label_is_on_record_with_its_model() -> None:
     model = Answering('{"label": "weaken"}')
-    given = asyncio.run(Labeller(model, seconds=5).label("Peter prefers tea", "Peter ordered coffee"))
-    assert given is not None
-    assert (given.label, given.model) == ("weaken", "test:model")
+    labeller = Labeller(model, seconds=5)
+    given = asyncio.run(labeller.label("Peter prefers tea", "Peter ordered coffee"))
+    assert (given, labeller.identity) == ("weaken", "test:model")
     assert 0 < model.deadlines[0] - time.monotonic() <= 5
 
 

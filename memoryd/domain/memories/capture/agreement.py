@@ -4,10 +4,9 @@ A word in common is no agreement: my sister's dentist is not mine, a birthday pa
 where somebody works, and what once ran late runs on time. Each rule here only refuses.
 """
 
-import re
 from typing import Final
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -30,13 +29,12 @@ _BARE_NAME: Final = expression(
     r"[A-Z][\w-]*(?:['’]s)?(?= (?!are |were |have |run |(?:is|was) \w+(?:ed|en|ne|de|pt|ilt|ent|un|ht)\b))"
 )
 """What is done with a thing stands in the passive, and things come in numbers."""
-_OF_KIN: Final = expression(
+_OF_KIN: Final = caseless(
     r"(?:my|our|his|her|the) (?:(?:older|younger|little|big|step|grand|ex-?)[ -]?)*(?:sister|brother|mother|father"
     r"|mum|mom|dad|son|daughter|child|kid|boy|girl"
     r"|wife|husband|partner|aunt|uncle|cousin|niece|nephew|grand\w+|friend|girlfriend|boyfriend|boss|manager"
     r"|colleague|neighbou?r|flatmate|roommate|landlord|landlady"
-    r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))",
-    re.IGNORECASE,
+    r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))"
 )
 _KIN: Final = (
     "爸|妈|爷|奶|姥|外公|外婆|哥|姐|弟|妹|叔|伯|姑|姨|舅|儿子|女儿|孙|老公|老婆|丈夫|妻子|老伴|爱人|男友|女友|同事"
@@ -46,11 +44,7 @@ _SURNAMES: Final = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭"
     "陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
-_OTHER_PERSON: Final = expression(
-    rf"\A\W*(?:我的?)?(?:{_KIN})"
-    rf"|\A\W*[{_SURNAMES}]"
-    rf"[{HAN}]{{1,2}}\Z"
-)
+_OTHER_PERSON: Final = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
 
 _HAN: Final = expression(f"[{HAN}]")
 _ATTRIBUTE: Final = content(
@@ -60,10 +54,10 @@ _ATTRIBUTE: Final = content(
 """What a thing has besides its name: a sentence names it where a memory has a verb."""
 _ADVERB: Final = expression(r"\b[a-z]+ly\b")
 _OWNED: Final = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
-_OF_ANY: Final = expression(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b", re.IGNORECASE)
-_OF_PERSON: Final = expression(r"[,;] (?:and )?(?:she|he)\b", re.IGNORECASE)
+_OF_ANY: Final = caseless(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b")
+_OF_PERSON: Final = caseless(r"[,;] (?:and )?(?:she|he)\b")
 _THING: Final = expression(r"\W*(?:[Tt]he|[Oo]ur) [a-z][a-z -]*\Z")
-_OWN_THING: Final = expression(r"\W*(?:my|our)\b|\W*(?:我|咱)(?:们|家)?的", re.IGNORECASE)
+_OWN_THING: Final = caseless(r"\W*(?:my|our)\b|\W*(?:我|咱)(?:们|家)?的")
 _HAN_OWNED: Final = expression(f"([{HAN}A-Za-z]{{1,10}}?)(?:家里?)?的(?!了)(?=[{HAN}A-Za-z])")
 _HAN_OWN: Final = expression(
     r"(?:我|咱)(?:们|家)?(?:里|自己)?|自己|家里|[新旧老原]来?|现在|之前|以前|如今|目前|最新|其他"
@@ -74,8 +68,8 @@ _HAN_ATTRIBUTE: Final = expression(
 _HAN_WORK: Final = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
 TIMES: Final = frozenset(["time", "days", "date", "daypart"])
 _FOR: Final = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
-HOME: Final = expression(r"\blives?\b|住", re.IGNORECASE)
-MOVES: Final = expression(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]", re.IGNORECASE)
+HOME: Final = caseless(r"\blives?\b|住")
+MOVES: Final = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
 _HAN_PERSON: Final = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )
@@ -93,7 +87,7 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], said: frozen
     return (
         any(_is_of_more(one, text, words, said) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
-        or _is_for_another(revision, words)
+        or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _changes_what_is_not_told(revision, text, words)
         or _is_anothers(subject or revision.about, text, said)
         or bool(subject and _has_other_role(revision, subject, text, words, said))
@@ -176,10 +170,6 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
     told = {one.told for one in values_in(text)}
     times = [one for one in values_in(old) if one.kind in TIMES and one.told not in told]
     return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
-
-
-def _is_for_another(revision: Revision, words: frozenset[str]) -> bool:
-    return any(not content(one) <= words for one in _FOR.findall(revision.rest))
 
 
 def _changes_what_is_not_told(revision: Revision, text: str, words: frozenset[str]) -> bool:

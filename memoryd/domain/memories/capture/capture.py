@@ -5,7 +5,6 @@ person, and after it a plain request that is not about the text itself. Beside a
 or text to work on.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final
@@ -13,16 +12,15 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, REMEMBER, chinese_starts
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.corrections import (
+    LANGUAGES,
     NAME_FORMS,
     NOT_ADDRESSED,
     found_correction,
     is_lead,
     is_told_to_agent,
 )
-from memoryd.domain.memories.capture.english import ENGLISH_FORMS, REMEMBER_THAT, english_starts
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
 from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_said_of
 from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_told, why_unfit
@@ -34,33 +32,29 @@ from memoryd.domain.skips import SkipReason
 
 LINES_MAX: Final = 2
 """Lines with anything in them; a message of more may be pasted."""
-_COURTESY: Final = expression(
+_COURTESY: Final = caseless(
     r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
     r"|good (?:morning|evening|afternoon|night|day)|thanks"
     r"|thank you|so much|very much|a lot|for everything|and|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice"
     r"|perfect|fine|good|bye|see you|please|sorry|welcome|by the way|btw|fyi|well|oh|actually|never"
     r"|just so you know|you know|cheers|as well"
     r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
-    r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+",
-    re.IGNORECASE,
+    r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+"
 )
-_OF_TEXT: Final = expression(
+_OF_TEXT: Final = caseless(
     r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
     r"|style|tone|sentences?|phrases?|words?|wording|spelling|spelled|preposition|short|shorter|longer|formal\w*|polite"
     r"|correct|correctly|mistakes?|errors?|typos?|version|drafts?|rewrite|rephrase|paraphrase|e-?mails?|mails?|letters?"
     r"|messages?|bio|biography|essay|poem|story|song|dialog(?:ue)?|continue|repeat|classify|sentiment|rate|title"
     r"|headline|rhyme|paragraph|applicant|candidate|english|german|french|spanish|italian|chinese|japanese|korean"
     r"|russian|portuguese|latin|deutsch|francais|français|answer (?:with|yes)|what would you (?:say|reply|answer))\b"
-    r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错",
-    re.IGNORECASE,
+    r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错"
 )
-_ORDER: Final = expression(
-    r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+"
-    r"(?:help|recommend|suggest|give|show|find|tell me|book"
+_ORDER: Final = caseless(
+    r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
     r"|explain|use|don['’]t (?:use|suggest|recommend))\b"
-    r"|\W*(?:请|那)?(?:帮我|麻烦|给我|推荐|介绍|安排|提醒我|告诉我|别推荐|不要推荐)",
-    re.IGNORECASE,
+    r"|\W*(?:请|那)?(?:帮我|麻烦|给我|推荐|介绍|安排|提醒我|告诉我|别推荐|不要推荐)"
 )
 
 
@@ -185,8 +179,16 @@ class CaptureVerdict(Struct, frozen=True):
 
     def from_agent(self) -> "CaptureVerdict":
         """Return it as an agent may state it, which chose the words itself: unpinned, and no more than usual."""
-        kept = [replace(one, is_pinned=False, importance=None, provenance=_of_agent(one)) for one in self.kept]
-        return replace(self, kept=tuple(kept))
+        kept = tuple(
+            replace(
+                one,
+                is_pinned=False,
+                importance=None,
+                provenance=Provenance.AGENT if one.provenance is Provenance.USER else one.provenance,
+            )
+            for one in self.kept
+        )
+        return replace(self, kept=kept)
 
     def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
         """Return it with some of what was kept dropped, by their texts."""
@@ -195,33 +197,28 @@ class CaptureVerdict(Struct, frozen=True):
         return replace(self, kept=kept, dropped=(*self.dropped, *items))
 
 
-def _of_agent(item: CapturedItem) -> Provenance:
-    return Provenance.AGENT if item.provenance is Provenance.USER else item.provenance
-
-
 def with_model(
     rules: CaptureVerdict, found: Sequence[CapturedItem | DroppedItem], gate: str, model: str
 ) -> CaptureVerdict:
     """Return what the rules keep whoever decides, and beside it what a model found; numbers are told once."""
     known = " ".join(item.text for item in rules.kept)
-    kept = [one for one in found if isinstance(one, CapturedItem) and not _is_told(one.text, known)]
+    kept = [
+        one
+        for one in found
+        if isinstance(one, CapturedItem) and not any(number in known for number in _IDENTIFIER.findall(one.text))
+    ]
     dropped = [one for one in found if isinstance(one, DroppedItem)]
     said = [one for one in rules.dropped if one.form]
     return CaptureVerdict((*rules.kept, *kept), (*said, *dropped), gate, model)
-
-
-def _is_told(text: str, known: str) -> bool:
-    """Tell whether an identifier of a text stands in what is known already."""
-    return any(one in known for one in _IDENTIFIER.findall(text))
 
 
 FAILURE_SIGNS: Final = 500
 """Of what is said of a failure."""
 SHOWN_SIGNS: Final = 200
 _LEAST_REPEATED: Final = 12
-RULES: Final = frozenset(form.name for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.kind is Kind.LESSON)
+RULES: Final = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
 """Forms of lessons that correct no answer, and count as other statements do."""
-_TOLD_TO_KEEP: Final = frozenset([REMEMBER_THAT.name, REMEMBER.name])
+_TOLD_TO_KEEP: Final = frozenset(language.remember.name for language in LANGUAGES)
 """What its author asks to be kept stands by itself."""
 
 
@@ -377,15 +374,14 @@ def _item(
 
 
 def _starts(plain: str) -> list[int]:
-    return list(dict.fromkeys([*english_starts(plain), *chinese_starts(plain)]))
+    return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
 
 
 def _statement(sentence: SpokenSentence) -> FoundForm | None:
     text, plain = sentence.text, sentence.plain
-    english = found_form(text, plain, english_starts(plain), ENGLISH_FORMS)
-    chinese = found_form(text, plain, chinese_starts(plain), CHINESE_FORMS)
-    told = [found_form(text, plain, [0], [form]) for form in (REMEMBER_THAT, REMEMBER)]
-    found = [one for one in (english, chinese, *told) if one is not None]
+    stated = (found_form(text, plain, language.starts(plain), language.forms) for language in LANGUAGES)
+    told = (found_form(text, plain, [0], [language.remember]) for language in LANGUAGES)
+    found = [one for one in (*stated, *told) if one is not None]
     return next((one for one in found if not one.reason), found[0] if found else None)
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
+from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, value
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.kinds import Kind
 
@@ -55,19 +55,8 @@ _FLEETING: Final = expression(
 _NO_VALUE: Final = expression(
     r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|在(?!\w*(?:月|年))|今天|明天|后天|昨天|个?(?:混蛋|傻|笨|坏|王八|秘密|好)|一?个(?:混蛋|傻\w|笨蛋|坏蛋|小坏蛋|好\w)|秘密|坏|最好|谁|哪(?!吒)|多少|一样|新的|旧的|空的|的|，|,|你|我)"
 )
+_ANY: Final = expression("")
 _WORD: Final = expression(r"\w")
-
-
-def chinese_starts(plain: str) -> list[int]:
-    """Return where a form may begin: at the beginning, behind what leads in, and behind clauses of the author."""
-    return own_starts(plain, _CLAUSE, _behind_leads)
-
-
-def _behind_leads(plain: str, place: int) -> int:
-    while plain[place : place + 1].isspace():
-        place += 1
-    found = _LEADS.match(plain, place)
-    return found.end() if found else place
 
 
 def _is_name(head: re.Match[str], rest: str) -> bool:
@@ -89,10 +78,6 @@ def _is_nickname(_head: re.Match[str], rest: str) -> bool:
     return found is not None and not _NO_NICKNAME.match(found["name"])
 
 
-def _lives(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _NO_PLACE.match(rest)
-
-
 def _works(head: re.Match[str], _rest: str) -> bool:
     return not _NO_WORK.match(head["place"])
 
@@ -103,10 +88,6 @@ def _is_fact(head: re.Match[str], rest: str) -> bool:
 
 def _is_kept(head: re.Match[str], rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"]) and not _BARE.match(rest)
-
-
-def _is_liked(_head: re.Match[str], rest: str) -> bool:
-    return not _BARE.match(rest) and not is_of_answer(rest)
 
 
 def _is_allergy(head: re.Match[str], _rest: str) -> bool:
@@ -122,18 +103,6 @@ _PROFESSION: Final = expression(
 _NO_HOME: Final = expression(
     r"\s*(?:装修|停电|停水|吃|做|等|开|看|睡|点|事|人来|客人|急事|问题|没|不|吗|什么|谁|哪|了|得|的\Z|[，,。！!]|\Z)"
 )
-
-
-def _is_profession(_head: re.Match[str], rest: str) -> bool:
-    return bool(_PROFESSION.match(rest))
-
-
-def _is_home(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _NO_HOME.match(rest)
-
-
-def _holds(_head: re.Match[str], _rest: str) -> bool:
-    return True
 
 
 def _is_remembered(_head: re.Match[str], rest: str) -> bool:
@@ -154,7 +123,8 @@ _KIN: Final = (
 )
 """What is one's own in Chinese without a sign for it."""
 
-CHINESE_FORMS: Final = (
+_LIKED: Final = value(_ANY, unlike=_BARE, is_own=True)
+_FORMS: Final = (
     StatementForm("我叫", Kind.ENTITY, expression(r"我(?:的?名字)?叫"), _is_name, is_pinned=True),
     StatementForm(
         "我姓",
@@ -170,7 +140,7 @@ CHINESE_FORMS: Final = (
         _is_nickname,
         is_pinned=True,
     ),
-    StatementForm("我住在", Kind.FACT, expression(rf"我{_OFTEN}住在"), _lives),
+    StatementForm("我住在", Kind.FACT, expression(rf"我{_OFTEN}住在"), value(unlike=_NO_PLACE)),
     StatementForm(
         "我在…工作",
         Kind.FACT,
@@ -200,9 +170,12 @@ CHINESE_FORMS: Final = (
         expression(rf"我(?:的|家的?)?(?P<kin>{_KIN}|狗|猫|狗狗|猫咪)(?:的?名字)?叫"),
         _is_kins_name,
     ),
-    StatementForm("我是", Kind.FACT, expression(rf"我{_OFTEN}是"), _is_profession),
+    StatementForm("我是", Kind.FACT, expression(rf"我{_OFTEN}是"), value(_PROFESSION)),
     StatementForm(
-        "我家", Kind.FACT, expression(r"我家(?:里|现在|一共|就){0,2}(?:在|住在?|有|养了?|是(?!不是))"), _is_home
+        "我家",
+        Kind.FACT,
+        expression(r"我家(?:里|现在|一共|就){0,2}(?:在|住在?|有|养了?|是(?!不是))"),
+        value(unlike=_NO_HOME),
     ),
     StatementForm(
         "我的…换了",
@@ -211,19 +184,29 @@ CHINESE_FORMS: Final = (
             r"我的?(?:邮箱|电话|手机号?|号码|地址|住址|工作|单位|公司|名字|车牌?|微信号?|职位|部门|专业|学校|医生|导师|办公室)"
             r"(?:已经|都|刚|最近){0,2}(?:换|变|改)(?:了|成|为)"
         ),
-        _holds,
+        value(_ANY),
     ),
-    StatementForm("我讨厌", Kind.PREFERENCE, expression(rf"我{_OFTEN}(?:讨厌|受不了|最怕)"), _is_liked),
+    StatementForm(
+        "我讨厌",
+        Kind.PREFERENCE,
+        expression(rf"我{_OFTEN}(?:讨厌|受不了|最怕)"),
+        _LIKED,
+    ),
     StatementForm(
         "…前一定要…",
         Kind.LESSON,
         expression(
             r"(?:每次)?[^，,。.！!？\s]{1,12}(?:前|后)[，,]?(?:都|一定|务必|必须|永远)(?:都|要|先|得|不要|不能|别){1,3}(?=[\u4e00-\u9fffA-Za-z])"
         ),
-        _holds,
+        value(_ANY),
     ),
-    StatementForm("我不喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"), _is_liked),
-    StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢"), _is_liked),
+    StatementForm(
+        "我不喜欢",
+        Kind.PREFERENCE,
+        expression(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"),
+        _LIKED,
+    ),
+    StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢"), _LIKED),
     StatementForm(
         "我对…过敏",
         Kind.FACT,
@@ -232,7 +215,7 @@ CHINESE_FORMS: Final = (
     ),
     StatementForm("我对…过敏", Kind.FACT, expression(rf"我(?:从小)?(?P<what>{_ALLERGENS})过敏(?=\W|\Z)"), _is_allergy),
 )
-REMEMBER: Final = StatementForm(
+_REMEMBER: Final = StatementForm(
     "记住",
     Kind.NOTE,
     expression(
@@ -240,3 +223,4 @@ REMEMBER: Final = StatementForm(
     ),
     _is_remembered,
 )
+CHINESE: Final = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)

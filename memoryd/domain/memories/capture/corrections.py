@@ -15,15 +15,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.chinese import CHINESE_FORMS, chinese_starts
-from memoryd.domain.memories.capture.english import ENGLISH_FORMS, english_starts
+from memoryd.domain.memories.capture.chinese import CHINESE
+from memoryd.domain.memories.capture.english import ENGLISH
 from memoryd.domain.memories.capture.forms import StatementForm, found_form
 from memoryd.domain.memories.capture.identifiers import found_identifier
 from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import newness
 
 _ANSWERING: Final = (
@@ -32,34 +32,24 @@ _ANSWERING: Final = (
     r"|send|suggest|recommend|offer|mention|list|quote|cite|invent|round|convert|cut|skip|drop|leave|capitali[sz]e"
     r"|address|talk|sign|wrap|quote|refer|stick|provide|be|count|change|touch|run|delete|commit|push|open|greet|thank)"
 )
-_RULE: Final = expression(
+_RULE: Final = caseless(
     rf"\A\W*(?:(?:please|ok|okay|no|hey|but|and|also|again|so|next time|from now on|in (?:the )?future|going forward"
     rf"|as i said|i said|i told you)\b[\s,:!.—–-]*+){{0,4}}"
     rf"(?:(?:(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid)\s+(?:ever )?(?:{_ANSWERING}|\w+ing)\b)"
-    rf"|no (?:more )?(?:tables?|emojis?|bullet|bullets|lists?|markdown|headings?|jargon|english|chinese|german)\b)",
-    re.IGNORECASE,
+    rf"|no (?:more )?(?:tables?|emojis?|bullet|bullets|lists?|markdown|headings?|jargon|english|chinese|german)\b)"
 )
-_BARE_RULE: Final = expression(
+_BARE_RULE: Final = caseless(
     r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|them|so|there"
-    r"|now|yet|again|for now))*\W*\Z"
-    r"|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z",
-    re.IGNORECASE,
+    r"|now|yet|again|for now))*\W*\Z|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z"
 )
 """`Stop doing that` says nothing tomorrow, nor do 别发 and `don't send it yet`."""
-_AFTER: Final = expression(
-    rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}"
-    rf"|\w+)\b",
-    re.I,
+_AFTER: Final = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}|\w+)\b")
+_BLAMES: Final = caseless(
+    r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b|wrong\b|no\b)"
 )
-_BLAMES: Final = expression(
-    r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b"
-    r"|wrong\b|no\b)",
-    re.I,
-)
-_FROM_NOW: Final = expression(
+_FROM_NOW: Final = caseless(
     rf"\b(?:from now on|next time|in (?:the )?future|going forward)\b.*\b{_ANSWERING}\b"
-    rf"|\b{_ANSWERING}\b.*\b(?:from now on|next time|in (?:the )?future|going forward)\b",
-    re.IGNORECASE,
+    rf"|\b{_ANSWERING}\b.*\b(?:from now on|next time|in (?:the )?future|going forward)\b"
 )
 _WRONG: Final = expression(
     r"\A\W*(?:no|nope|wrong|incorrect|not (?:quite|right|correct|exactly)|that['’]?s (?:not (?:right|correct|true"
@@ -68,30 +58,24 @@ _WRONG: Final = expression(
     r"|actually)\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_TOLD: Final = expression(
+_TOLD: Final = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
-    r"| meant| said)\b"
-    r"|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
-    r"|they are)\b.*\bnow\b)",
-    re.IGNORECASE,
+    r"| meant| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
+    r"|they are)\b.*\bnow\b)"
 )
 """What is right instead names what it is about, or says since when: `it is three, not four` says nothing tomorrow."""
-_MEANT: Final = expression(
-    r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b", re.IGNORECASE
+_MEANT: Final = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
+_VERDICT: Final = caseless(
+    r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b"
 )
-_VERDICT: Final = expression(
-    r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b", re.IGNORECASE
-)
-_IDLE: Final = expression(
+_IDLE: Final = caseless(
     r"\b(?:that['’]?s (?:fine|all|ok|okay|good|great|enough|it)|thanks|thank you|no (?:problem|worries|thanks|need"
     r"|idea|rush)|never ?mind|it['’]?s (?:fine|ok|okay|all right|good|not important|nothing)|"
-    r"don['’]?t worry|not (?:now|yet|really|sure|today)|let['’]?s|i['’]?ll|i will)\b",
-    re.IGNORECASE,
+    r"don['’]?t worry|not (?:now|yet|really|sure|today)|let['’]?s|i['’]?ll|i will)\b"
 )
 _CHINESE_WRONG: Final = expression(
     r"\A\W*(?:不对|不是的?|错了|不正确|(?:你|这(?:个|里)?)?(?:说|搞|弄|写|记|算|答|理解|翻)?(?:错了?|得?不对)"
-    r"|你(?:误会|理解错)了?|我说的是"
-    r"|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
+    r"|你(?:误会|理解错)了?|我说的是|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
     re.DOTALL,
 )
 _CHINESE_TOLD: Final = expression(
@@ -104,8 +88,7 @@ _CHINESE_RULE: Final = expression(
     r"(?:(?:回答|回复|答复|解释|写|说话|输出|总结|列|翻译|发)[^，。]{0,10}?(?:请|要|时|的时候|里)?(?:请)?(?:不要"
     r"|别|不许|不准|少|勿|必须|一律|始终|总是|用|要|简短|直接)"
     r"|(?:不要|别|不许|不准|禁止|请勿|千万别|少|不用)(?:再|总是?|每次都?|老是?|一直)?(?:给我|对我|跟我|在)?(?:回答"
-    r"|回复|用|写|说|加|列|给|发|放|道歉|重复|叫我|编|猜|假设|问"
-    r"|翻译|啰嗦|解释|提|推荐|使用|输出|混用|分点|以|把)"
+    r"|回复|用|写|说|加|列|给|发|放|道歉|重复|叫我|编|猜|假设|问|翻译|啰嗦|解释|提|推荐|使用|输出|混用|分点|以|把)"
     r"|(?:永远|总是|始终|一律|每次|必须)(?:都|要|先|不要|别|请)?(?:用|以|先|给|写|回答|回复|加|注明|附))"
 )
 _CHINESE_FROM_NOW: Final = expression(
@@ -155,20 +138,19 @@ PINS_OF_A_KIND: Final = 3
 """Captured pins of one kind, names or phone numbers, that stand in the core block; the newest."""
 NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the agent"
 NAME: Final = "name"
-_NAMES: Final = tuple(form for form in (*ENGLISH_FORMS, *CHINESE_FORMS) if form.is_pinned)
+LANGUAGES: Final = (ENGLISH, CHINESE)
+_NAMES: Final = tuple(form for language in LANGUAGES for form in language.forms if form.is_pinned)
 NAME_FORMS: Final = frozenset(form.name for form in _NAMES)
-_ADDRESSES: Final = expression(
+_ADDRESSES: Final = caseless(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
     r"|let me introduce|for the record|(?:just )?so you know)\b"
     r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍"
-    r"|顺便|对了",
-    re.IGNORECASE,
+    r"|顺便|对了"
 )
-_ASKS_NAME: Final = expression(
+_ASKS_NAME: Final = caseless(
     r"\byour (?:full |first |last )?names?\b|\b(?:call|address) you\b|\bwho (?:are you|am i (?:talking|speaking))\b"
-    r"|你(?:的)?(?:叫什么|名字)|称呼|叫你|您?贵姓|你是谁",
-    re.IGNORECASE,
+    r"|你(?:的)?(?:叫什么|名字)|称呼|叫你|您?贵姓|你是谁"
 )
 
 
@@ -199,7 +181,7 @@ def pins_beyond(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
 
 def pin_kind(text: str) -> str:
     """Return what capture would pin of a text: a name, a phone number, an e-mail or ID number; empty: nothing."""
-    starts = [*english_starts(text), *chinese_starts(text)]
+    starts = [start for language in LANGUAGES for start in language.starts(text)]
     if (found := found_identifier(text, starts)) is not None:
         return found.what
     name = found_form(text, text, starts, _NAMES)
@@ -214,9 +196,9 @@ _SINGLE: Final = frozenset(
 _OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
 _AT_WORK: Final = frozenset({"I work at", "我在…工作"})
 _SHAPES: Final = (
-    ("called", expression(r"\s*(?:called|named)\b", re.IGNORECASE)),
-    ("a", expression(r"\s*an?\b", re.IGNORECASE)),
-    ("in", expression(r"\s*(?:in|at|from)\b", re.IGNORECASE)),
+    ("called", caseless(r"\s*(?:called|named)\b")),
+    ("a", caseless(r"\s*an?\b")),
+    ("in", caseless(r"\s*(?:in|at|from)\b")),
     ("name", expression(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
 """What is said of another: a sister has one name and one place, and is allergic to many things."""
@@ -224,7 +206,7 @@ _UNNAMED: Final = expression(
     r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described: `a small flat` takes the place of no town, and no town that of a flat."""
-_OF_AUTHOR: Final = expression(r"\b(?:my|i|call me)\b|我", re.IGNORECASE)
+_OF_AUTHOR: Final = caseless(r"\b(?:my|i|call me)\b|我")
 """Stands in all that has one of the forms."""
 _DESCRIBES: Final = expression(r"的[。.!！\s]*\Z")
 
@@ -245,9 +227,9 @@ def slots_of(text: str) -> frozenset[tuple[str, str]]:
         return frozenset()
     found = [
         _slot(*told, text)
-        for starts, forms in ((english_starts(text), ENGLISH_FORMS), (chinese_starts(text), CHINESE_FORMS))
-        for start in starts
-        if (told := _first(forms, text, start)) is not None
+        for language in LANGUAGES
+        for start in language.starts(text)
+        if (told := _first(language.forms, text, start)) is not None
     ]
     return frozenset() if None in found else frozenset(one for one in found if one is not None)
 
@@ -325,5 +307,5 @@ def _is_users(line: RetainedLine) -> bool:
 def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:
     if not older:
         return line
-    said = dict.fromkeys((*line.attributes.supersedes, *(short_id(one.id) for one in older)))
-    return replace(line, attributes=replace(line.attributes, supersedes=tuple(said)))
+    said = joined(line.attributes.supersedes, (short_id(one.id) for one in older))
+    return replace(line, attributes=replace(line.attributes, supersedes=said))

@@ -5,10 +5,10 @@ what holds now is `new`. A pattern that is about the whole of a clause has it as
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, MEASURE, MONTH, NUMERAL, WEEKDAY
 
 CORRECTION: Final = "a correction"
@@ -22,7 +22,7 @@ NEW: Final = "a new …"
 NEWS: Final = "just learned"
 ANSWER: Final = "the answer was wrong"
 
-_LEAD: Final = expression(
+_LEAD: Final = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way)|nope|nah|wrong|incorrect|not (?:quite|right|correct|true"
     r"|exactly|so)(?: any ?more)?"
     r"|that['’]?s (?:not|no longer) (?:right|correct|true|it|so)(?: any ?more)?|that['’]?s (?:wrong|incorrect"
@@ -35,8 +35,7 @@ _LEAD: Final = expression(
     r"|(?P<own>(?:small |quick |one |a )*(?:correction|update|typo|errata|change of plan)|i (?:misspoke|mistyped"
     r"|was wrong|was mistaken)(?: that| it| this)?(?: about [\w' -]{1,30}?(?=[:,;.]))?"
     r"|i (?:had|got|told you|wrote|said) (?:that|it|this) wrong(?:ly)?|my (?:mistake|bad)|scratch that"
-    r"|let me correct (?:that|myself|this)"
-    r"|i (?:have|need|want) to correct (?:that|myself|something|this)"
+    r"|let me correct (?:that|myself|this)|i (?:have|need|want) to correct (?:that|myself|something|this)"
     r"|(?:更正|纠正|更新|订正)(?:一下|一点)?|我?(?:刚才|之前|上次|前面)?(?:说|记|写|弄|搞|讲)(?:错|反)了|口误|笔误"
     r"|我(?:错了|搞混了))"
     r"|(?P<idle>actually|in fact|well|oh|ah|hey|hi|hello|sorry|ok|okay|wait|btw|by the way|fyi|for the record"
@@ -45,9 +44,7 @@ _LEAD: Final = expression(
     r"|one more thing|i mean|um+|hmm+|thanks|thank you"
     r"|good (?:news|morning|evening|afternoon)|to be precise|remember(?: that)?"
     r"|其实|事实上|对了|顺便(?:说一下|说一句|提一下)?|嗯|哦|啊|抱歉|不好意思|准确地?说|确切地?说|应该说|你好"
-    r"|请?记住|另外|还有|跟你说一下|说一下))"
-    r"(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*",
-    re.IGNORECASE,
+    r"|请?记住|另外|还有|跟你说一下|说一下))(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*"
 )
 
 _WHO: Final = r"(?P<subject>[^,;:]{0,80}?)"
@@ -60,8 +57,7 @@ _GIVEN_UP: Final = (
 )
 _MOVED: Final = (
     r"(?:switch|mov|chang|migrat|transferr?|shift|upgrad|renam|relocat|swapp?|convert|downgrad|reschedul|postpon"
-    r"|push|put"
-    r"|brought|bring|bump|rais|lower|rose|went|gone|go|cut|increas|decreas|extend|shorten|reduc|turn|pass"
+    r"|push|put|brought|bring|bump|rais|lower|rose|went|gone|go|cut|increas|decreas|extend|shorten|reduc|turn|pass"
     r"|hand)(?:ed|e|es|s|ing)?"
 )
 _SINCE: Final = (
@@ -78,251 +74,174 @@ _ENDED: Final = (
     r"(?:gone(?! back| to| over)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut|phased out|sold"
     r"|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
-    r"|out of business|expired|over)"
-    r"(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
+    r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
 )
 _ENGLISH_OLD: Final = (
     (
         NOT_BUT,
-        expression(
-            rf"\A(?:it|that)(?:['’]s| is| was|) ?(?:{_NOT}) (?P<old>[^,;]{{1,60}}?) (?:who|that|which|whose"
-            rf"|where)\b(?P<subject>[^,;]{{1,60}})",
-            re.I,
-        ),
+        rf"\A(?:it|that)(?:['’]s| is| was|) ?(?:{_NOT}) (?P<old>[^,;]{{1,60}}?) (?:who|that|which|whose"
+        rf"|where)\b(?P<subject>[^,;]{{1,60}})",
     ),
-    (NO_LONGER, expression(rf"\A{_WHO}\s?\b(?:no longer|not any ?more)\s(?P<old>[^,;]{{2,80}})", re.I)),
+    (NO_LONGER, rf"\A{_WHO}\s?\b(?:no longer|not any ?more)\s(?P<old>[^,;]{{2,80}})"),
     (
         NO_LONGER,
-        expression(
-            rf"\A{_WHO}\s?\b(?:(?:is|are|am|was|were|do|does|did|has|have|had|can|could|need|wo"
-            rf"|ca)\s?)?{_NOT} (?P<old>[^,;]{{2,80}}?)\s(?:any ?more|any longer)\b",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?\b(?:(?:is|are|am|was|were|do|does|did|has|have|had|can|could|need|wo"
+        rf"|ca)\s?)?{_NOT} (?P<old>[^,;]{{2,80}}?)\s(?:any ?more|any longer)\b",
     ),
     (
         NO_LONGER,
-        expression(
-            rf"\A{_WHO}\s?(?:['’]ve |['’]s |\bhave |\bhas |\bhad )?(?:finally |just |already )?"
-            rf"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bbe )(?<!\bbeen )\b{_GIVEN_UP} (?P<old>[^,;]{{2,60}}?)"
-            r"(?= and |[,;]|\s(?:last|this|yesterday|in|on|a) |\W*\Z)",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?(?:['’]ve |['’]s |\bhave |\bhas |\bhad )?(?:finally |just |already )?"
+        rf"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bbe )(?<!\bbeen )\b{_GIVEN_UP} (?P<old>[^,;]{{2,60}}?)"
+        r"(?= and |[,;]|\s(?:last|this|yesterday|in|on|a) |\W*\Z)",
     ),
-    (NO_LONGER, expression(_ENDED, re.I)),
+    (NO_LONGER, _ENDED),
     (
         FROM_TO,
-        expression(
-            rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bfrom (?P<old>[^,;]{{1,60}}?) (?:over |back "
-            rf"|on )?to (?P<new>[^,;]{{1,60}})",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bfrom (?P<old>[^,;]{{1,60}}?) (?:over |back "
+        rf"|on )?to (?P<new>[^,;]{{1,60}})",
     ),
     (
         FROM_TO,
-        expression(
-            rf"\A{_WHO}\s?(?:['’]ve |\bhave |\bhas )?\b(?:replaced|swapped|exchanged|traded in|traded"
-            rf"|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?(?:['’]ve |\bhave |\bhas )?\b(?:replaced|swapped|exchanged|traded in|traded"
+        rf"|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})",
     ),
     (
         FROM_TO,
-        expression(
-            r"\A(?P<old>[^,;]{1,60}?) (?:was|were|has been|have been|is|are)(?: now)? replaced (?:with"
-            r"|by) (?P<new>[^,;]{1,60})",
-            re.I,
-        ),
+        r"\A(?P<old>[^,;]{1,60}?) (?:was|were|has been|have been|is|are)(?: now)? replaced (?:with"
+        r"|by) (?P<new>[^,;]{1,60})",
     ),
     (
         FROM_TO,
-        expression(
-            r"\A(?P<new>[^,;]{1,60}?) (?:(?:has |have )?(?:replaced|taken over from)|replaces"
-            r"|took over from) (?P<old>[^,;]{1,60}?)(?: as (?P<subject>[^,;]{1,60}))?\W*\Z",
-            re.I,
-        ),
+        r"\A(?P<new>[^,;]{1,60}?) (?:(?:has |have )?(?:replaced|taken over from)|replaces"
+        r"|took over from) (?P<old>[^,;]{1,60}?)(?: as (?P<subject>[^,;]{1,60}))?\W*\Z",
     ),
-    (NOT_BUT, expression(r"\Anot (?P<old>[^,;]{1,60}?)[,;]", re.I)),
+    (NOT_BUT, r"\Anot (?P<old>[^,;]{1,60}?)[,;]"),
     (
         NOT_BUT,
-        expression(
-            rf"\A{_WHO}\s?\b(?:never (?:was|were|had)|(?:was|were) never|has never been) (?P<old>[^,;]{{1,60}})", re.I
-        ),
+        rf"\A{_WHO}\s?\b(?:never (?:was|were|had)|(?:was|were) never|has never been) (?P<old>[^,;]{{1,60}})",
     ),
     (
         NO_LONGER,
-        expression(
-            rf"\A{_WHO}\s?\b(?:has|have|there['’]s|there is|there are|with)? ?no (?:more )?(?P<old>[^,;]{{2,60}}?)"
-            r" (?:any ?more|any longer)\b",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?\b(?:has|have|there['’]s|there is|there are|with)? ?no (?:more )?(?P<old>[^,;]{{2,60}}?)"
+        r" (?:any ?more|any longer)\b",
     ),
-    (NO_LONGER, expression(rf"\A{_WHO}\s?\bused to (?:be |have )?(?P<old>[^,;]{{2,60}})", re.I)),
+    (NO_LONGER, rf"\A{_WHO}\s?\bused to (?:be |have )?(?P<old>[^,;]{{2,60}})"),
     (
         NOT_BUT,
-        expression(
-            r"\b(?:instead of|in place of) (?P<old>[^,;]{1,60}?)(?=\s(?:now|from|since|as of|these days)\b|[,;]|\W*\Z)",
-            re.I,
-        ),
+        r"\b(?:instead of|in place of) (?P<old>[^,;]{1,60}?)(?=\s(?:now|from|since|as of|these days)\b|[,;]|\W*\Z)",
     ),
     (
         FROM_TO,
-        expression(
-            rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bto"
-            rf" (?P<new>[^,;]{{1,60}}?) from (?P<old>[^,;]{{1,60}})",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bto (?P<new>[^,;]{{1,60}}?) from (?P<old>[^,;]{{1,60}})",
     ),
     (
         CORRECTION,
-        expression(
-            r"\A(?:you|your notes?|the notes?|your memory) (?:still |wrongly )?(?:have|has|noted|remember|think|wrote"
-            r"|recorded|says?)(?: down)?(?: that)? (?P<old>[^;]{2,80}?)[.,;]",
-            re.I,
-        ),
+        r"\A(?:you|your notes?|the notes?|your memory) (?:still |wrongly )?(?:have|has|noted|remember|think|wrote"
+        r"|recorded|says?)(?: down)?(?: that)? (?P<old>[^;]{2,80}?)[.,;]",
     ),
-    (NOT_BUT, expression(r"\bi (?:said|told you|wrote) (?P<old>[^,;]{2,60}?)(?:[,;]? but\b|\W*\Z)", re.I)),
+    (NOT_BUT, r"\bi (?:said|told you|wrote) (?P<old>[^,;]{2,60}?)(?:[,;]? but\b|\W*\Z)"),
     (
         NOT_BUT,
-        expression(
-            r"\A(?P<said>[^;]{1,80}?)[, ]+(?:and )?(?:not|instead of|rather than) (?P<old>[^,;]{1,60})\W*\Z", re.I
-        ),
+        r"\A(?P<said>[^;]{1,80}?)[, ]+(?:and )?(?:not|instead of|rather than) (?P<old>[^,;]{1,60})\W*\Z",
     ),
     (
         NOT_BUT,
-        expression(
-            rf"\A{_WHO}\s?\b(?:is|are|was|were|am|do|does|did|has|have|can)\s?{_NOT} (?P<old>[^,;]{{1,80}})(?:[,;]"
-            rf"|\W*\Z)",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?\b(?:is|are|was|were|am|do|does|did|has|have|can)\s?{_NOT} (?P<old>[^,;]{{1,80}})(?:[,;]|\W*\Z)",
     ),
 )
 _ENGLISH_NEW: Final = (
     (
         AGAIN,
-        expression(
-            r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
-            r"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d)|at|in)\b|\b(?:gone|went"
-            r"|going|switched|moved|changed) back\b",
-            re.I,
-        ),
+        r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
+        r"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d)|at|in)\b|\b(?:gone|went"
+        r"|going|switched|moved|changed) back\b",
     ),
     (
         CHANGE,
-        expression(
-            rf"\A{_WHO}\s?(?:['’]ve |['’]s |\b(?:is|are|was|were|has|have|had|got|been) )*(?:now |just "
-            rf"|been )*\b{_MOVED}\b"
-            rf"(?P<about>[^,;:]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})",
-            re.I,
-        ),
+        rf"\A{_WHO}\s?(?:['’]ve |['’]s |\b(?:is|are|was|were|has|have|had|got|been) )*(?:now |just |been )*\b{_MOVED}\b"
+        rf"(?P<about>[^,;:]{{0,60}}?)\b(?:over |back |up |down |forward )*(?:to|into|by) (?P<new>[^,;]{{1,60}})",
     ),
     (
         CHANGE,
-        expression(
-            r"\b(?:has |have |was |is )?changed(?=\W*\Z)|\b(?:they|we|i)(?:['’]ve)? changed (?:it|that"
-            r"|this)\b",
-            re.I,
-        ),
+        r"\b(?:has |have |was |is )?changed(?=\W*\Z)|\b(?:they|we|i)(?:['’]ve)? changed (?:it|that|this)\b",
     ),
     (
         CHANGE,
-        expression(
-            rf"\A{_WHO}\s\b(?:slip(?:s|ped)?|slid|(?:delay|deferr?|adjourn|rearrang|rebook)e?d|put (?:back|off"
-            rf"|forward))(?: back| forward| by [\w ]{{1,20}}?)? (?:to|until|till|for) (?:the )?(?P<new>\d[^,;]{{0,60}}"
-            rf"|(?:{WEEKDAY}|{MONTH}|{NUMERAL}|noon|midnight)\b[^,;]{{0,60}})",
-            re.I,
-        ),
+        rf"\A{_WHO}\s\b(?:slip(?:s|ped)?|slid|(?:delay|deferr?|adjourn|rearrang|rebook)e?d|put (?:back|off"
+        rf"|forward))(?: back| forward| by [\w ]{{1,20}}?)? (?:to|until|till|for) (?:the )?(?P<new>\d[^,;]{{0,60}}"
+        rf"|(?:{WEEKDAY}|{MONTH}|{NUMERAL}|noon|midnight)\b[^,;]{{0,60}})",
     ),
-    (NOW, expression(_SINCE, re.I)),
+    (NOW, _SINCE),
     (
         NEWS,
-        expression(
-            r"\b(?:just|only) (?:told|let) (?:me|us)\b|\bi(?:['’]ve)? just (?:heard|learned|learnt|found out"
-            r"|checked|noticed|saw)\b"
-            r"|\bi(?:['’]ve| have)? (?:set|changed|updated|corrected|fixed|adjusted) (?:that|it|this)\b"
-            r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
-            re.I,
-        ),
+        r"\b(?:just|only) (?:told|let) (?:me|us)\b|\bi(?:['’]ve)? just (?:heard|learned|learnt|found out"
+        r"|checked|noticed|saw)\b"
+        r"|\bi(?:['’]ve| have)? (?:set|changed|updated|corrected|fixed|adjusted) (?:that|it|this)\b"
+        r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
     ),
 )
 _CHANGED: Final = (
     "(?:(?:换|改|搬|调|转|移|迁|挪|升级|调整|更换|更改|修改|变更|推迟|提前|延期|延后|顺延|延长|缩短|涨|降|升|减|加"
-    "|变|切)"
-    "(?:成|到|为|至|去|在|用|由|叫|给|了)|换|改用|(?:移|转)?交给|改(?=(?:周|星期|礼拜|上午|下午|早上|晚上|明早)"
+    "|变|切)(?:成|到|为|至|去|在|用|由|叫|给|了)|换|改用|(?:移|转)?交给|改(?=(?:周|星期|礼拜|上午|下午|早上|晚上|明早)"
     "|[挂坐喝吃走穿订约住学打送找读看选租买跟请让听跑骑开发交]))"
 )
 _HAN_OLD: Final = (
     (
         FROM_TO,
-        expression(rf"\A(?P<subject>[^，,；;]*?)从(?P<old>[^，,；;]{{1,20}}?)(?:{_CHANGED})(?P<new>[^，,；;]{{1,30}})"),
+        rf"\A(?P<subject>[^，,；;]*?)从(?P<old>[^，,；;]{{1,20}}?)(?:{_CHANGED})(?P<new>[^，,；;]{{1,30}})",
     ),
     (
         FROM_TO,
-        expression(
-            r"\A(?P<subject>[^，,；;]*?)把(?P<old>[^，,；;把]{1,20}?)(?:换成|改成|替换成"
-            r"|改为)了?(?P<new>[^，,；;]{1,30})"
-        ),
+        r"\A(?P<subject>[^，,；;]*?)把(?P<old>[^，,；;把]{1,20}?)(?:换成|改成|替换成|改为)了?(?P<new>[^，,；;]{1,30})",
     ),
     (
         NO_LONGER,
-        expression(r"\A(?P<subject>[^，,；;]*?)从(?P<old>[^，,；;]{1,20}?)(?:离职|辞职|毕业|退休|退出|搬走|搬出)"),
+        r"\A(?P<subject>[^，,；;]*?)从(?P<old>[^，,；;]{1,20}?)(?:离职|辞职|毕业|退休|退出|搬走|搬出)",
     ),
-    (NO_LONGER, expression(r"\A(?P<subject>[^，,；;]*?)(?:不再|再也不|已经不)(?!是不)(?P<old>[^，,；;]{1,30})")),
+    (NO_LONGER, r"\A(?P<subject>[^，,；;]*?)(?:不再|再也不|已经不)(?!是不)(?P<old>[^，,；;]{1,30})"),
     (
         NO_LONGER,
-        expression(
-            r"\A(?P<subject>[^，,；;]*?)(?:(?:已经|现在|以后|从今天起"
-            r"|从现在起)[^，,；;]{0,12}?)?(?<![了好])先?(?:不用|不需要|不必|不要|不)(?![过错同好行对是知管论]|[干做]了)"
-            r"(?P<old>[^，,；;]{1,30}?)了(?=[。.！!～~\s]*(?:[，,；;]|\Z))"
-        ),
+        r"\A(?P<subject>[^，,；;]*?)(?:(?:已经|现在|以后|从今天起"
+        r"|从现在起)[^，,；;]{0,12}?)?(?<![了好])先?(?:不用|不需要|不必|不要|不)(?![过错同好行对是知管论]|[干做]了)"
+        r"(?P<old>[^，,；;]{1,30}?)了(?=[。.！!～~\s]*(?:[，,；;]|\Z))",
     ),
     (
         NO_LONGER,
-        expression(
-            r"\A(?P<subject>[^，,；;]*?)(?:卖掉|卖|退掉|戒掉|戒|辞掉|停掉|取消|关掉|扔掉|丢掉|退订|放弃|停用|弃用"
-            r"|淘汰|停)了(?P<old>[^，,；;。.！!]{1,20})"
-        ),
+        r"\A(?P<subject>[^，,；;]*?)(?:卖掉|卖|退掉|戒掉|戒|辞掉|停掉|取消|关掉|扔掉|丢掉|退订|放弃|停用|弃用"
+        r"|淘汰|停)了(?P<old>[^，,；;。.！!]{1,20})",
     ),
     (
         NO_LONGER,
-        expression(
-            r"\A(?P<old>[^，,；;]{1,20}?)(?:已经)?(?:取消|停用|关门|停业|退休|离职|下线|停产|卖掉|卖|倒闭|停办|停"
-            r"|走|辞职|不干|不管|不做|转岗|调走|调岗|卸任|过期|关|离开)了(?=[。.！!～~\s]*(?:[，,；;]|\Z))"
-        ),
+        r"\A(?P<old>[^，,；;]{1,20}?)(?:已经)?(?:取消|停用|关门|停业|退休|离职|下线|停产|卖掉|卖|倒闭|停办|停"
+        r"|走|辞职|不干|不管|不做|转岗|调走|调岗|卸任|过期|关|离开)了(?=[。.！!～~\s]*(?:[，,；;]|\Z))",
     ),
     (
         NOT_BUT,
-        expression(
-            r"\A(?P<subject>[^，,；;]*?)(?:并)?(?:不是|不在|不叫|不用"
-            r"|而不是)(?P<old>[^，,；;]{1,30}?)[，,；;]\s*(?:而?是|在|叫|用)"
-        ),
+        r"\A(?P<subject>[^，,；;]*?)(?:并)?(?:不是|不在|不叫|不用"
+        r"|而不是)(?P<old>[^，,；;]{1,30}?)[，,；;]\s*(?:而?是|在|叫|用)",
     ),
-    (NOT_BUT, expression(r"\A(?P<said>[^；;]*?)[，,]\s*(?:而)?(?:不是|不在|不叫|并非)(?P<old>[^，,；;]{1,30})")),
-    (NOT_BUT, expression(r"\A(?P<subject>[^，,；;]*?)(?:并不|并没有|并非|没有|不是)(?P<old>[^，,；;]{1,30})")),
+    (NOT_BUT, r"\A(?P<said>[^；;]*?)[，,]\s*(?:而)?(?:不是|不在|不叫|并非)(?P<old>[^，,；;]{1,30})"),
+    (NOT_BUT, r"\A(?P<subject>[^，,；;]*?)(?:并不|并没有|并非|没有|不是)(?P<old>[^，,；;]{1,30})"),
 )
 _HAN_NEW: Final = (
     (
         AGAIN,
-        expression(
-            "(?:改|换|搬|转|调|用|订|吃|喝|走|坐|住|回)回|又[^，,；;]{0,4}(?:改|换|搬|用|回)|恢复(?:成|到|为)?"
-            "|重新(?:用|换|订|回)"
-        ),
+        "(?:改|换|搬|转|调|用|订|吃|喝|走|坐|住|回)回|又[^，,；;]{0,4}(?:改|换|搬|用|回)|恢复(?:成|到|为)?"
+        "|重新(?:用|换|订|回)",
     ),
     (
         CHANGE,
-        expression(
-            rf"\A(?P<subject>[^，,；;]*?)(?<!一)(?:已经|现在|都|也|就"
-            rf"|要)?(?:{_CHANGED})了?(?P<new>(?!第)[^，,；;]{{1,30}}?)了?(?=[。.！!～~\s]*(?:[，,；;]|\Z))"
-        ),
+        rf"\A(?P<subject>[^，,；;]*?)(?<!一)(?:已经|现在|都|也|就"
+        rf"|要)?(?:{_CHANGED})了?(?P<new>(?!第)[^，,；;]{{1,30}}?)了?(?=[。.！!～~\s]*(?:[，,；;]|\Z))",
     ),
-    (CHANGE, expression("(?:变|改|换|调整|更新)了")),
-    (NOW, expression("现在(?!就要|开始讲)|目前|如今|以后(?!再)|今后|从[^，,；;]{1,8}(?:起|开始)")),
-    (NEWS, expression("刚(?:通知|得知|确认|查了)|原来(?=是|在|不)|才知道|通知说")),
+    (CHANGE, "(?:变|改|换|调整|更新)了"),
+    (NOW, "现在(?!就要|开始讲)|目前|如今|以后(?!再)|今后|从[^，,；;]{1,8}(?:起|开始)"),
+    (NEWS, "刚(?:通知|得知|确认|查了)|原来(?=是|在|不)|才知道|通知说"),
 )
-_NEW_ONES: Final = (
-    expression(
+_NEW_THINGS: Final = (
+    caseless(
         r"\bnew [a-z][\w-]{2,20}(?: number| address| name| time)?(?: is|:| at|,| of)"
-        r"|\b(?:has|have|got|gets?) (?:an? new|another) [^,;]{2,30}?(?:[,:]| of )",
-        re.I,
+        r"|\b(?:has|have|got|gets?) (?:an? new|another) [^,;]{2,30}?(?:[,:]| of )"
     ),
     expression(rf"新的?[{HAN}]{{1,6}}?(?:是|为|[:：])|新的?(?:是|为)"),
 )
@@ -330,10 +249,19 @@ _HAS_BECOME: Final = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HA
 """Something happened, and of another thing of the same one there is so much: it has grown, its coat is 150 long."""
 FROM_WHEN: Final = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
 """It says when, and of nothing that it was."""
-_CLAUSE: Final = expression(
-    r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ", re.I
-)
+_CLAUSE: Final = caseless(r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
 CLAUSE_END: Final = expression(r"[,;，；]\s*")
+
+
+_Cue = tuple[str, re.Pattern[str]]
+
+
+def _compiled(make: Callable[[str], re.Pattern[str]], rows: Iterable[tuple[str, str]]) -> list[_Cue]:
+    return [(form, make(pattern)) for form, pattern in rows]
+
+
+_OLD: Final = (*_compiled(caseless, _ENGLISH_OLD), *_compiled(expression, _HAN_OLD))
+_NEW: Final = (*_compiled(caseless, _ENGLISH_NEW), *_compiled(expression, _HAN_NEW))
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:
@@ -349,17 +277,13 @@ def found_cues(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the cues of a sentence: what held, by the first form of each clause; then what holds."""
     said = plain
     plain = FROM_WHEN.sub("", plain)
-    for clause in _clauses(plain):
-        matches = ((form, pattern.search(clause)) for form, pattern in (*_ENGLISH_OLD, *_HAN_OLD))
+    # the sentence whole, and from each of its later clauses on
+    for clause in (plain, *(plain[found.end() :] for found in _CLAUSE.finditer(plain))):
+        matches = ((form, pattern.search(clause)) for form, pattern in _OLD)
         if first := next(((form, match) for form, match in matches if match), None):
             yield first
     for clause in CLAUSE_END.split(said):
-        yield from ((form, match) for form, pattern in (*_ENGLISH_NEW, *_HAN_NEW) if (match := pattern.search(clause)))
+        yield from ((form, match) for form, pattern in _NEW if (match := pattern.search(clause)))
     if became := _HAS_BECOME.search(plain):
         yield NOW, became
-    yield from ((NEW, match) for pattern in _NEW_ONES if (match := pattern.search(plain)))
-
-
-def _clauses(plain: str) -> list[str]:
-    """Return the sentence whole, and from each of its later clauses on."""
-    return [plain, *(plain[found.end() :] for found in _CLAUSE.finditer(plain))]
+    yield from ((NEW, match) for pattern in _NEW_THINGS if (match := pattern.search(plain)))

@@ -8,8 +8,8 @@ vegetarian and its like, we use …, never …, always … before …, remember 
 import re
 from typing import Final
 
-from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.forms import StatementForm, is_clean, is_of_answer, own_starts
+from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, is_of_answer, value
 from memoryd.domain.memories.kinds import Kind
 
 _OFTEN: Final = (
@@ -18,7 +18,7 @@ _OFTEN: Final = (
     r"|personally|truly|definitely|absolutely|particularly|especially|often|just|both|do|quite|rather|simply|only"
     r"|already|temporarily) )*"
 )
-_LEADS: Final = expression(
+_LEADS: Final = caseless(
     r"(?:(?:hi|hello|hey|hiya|oh|ah|ok|okay|well|so|and|but|also|plus|btw|by the way|anyway|actually|yes|yeah|yep"
     r"|sure|no|nope|right|fyi"
     r"|for the record|for your information|for future reference|for context|just so you know(?: that)?|so you know"
@@ -28,24 +28,18 @@ _LEADS: Final = expression(
     r"|as for me|for me|(?:as |like )?i (?:said|mentioned)|i (?:already )?told you(?: that)?|once again|again"
     r"|(?:please |pls |and |also )*remember(?: this| that)?"
     r"|great|thanks|thank you|good (?:morning|evening|afternoon)|sorry|about me|update|correction|important|now"
-    r"|these days|nowadays"
-    r"|currently|there|everyone|all|please|then|i should (?:mention"
+    r"|these days|nowadays|currently|there|everyone|all|please|then|i should (?:mention"
     r"|say)(?: that)?|let me introduce myself"
     r"|nice to meet you|you should know(?: that)?|as you know|in fact|of course|unfortunately|sadly|luckily|today"
-    r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)"
-    r"(?:[,.!:;—–-]+\s*|\s+)){0,6}+",
-    re.IGNORECASE,
+    r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)(?:[,.!:;—–-]+\s*|\s+)){0,6}+"
 )
-_CLAUSE: Final = expression(
-    r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+", re.IGNORECASE
-)
-_NAME: Final = expression(
+_CLAUSE: Final = caseless(r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+")
+_NAME: Final = caseless(
     r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
     r"|el|[^\W\d_][\w'’.-]*)){0,4}|[\u4e00-\u9fff·]{2,6})"
-    r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))",
-    re.IGNORECASE,
+    r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))"
 )
-_NO_NAME: Final = expression(
+_NO_NAME: Final = caseless(
     r"(?:not|on|in|at|the|a|an|too|very|wrong|spelled|spelt|misspelled|pronounced|irrelevant|private|secret|mud|long"
     r"|short|hard|easy|unique|common|rare"
     r"|written|missing|mentioned|listed|already|still|also|my|your|his|her|its|important|boring|weird|legion|here"
@@ -54,11 +48,10 @@ _NO_NAME: Final = expression(
     r"|that|this|it|sir|again|whatever|what|by|for|with|out"
     r"|over|names|naive|cynical|curious|sceptical|skeptical|picky|spoiled|impressed|surprised|biased|dumb|silly"
     r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|june|july"
-    r"|august|september|october|november|december)\b",
-    re.IGNORECASE,
+    r"|august|september|october|november|december)\b"
 )
-_SHORT_NAME: Final = expression(
-    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)", re.IGNORECASE
+_SHORT_NAME: Final = caseless(
+    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)"
 )
 _ONE_WORD: Final = expression(
     r"(?!(?:sad|mad|bad|mean|weird|odd|sick|ill|cold|selfish|rude|blind|dense|slow|fat|ugly|brave|lucky|guilty|lame"
@@ -66,62 +59,43 @@ _ONE_WORD: Final = expression(
     r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
 )
 """A name in small letters, which is all that a message says."""
-_FOR_NAME: Final = expression(r"\b(?:from now on|for short|instead|please|in future|in the future)\b", re.IGNORECASE)
-_BARE: Final = expression(
+_FOR_NAME: Final = caseless(r"\b(?:from now on|for short|instead|please|in future|in the future)\b")
+_BARE: Final = caseless(
     r"\s*(?:it|that|this|these|those|them|when|if|(?:the|that|this) (?:[\w-]+ ){0,3}ones?|you|your|yours|him|her"
-    r"|hers|his|theirs|how|what|where|when|both|neither"
-    r"|either|none|all|everything|nothing|anything|something"
+    r"|hers|his|theirs|how|what|where|when|both|neither|either|none|all|everything|nothing|anything|something"
     r"|to (?:think|believe|say|imagine|see|know|hear|be|have it)\b.{0,3}|(?:the|my|our|an?|each|every)? ?(?:way|idea"
     r"|sound|look|first|second|third|last|former|latter|other|new|previous|current|style of|tone|answer|suggestion"
     r"|plan|option|version|draft|variant|approach|choice|proposal|result|response|title|wording|one|ones|name|logo"
     r"|picture|image|joke|point|list|table|poem|story|layout|theme|change|changes|edit|format)"
-    r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b",
-    re.IGNORECASE,
+    r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b"
 )
-_FLEETING_PLACE: Final = expression(
+_FLEETING_PLACE: Final = caseless(
     r"\s*(?:fear|hope|the moment|the past|the present|constant|a (?:world|society|simulation|bubble|time|dream"
     r"|nightmare|country where|place where|mess|fantasy)|my (?:head|own|imagination|mind|car right)|denial|peace|pain"
-    r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b",
-    re.IGNORECASE,
+    r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b"
 )
-_FLEETING_WORK: Final = expression(
+_FLEETING_WORK: Final = caseless(
     r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
     r"|weekends|least|most|fun|free|food|money|peanuts|love|pleasure|pay|hours|days|weeks|months|years|now|me|you|us"
     r"|them|him|her|myself|nothing|peace|(?:\d+|two|three|four|five|ten|some|many) (?:hours|days|weeks|months|years)"
     r"|a (?:living|while|bit|few)|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b"
-    r"|noon|dawn|home today)\b",
-    re.IGNORECASE,
+    r"|noon|dawn|home today)\b"
 )
-_NO_ALLERGY: Final = expression(
+_NO_ALLERGY: Final = caseless(
     r"\s*(?:it|that|this|these|those|you|your|mornings?|mondays?|meetings?|work|working|bullshit|nonsense|stupidity"
     r"|people|drama|fun|small talk|exercise|commitment|effort|bad|him|her|them|homework|boredom|idiots?|javascript"
-    r"|java|php)\b",
-    re.IGNORECASE,
+    r"|java|php)\b"
 )
-_REMEMBERED: Final = expression(
+_REMEMBERED: Final = caseless(
     r"\s*(?:time|day|night|one|guy|girl|man|woman|movie|song|scene|episode|place|moment|feeling|conversation|trip"
     r"|party|film|book|photo|story|summer|winter|it|you\b(?! can reach)|we (?:talked|spoke|discussed|said|did|were)"
-    r"|when|how|what)\b",
-    re.IGNORECASE,
+    r"|when|how|what)\b"
 )
-_WORD: Final = expression(r"\w")
 _KIN: Final = (
     r"(?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|child|kid|baby|twin|mother|father|mum|mom|dad"
     r"|parents|brother|sister|grandmother|grandfather|grandma|grandpa|aunt|uncle|cousin|niece|nephew|boss|manager"
     r"|colleague|friend|neighbou?r|roommate|flatmate|landlord)"
 )
-
-
-def english_starts(plain: str) -> list[int]:
-    """Return where a form may begin: at the beginning, behind what leads in, and behind clauses of the author."""
-    return own_starts(plain, _CLAUSE, _behind_leads)
-
-
-def _behind_leads(plain: str, place: int) -> int:
-    while plain[place : place + 1].isspace():
-        place += 1
-    found = _LEADS.match(plain, place)
-    return found.end() if found else place
 
 
 def _is_name(head: re.Match[str], rest: str) -> bool:
@@ -144,25 +118,12 @@ def _is_nickname(head: re.Match[str], rest: str) -> bool:
     return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(told))
 
 
-def _lives(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _FLEETING_PLACE.match(rest)
-
-
-def _works(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _FLEETING_WORK.match(rest)
-
-
-def _is_liked(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _BARE.match(rest) and not is_of_answer(rest)
-
-
-_PROFESSION: Final = expression(
+_PROFESSION: Final = caseless(
     r"\s*(?!(?:bit|little|lot|huge|big) )(?:[\w'’/+#-]+ ){0,3}?(?P<noun>[a-z]*(?:eer|ologist|icist|ist|ician|arian"
     r"|[a-z]{3}er|[a-z]{2}or|man|woman|wright"
     r"|smith|accountant|consultant|assistant|attendant|student|nurse|chef|cook|pilot|architect|surgeon|clerk|coach|judge|vet|dad|mum|mom"
     r"|parent|widow|veteran|apprentice|intern|postdoc|midwife|housewife|analyst|dev|admin|founder|ceo|cto))"
-    r"(?=\s*(?:\Z|[.,;!(]|(?:at|for|in|with|from|of|by|and|on|who|since|near|here)\b))",
-    re.IGNORECASE,
+    r"(?=\s*(?:\Z|[.,;!(]|(?:at|for|in|with|from|of|by|and|on|who|since|near|here)\b))"
 )
 _NO_PROFESSION_WORDS: Final = """
 beginner believer better color customer eater error fighter follower foreigner goner holder horror joker killer loser
@@ -178,7 +139,7 @@ def _is_profession(_head: re.Match[str], rest: str) -> bool:
     return found is not None and found["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
 
 
-_NOT_OTHERS: Final = expression(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w", re.I)
+_NOT_OTHERS: Final = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
 
 
 def _is_custom(head: re.Match[str], rest: str) -> bool:
@@ -191,14 +152,9 @@ def _is_custom(head: re.Match[str], rest: str) -> bool:
 _NAMED_FOR: Final = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")
 
 
-_WHENEVER: Final = expression(
-    r"\s+(?!mind\b|say never)[a-z]+ \w.*\b(?:before|after|when(?:ever)?|without|every time|on every|for every)\b \w",
-    re.IGNORECASE,
+_WHENEVER: Final = caseless(
+    r"\s+(?!mind\b|say never)[a-z]+ \w.*\b(?:before|after|when(?:ever)?|without|every time|on every|for every)\b \w"
 )
-
-
-def _is_rule(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WHENEVER.match(rest)) and not is_of_answer(rest)
 
 
 def _is_known(head: re.Match[str], _rest: str) -> bool:
@@ -209,28 +165,12 @@ def _is_known(head: re.Match[str], _rest: str) -> bool:
 _SOMEWHERE: Final = expression(r"\s*(?:in|at|as|near)\b(?!\s+(?:peace|fear|hell|the moment|it|that|this)\b) *\w")
 
 
-def _is_led(_head: re.Match[str], rest: str) -> bool:
-    return bool(_SOMEWHERE.match(rest)) and not _FLEETING_WORK.match(rest) and not is_of_answer(rest)
-
-
 _NAMED: Final = expression(r"\s*(?:the )?[A-Z][\w'’.-]+")
-
-
-def _is_named(_head: re.Match[str], rest: str) -> bool:
-    return bool(_NAMED.match(rest)) and not is_of_answer(rest)
-
-
-def _is_allergy(_head: re.Match[str], rest: str) -> bool:
-    return bool(_WORD.search(rest)) and not _NO_ALLERGY.match(rest)
 
 
 _ENDS: Final = expression(
     r"\W*\Z|[,.;!]|\s+(?:and|but|since|so|because|by the way|as well|too|now|again|from now on|these days)\b"
 )
-
-
-def _is_alone(_head: re.Match[str], rest: str) -> bool:
-    return bool(_ENDS.match(rest))
 
 
 def _is_fact(head: re.Match[str], rest: str) -> bool:
@@ -241,85 +181,85 @@ def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     return len(rest.split()) > 1 and not _REMEMBERED.match(rest)
 
 
-def _head(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-ENGLISH_FORMS: Final = (
+_LIKED: Final = value(unlike=_BARE, is_own=True)
+_FORMS: Final = (
     StatementForm(
-        "my name is", Kind.ENTITY, _head(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
+        "my name is", Kind.ENTITY, caseless(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
     ),
     StatementForm(
         "call me",
         Kind.ENTITY,
-        _head(r"(?:(?:please|just|you (?:can|may)) )*call me\b"),
+        caseless(r"(?:(?:please|just|you (?:can|may)) )*call me\b"),
         _is_nickname,
         is_pinned=True,
     ),
-    StatementForm("I live in", Kind.FACT, _head(rf"i {_OFTEN}live in\b"), _lives),
-    StatementForm("I work at", Kind.FACT, _head(rf"i {_OFTEN}work (?:at|for)\b"), _works),
+    StatementForm("I live in", Kind.FACT, caseless(rf"i {_OFTEN}live in\b"), value(unlike=_FLEETING_PLACE)),
+    StatementForm("I work at", Kind.FACT, caseless(rf"i {_OFTEN}work (?:at|for)\b"), value(unlike=_FLEETING_WORK)),
     StatementForm(
         "I am vegetarian",
         Kind.FACT,
-        _head(
+        caseless(
             rf"i(?:['’]?m| am) {_OFTEN}(?:an? )?(?:strict )?(?:vegetarian|vegan|pescatarian|teetotal(?:l?er)?"
             r"|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|diabetic|left-handed|colou?r[- ]?blind)\b"
         ),
-        _is_alone,
+        value(_ENDS),
     ),
-    StatementForm("I am a …", Kind.FACT, _head(rf"i(?:['’]?m| am) {_OFTEN}an?\b"), _is_profession),
+    StatementForm("I am a …", Kind.FACT, caseless(rf"i(?:['’]?m| am) {_OFTEN}an?\b"), _is_profession),
     StatementForm(
         "my … lives in",
         Kind.FACT,
-        _head(
+        caseless(
             rf"my (?:[\w-]+ ){{0,2}}{_KIN}(?: [A-Z][\w'’-]+)?,? (?:now )?(?:lives?|works?|stud(?:y|ies)|teach(?:es)?)\b"
         ),
-        _is_led,
+        value(_SOMEWHERE, unlike=_FLEETING_WORK, is_own=True),
     ),
-    StatementForm("I moved to", Kind.FACT, _head(rf"i(?:['’]ve| have)? {_OFTEN}moved to\b"), _is_named),
     StatementForm(
-        "I no longer", Kind.FACT, _head(r"i no longer (?:live|work|eat|drink|smoke|drive|play|teach|take)\b"), _is_liked
+        "I moved to", Kind.FACT, caseless(rf"i(?:['’]ve| have)? {_OFTEN}moved to\b"), value(_NAMED, is_own=True)
+    ),
+    StatementForm(
+        "I no longer", Kind.FACT, caseless(r"i no longer (?:live|work|eat|drink|smoke|drive|play|teach|take)\b"), _LIKED
     ),
     StatementForm(
         "I hate",
         Kind.PREFERENCE,
-        _head(rf"i {_OFTEN}(?:hate|dislike|detest|loathe|can['’]?t stand|love|adore)(?! to\b)\b"),
-        _is_liked,
+        caseless(rf"i {_OFTEN}(?:hate|dislike|detest|loathe|can['’]?t stand|love|adore)(?! to\b)\b"),
+        _LIKED,
     ),
-    StatementForm("we use", Kind.FACT, _head(r"we (?:always |only |never |exclusively )?use\b"), _is_custom),
-    StatementForm("always … before …", Kind.LESSON, _head(r"(?:always|never)\b"), _is_rule),
+    StatementForm("we use", Kind.FACT, caseless(r"we (?:always |only |never |exclusively )?use\b"), _is_custom),
+    StatementForm("always … before …", Kind.LESSON, caseless(r"(?:always|never)\b"), value(_WHENEVER, is_own=True)),
     StatementForm(
-        "my … has changed", Kind.FACT, _head(r"my (?P<noun>[\w'’ -]{2,40}?) (?:has |was |is )?changed\b"), _is_known
+        "my … has changed", Kind.FACT, caseless(r"my (?P<noun>[\w'’ -]{2,40}?) (?:has |was |is )?changed\b"), _is_known
     ),
-    StatementForm("I prefer", Kind.PREFERENCE, _head(rf"i {_OFTEN}prefer\b"), _is_liked),
-    StatementForm("I don't like", Kind.PREFERENCE, _head(rf"i {_OFTEN}(?:don['’]?t|do not) {_OFTEN}like\b"), _is_liked),
-    StatementForm("I like", Kind.PREFERENCE, _head(rf"i {_OFTEN}like\b"), _is_liked),
+    StatementForm("I prefer", Kind.PREFERENCE, caseless(rf"i {_OFTEN}prefer\b"), _LIKED),
+    StatementForm("I don't like", Kind.PREFERENCE, caseless(rf"i {_OFTEN}(?:don['’]?t|do not) {_OFTEN}like\b"), _LIKED),
+    StatementForm("I like", Kind.PREFERENCE, caseless(rf"i {_OFTEN}like\b"), _LIKED),
     StatementForm(
         "I am allergic to",
         Kind.FACT,
-        _head(
+        caseless(
             rf"i(?:['’]?m| am) {_OFTEN}(?:very |severely |highly |badly |mildly |deathly |slightly "
             rf"|terribly )*allergic to\b"
         ),
-        _is_allergy,
+        value(unlike=_NO_ALLERGY),
     ),
     StatementForm(
         "my … is",
         Kind.FACT,
-        _head(r"my (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
+        caseless(r"my (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
         _is_fact,
     ),
 )
-REMEMBER_THAT: Final = StatementForm(
+_REMEMBER: Final = StatementForm(
     "remember that",
     Kind.NOTE,
-    _head(
+    caseless(
         r"(?:(?:please|pls|kindly|always|just|also|and|you (?:should|must|need to)|i (?:want|need) you to"
         r"|i['’]d like you to|try to|ok|okay|so|but|hey|oh|yes)[,:]? )*"
         r"(?:remember(?: that| this|(?=[:,-]))|(?:don['’]?t|do not|never) forget that)[:,—–-]*\b"
     ),
     _is_remembered,
 )
+ENGLISH: Final = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)
 
 
 _LASTING_WORDS: Final = """
@@ -353,7 +293,7 @@ _BY_VALUE: Final = frozenset(
     {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
 )
 """What is told of these lasts where it is a name or a number."""
-_STATE: Final = expression(
+_STATE: Final = caseless(
     r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
     r"|dead|broken|down|up|here|there|back|ready|done|late|early|slow|fast|hot|cold|sick|ill|unwell"
     r"|tired|hungry|thirsty|busy|free|full|empty|ok|okay|fine|good|great|bad|nice|better|worse|wrong|right|correct"
@@ -364,15 +304,13 @@ _STATE: Final = expression(
     r"|the (?:same|best|worst|following)|in (?:town|trouble|a|the)|at (?:risk|stake|home)|over|off|lost|stuck"
     r"|sold|closed|expired|cancelled|finished|unavailable|discontinued"
     r"|waiting|missing|unclear|simple|clear|stupid|due|unknown|none|nothing|private|secret|my|your|an? (?:mess|bit"
-    r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)",
-    re.IGNORECASE,
+    r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)"
 )
-_ELSEWHERE: Final = expression(
+_ELSEWHERE: Final = caseless(
     r"\s*(?:on|in|at|under|behind|inside|outside|next|near|by|with)\b"
     r"|\s*(?:(?:such )?an? |the )?(?:(?:total|complete|real|better|absolute|utter|little|huge) )*(?:jerk|idiot|moron"
     r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
-    r"|probably|programmer than)\b",
-    re.IGNORECASE,
+    r"|probably|programmer than)\b"
 )
 _PLACED_WORDS: Final = """
 anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
@@ -381,18 +319,16 @@ wedding workplace
 _PLACED: Final = frozenset(_PLACED_WORDS.split())
 """What is told of these by a place or a time lasts."""
 _EVENTS: Final = frozenset(["appointment", "exam", "interview", "train", "flight", "deadline", "shift"])
-_DATED: Final = expression(
+_DATED: Final = caseless(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
-    r"|\d(?:st|nd|rd|th)\b",
-    re.IGNORECASE,
+    r"|\d(?:st|nd|rd|th)\b"
 )
-_DOING: Final = expression(r"\s*\w+ing\b", re.IGNORECASE)
+_DOING: Final = caseless(r"\s*\w+ing\b")
 _DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
 _VALUE: Final = expression(r"[\s:=]*(?:(?:an? )?[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
-_NO_NOUN: Final = expression(
+_NO_NOUN: Final = caseless(
     r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at(?! (?:work|home|school)\Z)|of the"
-    r"|to|for you)\b",
-    re.IGNORECASE,
+    r"|to|for you)\b"
 )
 _OLD: Final = frozenset(["old", "former", "previous", "ex", "last"])
 

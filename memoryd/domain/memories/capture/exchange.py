@@ -1,17 +1,24 @@
-"""What a memory says once one of its values is exchanged, where nothing else of it changes."""
+"""What a memory says once one of its values is exchanged, where nothing else of it changes; and which value that is.
+
+The words before a verb name a thing more shortly, by another form or beside more of it: the opening, and what opens. So
+all words of the clause with the new value, but those of the change itself, have to stand in the memory, as they are or
+akin; and at its place stands one value of the same type. Whatever else is named makes it another thing.
+"""
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.agreement import MOVES
+from msgspec import Struct
+
+from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, TypedValue, content, new_value, values_in
+from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, TypedValue, content, new_value, stem, values_in
+from memoryd.domain.memories.facts.tenses import tells_what_happened
 
-_SEGMENT: Final = expression(
-    r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)", re.IGNORECASE
-)
+_SEGMENT: Final = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)")
 
 
 def renewed(revision: Revision, old: str) -> str:
@@ -34,7 +41,7 @@ def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
 
-_CLAUSES: Final = expression(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)", re.IGNORECASE)
+_CLAUSES: Final = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)")
 
 
 def still_holds(revision: Revision, text: str) -> bool:
@@ -48,11 +55,9 @@ def still_holds(revision: Revision, text: str) -> bool:
 
 
 _VALUE: Final = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
-_INSTEAD: Final = expression(
+_INSTEAD: Final = caseless(
     r"[,;，；]\s*(?:but |而)?(?:it['’]?s|it is|是|在|叫|用)\s*(?:(?:on|at|in|with) )?"
-    r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)"
-    r"[\s.。!！]*\Z",
-    re.IGNORECASE,
+    r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)[\s.。!！]*\Z"
 )
 
 
@@ -98,10 +103,9 @@ def _moved(revision: Revision, old: str) -> str:
     return old[: home.start("place")] + place + old[home.end("place") :]
 
 
-_PREPOSITION: Final = expression(
+_PREPOSITION: Final = caseless(
     r"\b(on|at|in|with|by|from|through|via|under|of|for|until|till|before|after|near|behind|between|since)"
-    r"(?: (?:the|an?))? *\Z",
-    re.IGNORECASE,
+    r"(?: (?:the|an?))? *\Z"
 )
 
 
@@ -141,3 +145,174 @@ def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]
     return any(one.kind != "daypart" for one in more) or any(
         one not in f"{old} {pair[1].text}".casefold() for one in names
     )
+
+
+ReadValues = Callable[[str], list[TypedValue]]
+_KINDS: Final = frozenset(["date", "time", "days", "phone", "money"])
+_AMOUNT: Final = "amount "
+_END: Final = caseless(r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)")
+_CHANGES: Final = caseless(
+    r"\b(?:(?:has|have|had|['’]s|is|are|was|were|been|being|got|gets?|to|now|just|finally|already|have to|will)\s)*"
+    r"(?:mov|chang|slip|slid|put|push|shift|postpon|delay|defer|adjourn|reschedul|rearrang|rebook|bring|brought|rais|lower"
+    r"|extend|shorten|rose|ris|went|go|gone|drop|fell|fall|increas|reduc|cut|bump|switch|updat|set|fix|turn|pull"
+    r"|correct|adjust)(?:p?ed|en|es|s|ing|d|e)?\b"
+    r"|\b(?:back|forward|forwards|earlier|later|up|down|over|instead|onwards?|this|next|week|month|year|on|from|as of"
+    r"|today|starting|since|new|fresh|different|sharp|have|has|had|got|need|needs|must|should)\b"
+    r"|(?:已经|现在|目前|如今|以后|改|换|推迟|提前|延期|延后|顺延|挪|调整?|变|涨|降|升|加|减|定|算|重新|新|成|到|为|至|去|在"
+    r"|要|得|是|用|了|都|也|就|才|的|先|又|起|开始|从)"
+)
+"""Words by which the clause says that something changes, or of what nothing but the value follows."""
+_WHEN: Final = caseless(
+    r"\b(?:from|since|starting|beginning|as of|effective|until|till)(?: on| from)?\W*\Z|(?:从|自)\W*\Z"
+)
+_DENIES: Final = caseless(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点")
+_NUMBER: Final = caseless(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|half)\b|[一二两三四五六七八九十百千万半][^\W\d_]?"
+)
+_NAME: Final = expression(
+    r"\b(?!(?:I|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:[a-z]*day|[a-z]*ber|uary"
+    r"|ruary|ch|il|e|y|ust)?\b)[A-Z][\w-]+"
+)
+_HAN_RUN: Final = expression(f"[{HAN}]+")
+_LEAST_SIGNS: Final = 2
+_KIN_ENDINGS: Final = frozenset(["ist", "ian", "al", "anc", "enc", "ion", "ur", "ag", "t"])
+"""What a stem may have more than another of the same word, where that has five letters."""
+_LEAST: Final = 5
+_FAMILIES: Final = tuple(
+    frozenset(map(stem, words.split()))
+    for words in (
+        "wedding wed married marry marrying marriage",
+        "flight fly flies flying",
+        "departure leave leaves leaving depart",
+        "funeral burial buried",
+        "premiere opening opens",
+    )
+)
+"""Events, and the verbs by which one tells of them, that share no stem."""
+
+
+class NewValue(Struct, frozen=True):
+    """The one value that a sentence says something has now, and what its clause says beside it."""
+
+    value: TypedValue
+    bare: str
+    said: frozenset[str]
+    rest: str
+    """What the sentence says beside that clause."""
+    names: frozenset[str]
+    """Of these, who or what is named there."""
+
+    def may_be_of(self, text: str, words: frozenset[str]) -> bool:
+        """Tell whether all that is said of the value stands in a memory."""
+        if not _are_in(self.names, words):
+            return False
+        if not _HAN_RUN.search(self.bare):
+            return _are_in(self.said, words)
+        heads = all(one[:_LEAST_SIGNS] in text for one in _HAN_RUN.findall(self.rest))
+        return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
+
+
+def new_values_of(revision: Revision, read: ReadValues = values_in) -> list[NewValue]:
+    """Return the typed values of a sentence with the clauses where they stand; none if it denies something."""
+    if revision.old or _DENIES.search(revision.plain):
+        return []
+    plain, found = revision.plain, list[NewValue]()
+    for start, end in _clauses(plain):
+        values = [one for one in read(plain[start:end]) if _is_typed(one)]
+        if not content(_bare(plain[start:end], read)):
+            # a bare value belongs to what stands before it
+            start = 0
+        bare, rest = _bare(plain[start:end], read), f"{plain[:start]} {plain[end:]}"
+        said, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
+        if said and not _NUMBER.search(bare):
+            found += [
+                NewValue(one, bare, said, rest, names)
+                for one in values
+                if one.text in revision.new or not _WHEN.search(plain[start:end].partition(one.text)[0])
+            ]
+    return found
+
+
+def replaced_value(
+    new: Sequence[NewValue], text: str, words: frozenset[str], read: ReadValues = values_in
+) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
+    if not any(one.may_be_of(text, words) for one in new):
+        return None
+    told = {one.told for one in read(text)}
+    fresh = [one for one in new if one.value.told not in told]
+    if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):
+        return None
+    (one,) = fresh
+    if is_of_other(text, one.said | one.names):
+        return None
+    # what another clause says is of another thing
+    common = content(subject_of(text)) | (words - content(text))
+    places = [
+        values[0]
+        for own, values in _places(text, one.value.kind, read)
+        if len(values) == 1 and _agree(one.said, own, common)
+    ]
+    return (places[0], one.value) if len(places) == 1 else None
+
+
+def _agree(said: frozenset[str], own: str, common: frozenset[str]) -> bool:
+    """Tell whether a clause of a memory says all that is said, and is about that."""
+    about = content(own)
+    if _HAN_RUN.search(own):
+        return not said.isdisjoint(about)
+    is_said = _are_in(said, about | common) and any(_are_in({one}, about) for one in said)
+    return is_said and _are_in(content(_head(own)), said)
+
+
+def _head(clause: str) -> str:
+    """Return the noun that a clause is about: of a compound the last word."""
+    told = subject_of(clause).partition(" of ")[0].split()
+    return next((one for one in reversed(told) if content(one)), "")
+
+
+def _are_in(said: Iterable[str], words: frozenset[str]) -> bool:
+    return all(one in words or any(_are_akin(one, other) for other in words) for one in said)
+
+
+def _are_akin(one: str, other: str) -> bool:
+    """Tell whether two stems are of one word, or tell of one event."""
+    short, long = sorted((one, other), key=len)
+    if len(short) >= _LEAST and long.startswith(short) and long[len(short) :] in _KIN_ENDINGS:
+        return True
+    return any(one in family and other in family for family in _FAMILIES)
+
+
+def _is_typed(one: TypedValue) -> bool:
+    return one.kind in _KINDS or one.kind.startswith(_AMOUNT)
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for found in _END.finditer(text):
+        yield at, found.start()
+        at = found.end()
+    if text[at:].strip():
+        yield at, len(text)
+
+
+def _places(text: str, kind: str, read: ReadValues) -> Iterator[tuple[str, list[TypedValue]]]:
+    """Yield what each clause with values of a kind is about, and these: its own words, else those of the first."""
+    values = [one for one in read(text) if one.kind == kind]
+    main = ""
+    for start, end in _clauses(text):
+        clause = text[start:end]
+        held = [one for one in values if start <= one.start < end]
+        bare = _bare(clause, read)
+        has_own = bool(content(bare))
+        main = main or (bare if has_own else "")
+        if held:
+            yield (bare if has_own else main), held
+
+
+def _bare(clause: str, read: ReadValues) -> str:
+    """Return a clause without its typed values, and the words of a change."""
+    for one in reversed(read(clause)):
+        if _is_typed(one):
+            clause = f"{clause[: one.start]} ; {clause[one.end :]}"
+    return _CHANGES.sub(" ", clause)

@@ -9,7 +9,6 @@ What a text model returns must be in the message: in its language, with its word
 be made of a person's own words, in a chat that is theirs.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Final
@@ -17,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.access import read_key
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
@@ -46,14 +45,11 @@ _ATTRIBUTION: Final = (
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
 )
 """How one says that something was told: it brings nothing of its own."""
-_FRAME_BEFORE: Final = expression(
-    rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+", re.IGNORECASE
-)
-_FRAME_BEHIND: Final = expression(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z", re.IGNORECASE)
+_FRAME_BEFORE: Final = caseless(rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+")
+_FRAME_BEHIND: Final = caseless(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z")
 
-_JOINED: Final = expression(
-    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*",
-    re.IGNORECASE,
+_JOINED: Final = caseless(
+    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*"
 )
 """What parts one clause from the next."""
 _SHORTENED: Final = tuple(
@@ -98,10 +94,12 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
     units = _units(told)
     if not units:
         return None
+    telling = _telling(units)
+    runs = (" ".join(telling[at : at + RUN]) for at in range(len(telling) - RUN + 1))
     return SpanPrint(
         whole=hashed(" ".join(units)),
         words=frozenset(map(hashed, units)),
-        runs=frozenset(map(hashed, _runs(_telling(units)))),
+        runs=frozenset(map(hashed, runs)),
         is_negated=statement_of(told).is_negated,
     )
 
@@ -118,11 +116,12 @@ def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool
 def _is_of_one(told: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
     is_long = len(_telling(_units(_unframed(told)))) >= LEAST_WORDS
-    return any(one.whole == span.whole or (is_long and _quotes(one, span)) for span in delivered for one in own)
-
-
-def _quotes(own: SpanPrint, span: SpanPrint) -> bool:
-    return own.is_negated == span.is_negated and bool(own.runs) and own.runs <= span.runs
+    return any(
+        one.whole == span.whole
+        or (is_long and one.is_negated == span.is_negated and bool(one.runs) and one.runs <= span.runs)
+        for span in delivered
+        for one in own
+    )
 
 
 def _unframed(text: str) -> str:
@@ -142,15 +141,11 @@ def _units(text: str) -> list[str]:
     return _UNIT.findall(said)
 
 
-def _runs(units: list[str]) -> list[str]:
-    return [" ".join(units[at : at + RUN]) for at in range(len(units) - RUN + 1)]
-
-
 _HAN: Final = expression(r"[\u4e00-\u9fff]")
 _WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
 _NUMBER: Final = expression(r"\d+")
 _CLAUSES: Final = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
-_FIRST_PERSON: Final = expression(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]", re.IGNORECASE)
+_FIRST_PERSON: Final = caseless(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]")
 _UNTOLD_WORDS: Final = frozenset(
     STOP_WORDS | {"user", "users", "person", "author", "named", "called", "name", "wants", "said", "one"}
 )
@@ -160,19 +155,17 @@ _STEM: Final = 4
 _DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
 """Words that say which of two is which."""
 _ORDERED: Final = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
-_PAST: Final = expression(
-    r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去",
-    re.IGNORECASE,
+_PAST: Final = caseless(
+    r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去"
 )
 _WHO: Final = (
     r"(?:\b(?:son|daughter|child|children|kids?|wife|husband|partner|girlfriend|boyfriend|mother|mum|mom|father|dad"
     r"|parents|brother|sister|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|friend)\b"
     r"|儿子|女儿|孩子|妻子|老婆|太太|丈夫|老公|妈妈|母亲|爸爸|父亲|爷爷|奶奶|外公|外婆|哥哥|弟弟|姐姐|妹妹|叔叔|阿姨|朋友|同事)"
 )
-_SOMEBODY: Final = expression(_WHO, re.IGNORECASE)
-_TELLS_OF_SOMEBODY: Final = expression(
-    rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)",
-    re.IGNORECASE,
+_SOMEBODY: Final = caseless(_WHO)
+_TELLS_OF_SOMEBODY: Final = caseless(
+    rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)"
 )
 
 

@@ -6,27 +6,25 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.skips import SkipReason
 
-_OWN: Final = expression(
+_OWN: Final = caseless(
     r"\W*(?:(?:i|we)(?:['’](?:m|ve|re))? (?!(?:(?:really|just|also|only) )?(?:will|would|shall|want|need|got|get"
     r"|receive\w*"
     r"|read|found|saw|see|heard|hear|wrote|write|quote|have to|copied|copy|paste\w*|say|said|wonder|call)\b)\w"
     r"|(?:i['’]m|we['’]re|i['’]ve|we['’]ve)\b|(?:my|our) [\w'’-]+(?: [\w'’-]+){0,4}? (?:is|are)\b)"
     r"|\W*我(?:们)?(?!们?(?:[想要会听读写问说]|收到|看到|找到|听到|正在?[写读翻]))"
-    r"|\W*(?:今年|现年|来自|在|是)[\u4e00-\u9fff0-9]",
-    re.IGNORECASE,
+    r"|\W*(?:今年|现年|来自|在|是)[\u4e00-\u9fff0-9]"
 )
-_STAGED: Final = expression(
+_STAGED: Final = caseless(
     r"(?<!\bmy )\b(?:e-?mails?|mails?)\b|\b(?:letters?|messages?|texts?|sentences?|essays?|chapters?|applicants?"
     r"|dialog(?:ue)?s?|persona|bio|biography|characters?|exercises?|following|below|above|this|story|stories|novels?"
     r"|scenes?|scripts?|lines?|quotes?|lyrics|poems?|post|comment|subtitles?|waiter|play|playing|role|translat\w+"
     r"|diary|transcript|test data|fixture|placeholder|draft|sample|example|practice|practis\w+|practic\w+)\b"
     r"|邮件|短信|留言|消息|作文|课文|句|台词|剧本|小说|故事|设定|角色|扮演|背诵|翻译|阅读|题目|材料|原文|例|下面"
-    r"|以下|练习|对话",
-    re.IGNORECASE,
+    r"|以下|练习|对话"
 )
 
 
@@ -40,40 +38,22 @@ def is_own_clause(plain: str) -> bool:
     return bool(_OWN.match(plain)) and not _STAGED.search(plain)
 
 
-def own_starts(plain: str, clause: re.Pattern[str], behind_leads: Callable[[str, int], int]) -> list[int]:
-    """Return where a main clause of the author may begin: behind what leads in, and behind clauses of theirs alone."""
-    start = behind_leads(plain, 0)
-    starts = [start]
-    for found in clause.finditer(plain):
-        if found.end() <= start:
-            continue
-        if not is_own_clause(plain[start : found.start()]):
-            break
-        start = behind_leads(plain, found.end())
-        starts.append(start)
-    return starts
-
-
-_MARKERS: Final = expression(
+_MARKERS: Final = caseless(
     r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
     r"|i(?:['’]ve moved|['’]m| am)(?: \w+){0,2} (?:an?|to)|we (?:\w+ )?use|(?:always|never) [a-z]+ \w+"
     r"|i can['’]?t stand|i no longer|i (?:don['’]?t|do not)(?: \w+)? like"
     r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
-    r"|colou?r[- ]?blind)\b"
-    r"|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我的|我家|我妻子"
+    r"|colou?r[- ]?blind)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我的|我家|我妻子"
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
-    r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话",
-    re.IGNORECASE,
+    r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话"
 )
 _IDENTIFIERS: Final = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
-_CORRECTIONS: Final = expression(
+_CORRECTIONS: Final = caseless(
     r"\A\W*(?:no|nope|wrong|not|that['’]?s|that is|you(?:['’]re| are)|actually|please|stop|don['’]?t|do not|never"
-    r"|always"
-    r"|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
+    r"|always|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
     r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect)\b"
-    r"|不对|不是|错|别|不要|以后|下次|今后|应该|我说的|永远|总是|始终|一律|回答|回复",
-    re.IGNORECASE,
+    r"|不对|不是|错|别|不要|以后|下次|今后|应该|我说的|永远|总是|始终|一律|回答|回复"
 )
 
 
@@ -89,17 +69,63 @@ def gate(text: str, *, has_answer: bool = False) -> str:
     return ""
 
 
-class StatementForm(Struct, frozen=True):
-    """A closed form: how it begins, what kind it states, and whether what follows makes it one.
+Holds = Callable[[re.Match[str], str], bool]
+"""From the match of a head, and the text behind it, to whether that is a lasting statement."""
 
-    `holds` takes the match of `head`, and the text behind it; it returns whether it is a lasting statement.
-    """
+
+class StatementForm(Struct, frozen=True):
+    """A closed form: how it begins, what kind it states, and whether what follows makes it one."""
 
     name: str
     kind: Kind
     head: re.Pattern[str]
-    holds: Callable[[re.Match[str], str], bool]
+    holds: Holds
     is_pinned: bool = False
+
+
+_SAYS: Final = expression(r"\W*\w")
+
+
+def value(like: re.Pattern[str] = _SAYS, *, unlike: re.Pattern[str] | None = None, is_own: bool = False) -> Holds:
+    """Return what tells whether the text behind a head begins `like` this, by default with a word, and not `unlike`.
+
+    `is_own`: nor is it of the answer before, or of the task at hand.
+    """
+
+    def holds(_head: re.Match[str], rest: str) -> bool:
+        is_refused = (unlike is not None and unlike.match(rest)) or (is_own and is_of_answer(rest))
+        return bool(like.match(rest)) and not is_refused
+
+    return holds
+
+
+class Language(Struct, frozen=True):
+    """The forms of one language, what may lead in before them, and what parts its clauses.
+
+    `remember` is the form that stands at the beginning alone.
+    """
+
+    leads: re.Pattern[str]
+    clause: re.Pattern[str]
+    forms: tuple[StatementForm, ...]
+    remember: StatementForm
+
+    def starts(self, plain: str) -> list[int]:
+        """Return where a main clause of the author may begin: behind what leads in, and behind clauses of theirs."""
+        starts = [start := self._behind_leads(plain, 0)]
+        for found in self.clause.finditer(plain):
+            if found.end() <= start:
+                continue
+            if not is_own_clause(plain[start : found.start()]):
+                break
+            starts.append(start := self._behind_leads(plain, found.end()))
+        return starts
+
+    def _behind_leads(self, plain: str, place: int) -> int:
+        while plain[place : place + 1].isspace():
+            place += 1
+        found = self.leads.match(plain, place)
+        return found.end() if found else place
 
 
 class FoundForm(Struct, frozen=True):
@@ -126,7 +152,7 @@ def found_form(text: str, plain: str, starts: Sequence[int], forms: Sequence[Sta
     return refused
 
 
-_UNREAL: Final = expression(
+_UNREAL: Final = caseless(
     r"\bin (?:my|your|his|her|the|a) (?:dreams?|fixtures?|imagination|fantasy|tests?|test (?:data|file)|code|config"
     r"|file|database|form|example|example file|mock\w*)\b|\b(?:fixtures?|placeholders?|test data|unit tests?)\b"
     r"|\bwhich (?:is|are|was|happens) (?:never|not|rarely|a lie|false)\b|\b(?:never|not)\W*\Z"
@@ -138,25 +164,22 @@ _UNREAL: Final = expression(
     r"|\b(?:until|when|once|while) you(?:['’]re| are)?\b|\b(?:he|she|they|it) (?:declared|goes|went|begins?|whispered"
     r"|cried|added)\b"
     r"|梦里|梦中|才怪|骗人|假的|胡扯|第[一二三四五六七八九十]句|这句|课文|作文|测试用|示例|样例|今天[早晚上下]"
-    r"|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后",
-    re.IGNORECASE,
+    r"|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后"
 )
-_OF_ANSWER: Final = expression(
+_OF_ANSWER: Final = caseless(
     r"\byou(?:['’]ve| have)? (?:just )?(?:made|chose|chosen|wrote|written|did|gave|picked|used|suggested|proposed|drew"
     r"|built|sent|named)\b|\b(?:for|in|on|of|with|from|about) (?:this|these|that)\b|\bhere\b\W*\Z"
     r"|\bthis \w+|\bto wait\b|\bnot to (?:answer|say|tell|talk|discuss|comment)\b"
     r"|\bthe (?:\w+ )?(?:errors?|functions?|methods?|class|variables?|buttons?|headings?|fonts?|code|tests?|messages?"
     r"|branch|loops?|approach|queries|query|api|config|diff|patch|pr|commit|refactoring|implementation)\b"
-    r"|你(?:刚|写|做|说|给|选|画)|这(?:个|段|种|版|首|张|篇)",
-    re.IGNORECASE,
+    r"|你(?:刚|写|做|说|给|选|画)|这(?:个|段|种|版|首|张|篇)"
 )
-_ASIDE: Final = expression(r"[,;，；]\s*|\s+(?:and|but|so)\s+", re.IGNORECASE)
-_ADDED: Final = expression(
+_ASIDE: Final = caseless(r"[,;，；]\s*|\s+(?:and|but|so)\s+")
+_ADDED: Final = caseless(
     r"\W*(?:(?:by the way|btw|please|thanks|thank you|nice to meet you|from now on|for short|instead|in case\b.*|in"
     r"|from|at|aged?|\d+|born"
     r"|谢谢|请多关照|很高兴认识你?|叫我.{1,6}|住在.+|今年.+|来自.+|在.+|\d.*|不是.+|你?可以.+)(?![A-Za-z]).{0,60}"
-    r"|\W*)\Z",
-    re.IGNORECASE,
+    r"|\W*)\Z"
 )
 
 

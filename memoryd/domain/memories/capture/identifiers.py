@@ -10,50 +10,42 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.forms import is_clean
 from memoryd.domain.skips import SkipReason
 
 _EMAIL: Final = expression(
     r"(?<![A-Za-z0-9_.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![A-Za-z0-9_@-])(?!:)"
 )
-_NO_PERSON: Final = expression(
-    r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@", re.IGNORECASE
-)
+_NO_PERSON: Final = caseless(r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@")
 _CHINESE_MOBILE: Final = expression(r"(?<![\d.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-]|\.\d)")
 _INTERNATIONAL: Final = expression(
     r"(?<![\w.])(?:\+|00)[1-9]\d{0,2}[ ./-]?(?:\(0?\d{1,4}\)[ ./-]?)?\d(?:[ ./-]?\d){5,12}(?!\w|[.,-]\d)"
 )
 _NATIONAL: Final = expression(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
-_PHONE_WORD: Final = expression(
+_PHONE_WORD: Final = caseless(
     r"\b(?:phone|tel(?:ephone)?|mobile|cell(?:phone)?|landline|whats ?app|call|calls|ring|dial|text|sms|fax"
-    r"|reach(?:ed|able)?"
-    r"|number|hotline|signal|contact)\b"
-    r"|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线",
-    re.IGNORECASE,
+    r"|reach(?:ed|able)?|number|hotline|signal|contact)\b|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线"
 )
-_OTHER_NUMBER: Final = expression(
+_OTHER_NUMBER: Final = caseless(
     r"\b(?:order|ticket|invoice|tracking|case (?:number|no)|issue|commit|port|account|serial|model|version|build"
     r"|flight|room"
     r"|booking|reference|card|price|cost|costs|iban|isbn|zip|postal|postcode|customer|article|product|pin|code|line"
     r"|row|page|year|dollars?|euros?|usd|eur)\b"
-    r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码",
-    re.IGNORECASE,
+    r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码"
 )
 _DATE: Final = expression(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
 _RESIDENT: Final = expression(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
 _WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _CHECK_SIGNS: Final = "10X98765432"
-_OWN_DOCUMENT: Final = expression(
+_OWN_DOCUMENT: Final = caseless(
     r"\bmy (?:new |current )?(?:passport|id(?:entity)?(?: card)?|national id|driver['’]?s? licen[cs]e"
     r"|driving licen[cs]e|licen[cs]e|residence permit|social security|ssn|tax(?: id)?|national insurance"
-    r"|health insurance|insurance)"
-    r"(?: number| no\.?| card)*(?: is|:"
+    r"|health insurance|insurance)(?: number| no\.?| card)*(?: is|:"
     r"| =)\s*(?P<value>(?=[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d[A-Za-z0-9 -]*\d)"
     r"[A-Za-z0-9](?:[ -]?[A-Za-z0-9]){5,17})\b"
     r"|我的?(?:新)?(?:护照|身份证|驾照|社保|证件|港澳通行证|居留卡)(?:号码?|编号)?(?:是|为"
-    r"|[:：])\s*(?P<number>(?=[A-Za-z0-9]*\d{4})[A-Za-z0-9]{6,18})",
-    re.IGNORECASE,
+    r"|[:：])\s*(?P<number>(?=[A-Za-z0-9]*\d{4})[A-Za-z0-9]{6,18})"
 )
 _MINE: Final = (
     r"(?:new |current |personal |private |work |home |mobile |cell |main |own |office |business |best |direct "
@@ -61,7 +53,7 @@ _MINE: Final = (
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|number|landline|whatsapp|signal|e-?mail|mail|gmail|id"
     r"|identity card)(?: (?:number|no\.?|address|id|card))*"
 )
-_FIRST_PERSON: Final = expression(
+_FIRST_PERSON: Final = caseless(
     rf"(?:(?:here is|here['’]s|this is) )?\bmy {_MINE}"
     rf"(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
     rf"|\bmy {_MINE} (?:has |was |is )*(?:changed|new)[,;:]? (?:and )?(?:it['’]?s|it is|the new one is)(?: now)?\b"
@@ -72,54 +64,44 @@ _FIRST_PERSON: Final = expression(
     r"|我的?(?:新|私人|工作|常用|个人)?(?:的)?(?:电话|手机|号码|邮箱|邮件|电邮|座机|联系方式|联系电话|email|Email|E-mail|身份证|微信)(?:号码?|地址|账号)?(?:现在|已经"
     r"|就)?(?:是|为|换成了?|改成了?|改为|[:：])"
     r"|我的?(?:私人|工作)?(?:电话|手机|号码|邮箱|邮件|电邮|微信)(?:号码?|地址)?(?:换|改|变)了[，,]?\s*(?:新的?|现在)?(?:是|为|用|[:：])"
-    r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)",
-    re.IGNORECASE,
+    r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)"
 )
-_NOT_MINE: Final = expression(
+_NOT_MINE: Final = caseless(
     r"\bmy \w+['’]s?\b(?<!my number's)(?<!my email's)(?<!my phone's)"
-    r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的"
-    r"|不再用",
-    re.IGNORECASE,
+    r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的|不再用"
 )
 _THING: Final = (
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|landline|number|whatsapp|signal|e-?mail|mail|address|hotline|contact"
     r"|phone number)"
 )
 _SOMEONE: Final = r"(?!(?:that|my|if|so|uses?|write|tell)\b)[\w.'’-]+"
-_WHOSE: Final = expression(
+_WHOSE: Final = caseless(
     rf"(?:please |can you |you can |also )*(?:save|keep|note(?: down)?|remember|store)\b"
     rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?(?:can be|is|are) (?:reach|contact|call)(?:ed|able)\b"
     rf"|(?:you can )?(?:reach|contact|call|text|e-?mail) (?!me\b)"
     rf"(?:my |our |the )?[\w.'’-]+(?: [\w.'’-]+){{0,3}}? (?:at|on|under|via)\b"
     rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?{_THING}(?: (?:number|address))?"
-    rf"(?: (?:of|for) [\w .'’-]{{1,40}})?"
-    rf"(?: (?:is|was|changed to)\b|['’]s\b|\s?:)"
-    r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])",
-    re.IGNORECASE,
+    rf"(?: (?:of|for) [\w .'’-]{{1,40}})?(?: (?:is|was|changed to)\b|['’]s\b|\s?:)"
+    r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])"
 )
 """How a main clause begins that says whose an identifier is, or that it is to be kept."""
-_NEGATED: Final = expression(
+_NEGATED: Final = caseless(
     r"\b(?:is|are|was)(?: not|n['’]t)\b|不是|并非|诈骗|骗子"
-    r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b",
-    re.IGNORECASE,
+    r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b"
 )
-_IN_CODE: Final = expression(
+_IN_CODE: Final = caseless(
     r"\A\W*(?:ssh|scp|git|curl|wget|ping|mailto|error|warning|info|debug)\b"
     r"|[{}<>;=|$\\]|\w\(|://|\b(?:regex|constant|variable"
-    r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b",
-    re.IGNORECASE,
+    r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b"
 )
-_SECRET: Final = expression(
-    r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b"
-    r"|\bconfidential\b",
-    re.IGNORECASE,
+_SECRET: Final = caseless(
+    r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b|\bconfidential\b"
 )
 
 
-_ADDED: Final = expression(
+_ADDED: Final = caseless(
     r"\W*(?:(?:please |just |only )*(?:call|text|ring|write|message|reach) me|(?:please |just )*(?:save|keep|note))\b"
-    r"|\W*请.{1,8}\Z",
-    re.IGNORECASE,
+    r"|\W*请.{1,8}\Z"
 )
 """What its owner says beside a number."""
 
@@ -173,12 +155,7 @@ def _has_phone(plain: str) -> bool:
         return False
     if _CHINESE_MOBILE.search(bare) or _INTERNATIONAL.search(bare):
         return True
-    return has_word and any(_is_phone(found[0]) for found in _NATIONAL.finditer(bare))
-
-
-def _is_phone(text: str) -> bool:
-    digits = re.sub(r"\D", "", text)
-    return 7 <= len(digits) <= 13
+    return has_word and any(7 <= len(re.sub(r"\D", "", found[0])) <= 13 for found in _NATIONAL.finditer(bare))
 
 
 def is_resident_id(text: str) -> bool:

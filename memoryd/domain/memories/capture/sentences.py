@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 
 BLANK: Final = "\0"
 """Stands in `plain` for each sign that is not the author's."""
@@ -27,10 +27,9 @@ _QUOTES: Final = expression(
 )
 _END: Final = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
 _AFTER: Final = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
-_SHORT_FORM: Final = expression(
+_SHORT_FORM: Final = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
-    r"|(?<![A-Za-z])[A-Za-z])\Z",
-    re.IGNORECASE,
+    r"|(?<![A-Za-z])[A-Za-z])\Z"
 )
 _BULLET: Final = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 
@@ -50,7 +49,7 @@ class SpokenSentence(Struct, frozen=True):
 def plain_text(text: str) -> str:
     """Return a text of the same length without code, quotations and what stands between tags."""
     for pattern in (_FENCE, _RECALLED, _BLOCK_QUOTE, _CODE, _QUOTES):
-        text = pattern.sub(_blanked, text)
+        text = pattern.sub(lambda found: re.sub(r"[^\n]", BLANK, found[0]), text)
     return text
 
 
@@ -80,7 +79,3 @@ def _spans(plain: str) -> Iterator[tuple[int, int]]:
         yield start, end
         start = end
     yield start, len(plain)
-
-
-def _blanked(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", BLANK, found[0])

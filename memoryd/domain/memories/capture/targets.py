@@ -9,7 +9,6 @@ value: what still holds stays told.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property
@@ -17,13 +16,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.counters import grouped
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
-from memoryd.domain.memories.capture.clauses import new_values_of, replaced_value
 from memoryd.domain.memories.capture.corrections import NAME, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
-from memoryd.domain.memories.capture.exchange import exchanged, renewed, still_holds
+from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN, Rarity, TypedValue, content, new_value, rarity_of, values_in
 from memoryd.domain.memories.entities import EntitySlug
@@ -57,9 +56,8 @@ _FOREIGN: Final = 2
 """For each word that it shares with a memory a sentence may say so many others, or it speaks of something else."""
 _DISPUTED_MAX: Final = 3
 _LEAST_SIGNS: Final = 3
-_NEGATIVE: Final = expression(
-    r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)",
-    re.IGNORECASE,
+_NEGATIVE: Final = caseless(
+    r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
 
 
@@ -122,10 +120,6 @@ def _candidates(book: Book, scope: str, day: date | None) -> list[_Candidate]:
     ]
 
 
-def _subject_words(text: str) -> frozenset[str]:
-    return content(subject_of(text))
-
-
 class _Search:
     """How well memories fit one sentence."""
 
@@ -138,7 +132,7 @@ class _Search:
         every: Sequence[_Candidate],
     ) -> None:
         # a memory is read by several rules, and the sentence beside each: kept for this one search
-        self._values_in, self._subject_in = cache(values_in), cache(_subject_words)
+        self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
         self._rarity = rarity
         self._standing, self._every = standing, every
@@ -323,11 +317,11 @@ class _Search:
     def _said_again(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
         """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
         words, signs = content(self._clause), frozenset(_HAN.findall(self._clause))
-        found: defaultdict[tuple[EntitySlug, ...], list[_Candidate]] = defaultdict(list)
-        for one in self._every if self._clause else ():
-            if not one.words.isdisjoint(words) or not signs.isdisjoint(one.memory.line.text):
-                found[one.memory.line.slugs].append(one)
-        return found
+        return grouped(
+            (one.memory.line.slugs, one)
+            for one in (self._every if self._clause else ())
+            if not one.words.isdisjoint(words) or not signs.isdisjoint(one.memory.line.text)
+        )
 
     def _is_told_wrong(self, one: _Candidate) -> bool:
         """Tell whether the answer before said what a memory says, and the sentence has another value for it."""
@@ -342,8 +336,8 @@ class _Search:
         return any(self._rarity.share(words & self._answer, words) >= _HALF for words in (one.words, subject))
 
 
-_CALLED: Final = expression(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b", re.IGNORECASE)
-_LIVES: Final = expression(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]", re.IGNORECASE)
+_CALLED: Final = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
+_LIVES: Final = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
 """Of who moves another place holds, whatever word is said for it."""
 
 
@@ -385,7 +379,7 @@ def _again_clause(plain: str) -> str:
 
 
 _TOKENS: Final = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_JOINS: Final = expression(r"(?:is|are|was|were|has|have|had|是|在|有)\Z", re.IGNORECASE)
+_JOINS: Final = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
 _MIDDLE_MAX: Final = 8
 
 

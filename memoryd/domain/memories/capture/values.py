@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.text.words import STOP_WORDS
 
 HAN: Final = "\u4e00-\u9fff"
@@ -40,7 +40,7 @@ _TITLE: Final = (
     "(?:主任|老师|医生|大夫|教授|师傅|经理|总监|阿姨|叔叔|护士|教练|律师|会计|老板|主管|科长|处长|局长|院长|校长|警官"
     "|师兄|师姐|姐|哥|总)"
 )
-_TYPED: Final = expression(
+_TYPED: Final = caseless(
     rf"(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\bwww\.\S+)"
     rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b(?: \d{{4}})?"
     rf"|\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)\b"
@@ -58,21 +58,18 @@ _TYPED: Final = expression(
     rf"|(?P<phone>(?<![A-Za-z0-9.,-])\+?\(?\d(?:[ ()/-]{{0,2}}\d){{6,}}(?![A-Za-z0-9]|[.,]\d))"
     rf"|(?P<money>[£€$¥￥]\s?\d[\d.,]*\d|[£€$¥￥]\s?\d)"
     rf"|(?P<amount>(?<![\w.,-])(?:\d+(?:[.,]\d+)*|{NUMERAL})(?:[ -](?P<unit>%|°C?|[a-z]{{1,12}})|(?P<short>%|°C?"
-    rf"|[mk]?g|m?l|[kcm]?m|h|min|s|[kmgt]b|k))(?![\w]))"
-    rf"|(?P<han_amount>{HAN_NUMBER}(?P<measure>{MEASURE}))"
+    rf"|[mk]?g|m?l|[kcm]?m|h|min|s|[kmgt]b|k))(?![\w]))|(?P<han_amount>{HAN_NUMBER}(?P<measure>{MEASURE}))"
     rf"|(?P<daypart>\bin the (?:morning|afternoon|evening)s?\b"
     rf"|\bat (?:night|bedtime|lunch(?:time)?|breakfast|dinner(?:time)?|noon|dawn|dusk)\b"
     rf"|\b(?:before|after|with) (?:breakfast|lunch|dinner|supper|meals?|food|bed(?:time)?|school|work)\b"
     rf"|{_PART}|(?:早饭|午饭|晚饭|饭|睡|餐|早餐|晚餐|午餐)[前后])"
     rf"|(?P<titled>\b(?:dr|mr|mrs|ms|miss|prof)\b\.? [^\W\d_][\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?"
     rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
-    rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))",
-    re.IGNORECASE,
+    rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))"
 )
-_NO_UNIT: Final = expression(
+_NO_UNIT: Final = caseless(
     rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
-    r"|st|nd|rd|th|am|pm)\Z",
-    re.IGNORECASE,
+    r"|st|nd|rd|th|am|pm)\Z"
 )
 _NAMED: Final = expression(
     r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
@@ -106,7 +103,10 @@ def values_in(text: str) -> list[TypedValue]:
     """Return the typed values of a text, in order; those of names behind a noun last."""
     found = [_value(match) for match in _TYPED.finditer(text)]
     typed = [one for one in found if one is not None]
-    return [*typed, *(one for one in _names(text) if not any(_meet(one, other) for other in typed))]
+    return [
+        *typed,
+        *(one for one in _names(text) if not any(one.start < other.end and other.start < one.end for other in typed)),
+    ]
 
 
 def _value(match: re.Match[str]) -> TypedValue | None:
@@ -154,10 +154,6 @@ def _names(text: str) -> Iterator[TypedValue]:
         group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
         if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
             yield TypedValue(f"name {stem(anchor)}", match[group], match.start(group), match.end(group), stem(anchor))
-
-
-def _meet(one: TypedValue, other: TypedValue) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 _WORD_BEFORE: Final = expression(r"([A-Za-z][\w'’-]*)\W*\Z")
@@ -251,11 +247,10 @@ def _common_end(one: str, other: str) -> str:
     return one[len(one) - count :]
 
 
-_END: Final = expression(
+_END: Final = caseless(
     r"\b(?P<join>on|at|in|with|by|from|through|via|under|to|for) (?P<value>(?:the )?[\w'’.& -]{2,40}?)"
     r"(?:,? (?:since|now|these days|from now on|instead|again|as of)\b[^,.;]*)?\W*\Z"
-    rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z",
-    re.IGNORECASE,
+    rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z"
 )
 
 

@@ -83,7 +83,7 @@ def carried(before: str, after: str, diff: str) -> str | None:
         if begin is None:
             return None
         new[begin : begin + end - first] = _lines(wanted)[start:stop]
-    return unified_diff(_path(diff), after, "".join(new))
+    return unified_diff(_lines(diff)[1].removeprefix("+++ b/").removesuffix("\n"), after, "".join(new))
 
 
 def is_applied(text: str, diff: str) -> bool:
@@ -105,10 +105,6 @@ def _carried(moves: Sequence[tuple[str, int, int, int, int]], first: int, end: i
         if kind == "equal" and begin <= first and end <= stop:
             return to + first - begin
     return 0 if first == end == 0 else None
-
-
-def _path(diff: str) -> str:
-    return _lines(diff)[1].removeprefix("+++ b/").removesuffix("\n")
 
 
 def _places(lines: Sequence[str]) -> Iterator[DiffPlace]:

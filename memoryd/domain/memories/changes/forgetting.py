@@ -6,7 +6,7 @@ undo, or a line that is written anew.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from functools import cached_property
 from typing import Final
 
@@ -15,14 +15,14 @@ from msgspec import Struct
 from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.tombstones import END_MARKS, LEAST_CHARS, SaidWords
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.lines import padded
+from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
 _ID: Final = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
@@ -77,7 +77,7 @@ def saying(book: Book, words: str) -> tuple[Memory, ...]:
     """Return the memories whose text or entities hold all of the words, whole and in any case; the newest first."""
     asked = frozenset(_words(words))
     found = (memory for memory in book.memories.values() if asked and all(map(_holder(memory), asked)))
-    return _newest_first(found)
+    return newest_first(found)
 
 
 def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
@@ -90,7 +90,7 @@ def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
         return stated
     row = SaidWords(asked, least=0)
     scattered = saying(book, asked)
-    found = _newest_first(memory for memory in scattered if row.stand_in(memory.line.text)) or scattered
+    found = newest_first(memory for memory in scattered if row.stand_in(memory.line.text)) or scattered
     if not found:
         raise ValueError(f"no memory says {asked!r}")
     if len(found) > MOST:
@@ -110,7 +110,7 @@ def _stated(book: Book, asked: str) -> tuple[Memory, ...]:
     if isinstance(said, RetainedLine) and said.id in book.memories:
         return (book.memories[said.id],)
     bare = _typed_text(asked)
-    return _newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
+    return newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
 
 
 def _cited(book: Book, citation: Citation) -> ForgetTarget:
@@ -141,10 +141,6 @@ def _citation(text: str) -> Citation | None:
     except ValueError:
         return None
     return citation if citation.start_line is not None or citation.path.endswith(".md") else None
-
-
-def _newest_first(found: Iterable[Memory]) -> tuple[Memory, ...]:
-    return tuple(sorted(found, key=lambda memory: (-memory.recorded.toordinal(), memory.id)))
 
 
 def _holder(memory: Memory) -> Callable[[str], bool]:
@@ -241,7 +237,7 @@ def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], tra
     sections = memory_sections(data, path)
     stated = [(one.start, one.end) for one in sections.lines if one.line.id in memories]
     made = [span for place in sections.generated for span in _generated(data, place, traces.are_told_in)]
-    return _without(data, [*stated, *made], len(text.encode("utf-8", "surrogatepass")))
+    return _without(text, [*stated, *made])
 
 
 def files_cited(text: str) -> frozenset[RelativePath]:
@@ -261,7 +257,7 @@ def without_files(text: str, path: RelativePath, files: Set[str]) -> str | None:
     """Return a page without what reflect made of these files, None if that is nothing."""
     data, cites = padded(text), citing(files).is_in
     made = [span for place in memory_sections(data, path).generated for span in _generated(data, place, cites)]
-    return _without(data, made, len(text.encode("utf-8", "surrogatepass")))
+    return _without(text, made)
 
 
 def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
@@ -296,15 +292,9 @@ def telling_sessions(book: Book, said: Collection[SaidWords]) -> list[Memory]:
 def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[SaidWords]) -> str | None:
     """Return a note with `[forgotten]` where the words stood in lines of these memories, None if they do in none."""
     data = padded(text)
-    size = len(text.encode("utf-8", "surrogatepass"))
-    spans = [(one.start, min(one.end, size)) for one in memory_sections(data, path).lines if one.line.id in ids]
-    pieces, at = list[bytes](), 0
-    for start, end in sorted(spans):
-        line = data[start:end].decode("utf-8", "surrogatepass")
-        cut = without_words(line, said)
-        pieces += [data[at:start], (line if cut is None else cut).encode("utf-8", "surrogatepass")]
-        at = end
-    left = b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+    spans = [(one.start, one.end) for one in memory_sections(data, path).lines if one.line.id in ids]
+    lines = ((start, end, data[start:end].decode("utf-8", "surrogatepass")) for start, end in spans)
+    left = spliced(text, ((start, end, without_words(line, said) or line) for start, end, line in lines))
     return left if left != text else None
 
 
@@ -334,11 +324,7 @@ def without_page(text: str, path: RelativePath) -> str:
     generated = memory_sections(data, path).generated
     if not path.startswith(ENTITY_PAGES) or not generated or any(b"](" in data[start:end] for start, end in generated):
         return text
-    rest, at = [], 0
-    for start, end in generated:
-        rest.append(data[at:start])
-        at = end
-    lines = b"".join([*rest, data[at:]]).decode("utf-8", "surrogatepass").split("\n")
+    lines = (_without(text, generated) or "").split("\n")
     said = [line for line in lines if line.strip()]
     return "" if len(said) <= 1 and all(line.startswith("# ") for line in said) else text
 
@@ -369,11 +355,5 @@ def _generated(data: bytes, place: ByteRange, tells: Callable[[str], bool]) -> I
         yield from summary
 
 
-def _without(data: bytes, spans: Sequence[ByteRange], size: int) -> str | None:
-    if not spans:
-        return None
-    pieces, at = [], 0
-    for start, end in sorted(spans):
-        pieces.append(data[at:start])
-        at = end
-    return b"".join([*pieces, data[at:size]]).decode("utf-8", "surrogatepass")
+def _without(text: str, spans: Sequence[ByteRange]) -> str | None:
+    return spliced(text, ((start, end, "") for start, end in spans)) if spans else None

@@ -2,9 +2,14 @@
 
 By default the new statement is a line of its own, and the older one stays, marked as superseded on both sides. In place
 the older line itself says something else, and whatever names it by its id names the new one.
+
+Of two that disagree a person says which holds, or that both do. Nothing of that is stored beside the notes: what holds
+alone says `supersedes=`, and what holds beside another `beside=`. So a settlement outlives a restart, is taken back by
+undo, and goes with the line that says it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,10 +17,11 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import OF_SESSION, target
-from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines, without_memory
+from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Attributes, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Provenance, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
+from memoryd.domain.memories.versions import Disagreement
 
 SHOWN = 20
 """Memories that are listed where several are meant."""
@@ -42,18 +48,16 @@ def replaced(
         raise ValueError(f"no memory stands at {found.lines}: a memory is a bullet, and what was generated is none")
     if is_exact and len(found.memories) == 1:
         return Replaced(found.memories[0], found.memories[0])
-    current = {one for memory in found.memories for one in _current(memory, known, newer)}
+    # a memory is its own newest version where nothing known supersedes it
+    current = {
+        one
+        for memory in found.memories
+        for one in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
+    }
     if len(current) != 1:
         raise ValueError(_listed(name, [known[one] for one in sorted(current)]))
     (only,) = current
     return Replaced(known[only], next((one for one in found.memories if one.id == only), found.memories[0]))
-
-
-def _current(
-    memory: Memory, known: Mapping[MemoryId, Memory], newer: Mapping[MemoryId, Sequence[MemoryId]]
-) -> list[MemoryId]:
-    """Return the newest versions of a memory, which is one itself where nothing known supersedes it."""
-    return [one for one in current_above(memory.id, newer) if one in known] or [memory.id]
 
 
 def _listed(name: str, memories: Sequence[Memory]) -> str:
@@ -109,8 +113,10 @@ class MemoryReplacement(Struct, frozen=True):
         Where it stated that before it is said again, so that it is the last word.
         """
         edited = with_lines(text, path, self.of)
-        without = without_memory(edited, path, self.new)
-        return retained_in(edited if without is None else without, path, [self.line])
+        return retained_in(with_lines(edited, path, self._without_new), path, [self.line])
+
+    def _without_new(self, line: RetainedLine) -> RetainedLine | None:
+        return None if line.id == self.new else line
 
 
 def stands_in_for(said: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
@@ -130,7 +136,7 @@ def stands_in_for(said: RetainedLine, old: Memory, *, is_in_place: bool = False)
             own,
             scope=own.scope or before.scope,
             importance=before.importance if own.importance is None else own.importance,
-            tags=_joined(own.tags, tags),
+            tags=joined(own.tags, tags),
             is_pinned=own.is_pinned or is_pinned(old),
         ),
     )
@@ -141,7 +147,7 @@ def restated(line: RetainedLine, said: RetainedLine) -> RetainedLine:
     own, given = line.attributes, said.attributes
     is_by_people = own.provenance in BY_PEOPLE and given.provenance in BY_PEOPLE
     attributes = replace(
-        _with(own, given),
+        own.with_more(given),
         at=given.at or own.at,
         scope=given.scope or own.scope,
         provenance=own.provenance if is_by_people else given.provenance,
@@ -197,32 +203,69 @@ def _notes_of(memory: Memory) -> tuple[str, ...]:
 
 def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> RetainedLine:
     """Return the new line with the id of the older one, and with what a line that states it already says of it."""
-    own = said.attributes if standing is None else _with(standing.line.attributes, said.attributes)
-    supersedes = _joined(own.supersedes, (short_id(old.id),))
+    own = said.attributes if standing is None else standing.line.attributes.with_more(said.attributes)
+    supersedes = joined(own.supersedes, (short_id(old.id),))
     attributes = replace(own, supersedes=supersedes, superseded=said.attributes.superseded)
     return replace(said, attributes=replace(attributes, provenance=said.attributes.provenance))
-
-
-def _with(own: Attributes, given: Attributes) -> Attributes:
-    """Return attributes with what is given beside them."""
-    return replace(
-        own,
-        confidence=own.confidence if given.confidence is None else given.confidence,
-        importance=own.importance if given.importance is None else given.importance,
-        supports=_joined(own.supports, given.supports),
-        contradicts=_joined(own.contradicts, given.contradicts),
-        supersedes=_joined(own.supersedes, given.supersedes),
-        superseded=_joined(own.superseded, given.superseded),
-        beside=_joined(own.beside, given.beside),
-        tags=_joined(own.tags, given.tags),
-        is_pinned=own.is_pinned or given.is_pinned,
-    )
-
-
-def _joined(first: Iterable[ShortId | str], then: Iterable[ShortId | str]) -> tuple[ShortId, ...]:
-    return tuple(dict.fromkeys(ShortId(one) for one in (*first, *then)))
 
 
 def _named_by(memory: Memory) -> set[ShortId]:
     said = [source.line.attributes for source in memory.sources]
     return {short for one in said for key in NAMING for short in getattr(one, key)}
+
+
+class Keep(StrEnum):
+    """What a person keeps of two memories that disagree."""
+
+    NEWER = "newer"
+    OLDER = "older"
+    BOTH = "both"
+
+
+def pair_name(one: Disagreement) -> str:
+    """Return by what a disagreement is named: the beginnings of both ids, the newer first."""
+    return f"{short_id(one.newer)}-{short_id(one.older)}"
+
+
+def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
+    """Return the disagreement of a name, or that one memory is part of; raise ValueError for none, or several."""
+    asked = name.strip().lower()
+    is_id = len(asked) >= _SHORTEST
+    near = [
+        one
+        for one in known
+        if asked == pair_name(one) or (is_id and (one.newer.startswith(asked) or one.older.startswith(asked)))
+    ]
+    if not near:
+        raise ValueError(f"there is no disagreement {name!r}")
+    if len(near) > 1:
+        raise ValueError(f"{name!r} is part of {len(near)} disagreements: {', '.join(map(pair_name, near[:3]))}")
+    return near[0]
+
+
+_SHORTEST = 4
+
+
+class Settlement(Struct, frozen=True):
+    """What is written into the line of a memory: that it holds alone, or beside the other one."""
+
+    memory: MemoryId
+    other: ShortId
+    holds_alone: bool
+
+    def of(self, line: RetainedLine) -> RetainedLine:
+        """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
+        by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
+        said = replace(line.attributes, provenance=by)
+        if not self.holds_alone:
+            return replace(line, attributes=replace(said, beside=joined(said.beside, [self.other])))
+        without = tuple(one for one in said.beside if one != self.other)
+        told = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
+        return replace(line, attributes=told)
+
+
+def settlement_of(one: Disagreement, keep: Keep) -> Settlement:
+    """Return what settles a disagreement."""
+    if keep is Keep.OLDER:
+        return Settlement(one.older, short_id(one.newer), holds_alone=True)
+    return Settlement(one.newer, short_id(one.older), holds_alone=keep is Keep.NEWER)

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import UNSPACED, query_terms, spoken_words
 
@@ -26,10 +26,9 @@ _WORD: Final = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
 _SIGN_OR_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/-][^\W{UNSPACED}]+)*")
 _ROW_WORDS: Final = 120
 """So many words in a row, or signs of a script without spaces, are looked at as something that was forgotten."""
-_CLAUSE: Final = expression(
+_CLAUSE: Final = caseless(
     r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)|\s[-–—]\s"
     r"|\b(?:and|but|so|that|because|think|thinks|believe|believes|guess|know|knows|say|says|said)\b|觉得|认为|以为|说",
-    re.I,
 )
 """What may stand between clauses; `2.5` is none, nor is the apostrophe of a word."""
 _CLAUSES: Final = 12

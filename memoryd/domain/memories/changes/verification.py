@@ -46,7 +46,8 @@ def verified(book: Book, citation: Citation, total_lines: int | None) -> Citatio
     if on_line is not None and on_line[0] in meant:
         return CitationCheck(CitedState.VERIFIED, cite(on_line[1]), on_line[0])
     if meant:
-        nearest = min(meant[0].sources, key=lambda one: (one.path != citation.path, _distance(one, citation)))
+        line = citation.start_line or 1
+        nearest = min(meant[0].sources, key=lambda one: (one.path != citation.path, abs(one.start_line - line)))
         return CitationCheck(CitedState.MOVED, cite(nearest), meant[0])
     if total_lines is None or (citation.start_line or 1) > total_lines:
         return CitationCheck(CitedState.GONE)
@@ -72,7 +73,3 @@ def _on_lines(book: Book, citation: Citation) -> tuple[Memory, MemorySource] | N
         if source.path == citation.path and source.start_line <= last and source.end_line >= first
     ]
     return min(found, key=lambda one: (short_id(one[0].id) != citation.mark, one[1].start_line), default=None)
-
-
-def _distance(source: MemorySource, citation: Citation) -> int:
-    return abs(source.start_line - (citation.start_line or 1))

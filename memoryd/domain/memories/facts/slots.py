@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.facts.tenses import PARTICIPLE, PRESENT, tells_what_happened
 
@@ -24,20 +24,18 @@ _WORDS: Final = expression(r"\w+")
 _SENTENCES: Final = expression(
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bNo)(?<!\bProf)[.!;]\s+\S|[。；！\n]\s*\S|[?？]"
 )
-_LEAD: Final = expression(
+_LEAD: Final = caseless(
     r"\A(?:(?:please\s)?(?:remember|note)(?:\sthat)?\s|(?:now|currently|these\sdays|nowadays|today)\b,?\s"
-    r"|(?:请?记住)[：:，,]?|(?:现在|目前|如今))",
-    re.IGNORECASE,
+    r"|(?:请?记住)[：:，,]?|(?:现在|目前|如今))"
 )
-_NOW: Final = expression(
-    r"\s(?:now|currently|nowadays|still|officially|again|today)(?=\s|\Z)|(?:现在|目前|如今|仍然|依然)", re.IGNORECASE
+_NOW: Final = caseless(
+    r"\s(?:now|currently|nowadays|still|officially|again|today)(?=\s|\Z)|(?:现在|目前|如今|仍然|依然)"
 )
-_OPEN: Final = expression(
+_OPEN: Final = caseless(
     r"\b(?:also|too|another|as\swell|additional(?:ly)?|besides|both|either|or|not|never|no|will|would|(?-i:may)|might|could"
     r"|should|must|can|if|unless|when|whenever|sometimes|usually|mostly|often|partly|perhaps|maybe|probably|one\sof|among"
     r"|such\sas|including|that|which|who|whose)\b|n['’]t\b"
-    "|[也还另或不没]|都[是在由用叫]|除了|有时|如果|假如|要是|的话|可能|也许|大概|之一|其中|时候",
-    re.IGNORECASE,
+    "|[也还另或不没]|都[是在由用叫]|除了|有时|如果|假如|要是|的话|可能|也许|大概|之一|其中|时候"
 )
 """Leaves room for other values, or says nothing that is so."""
 
@@ -98,11 +96,9 @@ _LIGHT: Final = (
     "|listens?"
 )
 _CHARGED: Final = "leads|handles|manages|heads|chairs|maintains|keeps|owns|runs|hosts"
-_MAY_FILL: Final = expression(rf"\b(?:is|are|{_CHARGED}|{_LIGHT})\b|[是在由叫负主管保牵]", re.IGNORECASE)
-_RELATION: Final = expression(
-    rf"\A(?P<subject>.{{0,100}}?)(?:^|\s)(?P<verb>is|are|{_LIGHT})\s(?P<rest>.+)\Z", re.IGNORECASE
-)
-_FINITE_WITHIN: Final = expression(rf"\b(?:{PRESENT}|because|since|where|while|until)\b", re.IGNORECASE)
+_MAY_FILL: Final = caseless(rf"\b(?:is|are|{_CHARGED}|{_LIGHT})\b|[是在由叫负主管保牵]")
+_RELATION: Final = caseless(rf"\A(?P<subject>.{{0,100}}?)(?:^|\s)(?P<verb>is|are|{_LIGHT})\s(?P<rest>.+)\Z")
+_FINITE_WITHIN: Final = caseless(rf"\b(?:{PRESENT}|because|since|where|while|until)\b")
 _PREPOSITION: Final = r"(?:in|on|at|with|from|by|to|for|through|via|under|behind|over|inside|above|below|beside)"
 _PASSIVE: Final = expression(
     rf"(?P<part>(?!interested|involved|engaged|used|related|bored|tired){PARTICIPLE})\s(?:(?:up|out|over|off)\s)?"
@@ -123,41 +119,37 @@ _ONE_OF_LIGHT: Final = (
     (("belong", "belongs", "report", "reports"), frozenset({"to"})),
     (("listen", "listens"), frozenset({"on", "at"})),
 )
-_DETERMINED: Final = expression(
-    r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s",
-    re.IGNORECASE,
+_DETERMINED: Final = caseless(
+    r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s"
 )
-_OWNER: Final = expression(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s", re.IGNORECASE)
+_OWNER: Final = caseless(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s")
 _IS_NAME: Final = expression(r"(?:the\s)?(?:[A-Z][\w'’.-]*)(?:\s(?:[A-Z][\w'’.-]*|of|de|van|von)){0,4}\Z")
-_MANY: Final = expression(
+_MANY: Final = caseless(
     r"(?<!best )(?<!only )(?<!eldest )(?<!oldest )(?<!youngest )(?<!closest )\b(?:friend|colleague|co-?worker"
     r"|neighbou?r|sister|brother|sibling|son|daughter|child|kid|grandson|granddaughter|cousin|uncle|aunt|nephew|niece|client|customer|student"
-    r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z",
-    re.IGNORECASE,
+    r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z"
 )
 """What somebody has several of."""
-ATTRIBUTE: Final = expression(
+ATTRIBUTE: Final = caseless(
     r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
     r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
     r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
     r"|salary|rent|diet|phone|username|id|timezone|time zone|handle|pronouns|degree|religion|school|university|shift"
-    r"|editor|shell|os)\Z",
-    re.IGNORECASE,
+    r"|editor|shell|os)\Z"
 )
 """What has one value, whatever that looks like."""
 _TYPES: Final = (
     (
-        expression(r"\b(?:birth(?:day|date)|anniversary)\Z|生日\Z|纪念日\Z", re.IGNORECASE),
-        expression(
-            r"\d|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|[月号初]|(?:christmas|new year)",
-            re.IGNORECASE,
+        caseless(r"\b(?:birth(?:day|date)|anniversary)\Z|生日\Z|纪念日\Z"),
+        caseless(
+            r"\d|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|[月号初]|(?:christmas|new year)"
         ),
     ),
     (
-        expression(r"\b(?:numbers?|phone|salary|rent)\Z|(?:电话|手机|号码?)\Z", re.IGNORECASE),
-        expression(r"\d|[零〇一二三四五六七八九十百千万]{2}|\b(?:hundred|thousand)\b", re.IGNORECASE),
+        caseless(r"\b(?:numbers?|phone|salary|rent)\Z|(?:电话|手机|号码?)\Z"),
+        caseless(r"\d|[零〇一二三四五六七八九十百千万]{2}|\b(?:hundred|thousand)\b"),
     ),
-    (expression(r"\be-?mail(?: address)?\Z|邮箱\Z", re.IGNORECASE), expression(r"@|\bdot\b", re.IGNORECASE)),
+    (caseless(r"\be-?mail(?: address)?\Z|邮箱\Z"), caseless(r"@|\bdot\b")),
 )
 """Nouns, and what a value of theirs holds: a date, a number, an address."""
 _LIKENESS: Final = expression(
@@ -168,22 +160,20 @@ _LIKENESS: Final = expression(
     r"|\s*(?:卖完|卖光|没了|关门|停业|空号|很|太|非常|真|还|好的?\Z)"
 )
 """Says what something is like now, or how it stands; in small letters, for New York is a value."""
-_LIMITED: Final = expression(
+_LIMITED: Final = caseless(
     r"\b(?:on|at|in|during|over) (?:(?:the|a|my|most|some|all) )*(?:weekdays?|weekends?|nights?|mornings?|afternoons?"
     r"|evenings?|summers?|winters?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
     r"|\b(?:every|each|sometimes|from time to time|twice|once|days? a week|this (?:week|month|year|summer|winter))\b"
-    r"|周末|每[周天个月年]|有时|平时|星期|周[一二三四五六日天]|今年|这[周个]",
-    re.IGNORECASE,
+    r"|周末|每[周天个月年]|有时|平时|星期|周[一二三四五六日天]|今年|这[周个]"
 )
 HAN_DOING: Final = (
     "(?:想(?!象)|考虑|准备|学习(?!中心|机构)|研究(?![所院室生]|中心|机构)|处理(?!厂|中心)|等(?!于)|谈|聊|讨论|继续|换(?!电)"
     "|思考|琢磨|适应|完成|整理|复习|找|忙|做)"
 )
 """What stands between 在 and 工作 and is no place: what somebody is doing."""
-_NO_WORKPLACE: Final = expression(
+_NO_WORKPLACE: Final = caseless(
     r"\s*(?:home\b|(?:(?:my|our|a|an|the) )(?:[\w-]+ )?(?:desk|table|kitchen|sofa|couch|bed|balcony|laptop|computer)\b)"
-    rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})",
-    re.IGNORECASE,
+    rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})"
 )
 """What one is at, or doing, and who employs nobody."""
 
@@ -215,20 +205,18 @@ _ARTICLE: Final = expression(r"(?:an?|the)\s(?=[\w]*[A-Z0-9])")
 _KIND: Final = expression(r"an?\s(?P<name>[\w'’.-]+(?:\s[\w'’.-]+)?)\s(?P<kind>[\w-]+)\Z")
 _DESIGNATED: Final = expression(r"\s(?:[A-Z]|[A-Z]*[0-9]+[\w-]*)\Z")
 _NAMED: Final = expression(r"[\"“'‘]?(?:[^\W\d_a-z]|[a-z]+[A-Z]|[a-z-]+[0-9])")
-_TIME: Final = expression(
+_TIME: Final = caseless(
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|noon|midnight|[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half)\b"
-    r"|the\s(?:morning|evening|afternoon)|(?:early|late)\b|spring|summer|autumn|winter|time\b|every\b)",
-    re.IGNORECASE,
+    r"|the\s(?:morning|evening|afternoon)|(?:early|late)\b|spring|summer|autumn|winter|time\b|every\b)"
 )
 _OF_PEOPLES: Final = expression(
     r"(?:[A-Z][a-z]+(?:ish|ese)|German|French|Dutch|Czech|Swiss|Greek|Welsh|Italian|American|Canadian|Australian|Indian"
     r"|Russian|Austrian|Hungarian|Norwegian|Belgian|Mexican|Brazilian|Korean|European|Asian|African|Catholic|Jewish|Muslim)\Z"
 )
-_TAIL: Final = expression(
+_TAIL: Final = caseless(
     r"\s(?:on|in|at|for|during|from|until|till|with|while|because|since|as|by|every|each|next|this|last|to|after|before|under"
-    r"|over|tomorrow|tonight|except|only)(?!-)\b.*\Z",
-    re.IGNORECASE,
+    r"|over|tomorrow|tonight|except|only)(?!-)\b.*\Z"
 )
 
 

@@ -6,10 +6,9 @@ verb, but for 了 at the end of what a change led to (改到…了, 不再…了
 of it.
 """
 
-import re
 from typing import Final
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 
 _IRREGULAR: Final = (
     "arose|ate|awoke|became|began|bent|bit|bled|blew|bore|born|bought|bound|bred|broke|brought|built|burnt|came|caught"
@@ -42,19 +41,17 @@ _NO_FINITE_BEHIND: Final = (
     r"(?<!\bno\s)(?<!\bthan\s)(?<!\bif\s)"
 )
 """Behind these a form in -ed is an adjective: `the limited edition`, `my left monitor`, `as planned`."""
-_FINITE: Final = expression(
+_FINITE: Final = caseless(
     rf"\b(?P<perfect>(?:has|have|['’]ve)\s(?:(?:not|just|already|never|also|ever|now)\s)*{PARTICIPLE}\b)(?:\s\w+ed)?"
     rf"(?P<to>\s(?:back\s)?to\b)?|\b(?:{PRESENT})\b"
     rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{_IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
-    rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b",
-    re.IGNORECASE,
+    rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b"
 )
 """In the order of the text."""
 _NAME_BEFORE: Final = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
-LONG_AGO: Final = expression(
+LONG_AGO: Final = caseless(
     r"(?<!since )\b(?:yesterday|last\s(?:night|week|month|year|spring|summer|autumn|winter"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年",
-    re.IGNORECASE,
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年"
 )
 _HAN_ASPECT: Final = expression(
     "(?<![为除罢到成至回])了(?![解不])(?!\\s*[，。！；,.!;]*\\s*\\Z)"

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.facts.tenses import tells_what_happened
 
 MOST_VALUES: Final = 8
@@ -64,16 +64,15 @@ _VALUE: Final = expression(
     rf"|(?P<word>\b{_NUMERAL}(?:[\s-]{_NUMERAL}){{0,4}}\b)"
 )
 """In small letters."""
-_CODED: Final = expression(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码", re.IGNORECASE)
+_CODED: Final = caseless(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码")
 _CODE: Final = expression(
     r"(?<=\sis\s)[\w-]{0,40}?[0-9][\w-]{0,40}(?!\w)|(?:(?<=[:=是为]\s)|(?<=[:=：是为]))[A-Za-z0-9-]{2,40}(?!\w)"
 )
-_DESIGNATED: Final = expression(
+_DESIGNATED: Final = caseless(
     r"(?:\s*(?:the|in|on|at)\s)?\s*(?:rooms?|bus|line|tram|train|chapter|page|form|gate|platform|track|seat|table|house"
     r"|building|block|task|ticket|issue|step|item|section|part|level|exercise|question|number|no\.?|nr\.?|lesson|episode"
     r"|season|grade|class|team|group|player|lane|exit|route|zone|phase|option|case|order|invoice|bug|sprint|floor|flat"
-    r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z",
-    re.IGNORECASE,
+    r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z"
 )
 _LONGEST_DESIGNATOR: Final = 24
 _HAN: Final = expression("[\u4e00-\u9fff]")
@@ -81,48 +80,43 @@ _HAN_DESIGNATED: Final = expression(
     "第?(?:[0-9]+|[一二三四五六七八九十]+)(?:号|路|单元|室|楼|层|章|班|组|页|节|区|库|门|栋|幢|期|课|轮|版|届)"
 )
 
-_VERB: Final = expression(
+_VERB: Final = caseless(
     r"\b(?:is|are|am|was|were|be|been|has|have|had|will|would|can|could|may|might|must|should|shall|costs?|takes?|took|gets?"
     r"|needs?|weighs?|measures?|lasts?|pays?|starts?|begins?|ends?|opens?|closes?|leaves?|arrives?|departs?|goes|go|comes?"
     r"|meets?|wakes?|eats?|drinks?|sleeps?|works?|lives?|moved|moves?|changed|changes?|became|becomes?|switched|runs?|uses?"
     r"|listens?|wants?|prefers?|owns?|owes?|earns?|charges?|holds?|keeps?|stands?|stays?|sits?|hangs?|lies|reads?|sends?"
     r"|receives?|expires?|renews?|happens?|publishes|ships?|delivers?|allows?|accepts?|returns?|contains?|equals?|says?"
     r"|rose|fell|grew|dropped|raised|lowered|set|due|scheduled|planned|booked|moved|postponed|limited|capped|expects?)\b"
-    r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)",
-    re.IGNORECASE,
+    r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)"
 )
 """What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
 that is spoken of."""
-_QUANTITY: Final = expression(
+_QUANTITY: Final = caseless(
     r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
-    r"\s(?:of\s)?[^\w\s]?\Z",
-    re.IGNORECASE,
+    r"\s(?:of\s)?[^\w\s]?\Z"
 )
-_CODE_WORD: Final = expression(r"\b(?:code|password|passcode|pin|passphrase)\s\Z", re.IGNORECASE)
+_CODE_WORD: Final = caseless(r"\b(?:code|password|passcode|pin|passphrase)\s\Z")
 _CODE_SIGNS: Final = 4
 """Fewer behind `pin` are the number of a pin."""
 _HAN_VERB: Final = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
 _HAN_AMOUNT: Final = expression(
     "\\s?(?:片|粒|颗|次|天|小时|分钟|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米|度|倍|折|成|毫升|升|平方米|平米|英里|美元|欧元)"
 )
-_AMOUNT: Final = expression(
+_AMOUNT: Final = caseless(
     rf"\s?(?:{_UNIT}|euros?|dollars?|pounds?|hours?|minutes?|days?|weeks?|months?|years?|times|cups?|tablets?|pills?|spoons?"
-    r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])",
-    re.IGNORECASE,
+    r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])"
 )
 
-_NOT: Final = expression(
-    r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))",
-    re.IGNORECASE,
+_NOT: Final = caseless(
+    r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))"
 )
 _WIDE: Final = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
-_ANY_MORE: Final = expression(r"\s(?:any\s?more|any\slonger)\b", re.IGNORECASE)
-_DOES_NOT: Final = expression(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b", re.IGNORECASE)
-_DO_NOT: Final = expression(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])", re.IGNORECASE)
-_CONTRACTED: Final = expression(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b", re.IGNORECASE)
-_TODAY: Final = expression(
-    r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起",
-    re.IGNORECASE,
+_ANY_MORE: Final = caseless(r"\s(?:any\s?more|any\slonger)\b")
+_DOES_NOT: Final = caseless(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b")
+_DO_NOT: Final = caseless(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])")
+_CONTRACTED: Final = caseless(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b")
+_TODAY: Final = caseless(
+    r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起"
 )
 """Says when a line was written, as its day does."""
 _WORDS: Final = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")

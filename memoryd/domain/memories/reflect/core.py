@@ -9,7 +9,7 @@ entity before it. One that may be of several facts, or that says what holds toda
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Final
 
@@ -98,7 +98,7 @@ class CoreFile(Struct, frozen=True):
 
 
 class CoreChanges(Struct, frozen=True):
-    """What is proposed; `left_out` counts facts for which the file has no room."""
+    """What is proposed, for the core file first; `left_out` counts facts for which the file has no room."""
 
     changes: tuple[ProposedChange, ...]
     left_out: int = 0
@@ -113,7 +113,8 @@ def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> CoreCha
     said = folded(core.text)
     # a fact that takes the place of a stale line is proposed with it
     fresh = {memory for one in stale for memory in one.memories[:1]}
-    for memory in sorted(filter(is_durable, _current(shared, since)), key=_most_important):
+    current = (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
+    for memory in sorted(filter(is_durable, current), key=_most_important):
         line = core_line(memory)
         if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in said:
             continue
@@ -145,10 +146,6 @@ def core_line(memory: Memory) -> str:
     text = " ".join(memory.line.text.split())
     named = [name for name in memory.line.entities if slug_of(name) not in folded(text)]
     return f"- {', '.join(named)}: {text}" if named else f"- {text}"
-
-
-def _current(shared: SharedMemories, since: date) -> Iterable[Memory]:
-    return (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
 
 
 def _most_important(memory: Memory) -> tuple[bool, float, int, MemoryId]:

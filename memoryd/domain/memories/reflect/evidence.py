@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, ShortId, is_belief, short_id
@@ -177,10 +178,11 @@ class OpinionLabels:
         """What seems to be negated by a line that does not say so itself."""
         decided = {(one.opinion, one.evidence) for one in self._explicit}
         found = [
-            DoubtedOpinion(opinion, memory.id, day)
+            DoubtedOpinion(near.opinion, memory.id, day)
             for memory in self._book.memories.values()
-            for opinion in self._negated(memory)
-            if (opinion, memory.id) not in decided and (day := self._day(opinion, memory, is_later=True)) is not None
+            for near in self._similar.negating(memory, self._similar.statement(memory), NEGATED_SHARE)
+            if (near.opinion, memory.id) not in decided
+            and (day := self._day(near.opinion, memory, is_later=True)) is not None
         ]
         return tuple(sorted(found, key=lambda one: (one.opinion, one.day, one.evidence)))
 
@@ -202,10 +204,7 @@ class OpinionLabels:
 
     @cached_property
     def _explicit(self) -> tuple[LabelledEvidence, ...]:
-        named: defaultdict[ShortId, list[MemoryId]] = defaultdict(list)
-        for one in self._book.memories:
-            named[short_id(one)].append(one)
-        return tuple(self._decided(named))
+        return tuple(self._decided(grouped((short_id(one), one) for one in self._book.memories)))
 
     def _decided(self, named: dict[ShortId, list[MemoryId]]) -> Iterator[LabelledEvidence]:
         """Yield what attributes decide; a short id that several memories have decides nothing."""
@@ -223,9 +222,7 @@ class OpinionLabels:
 
     def _copies(self) -> Iterator[LabelledEvidence]:
         """Yield what other memories say that say the same: of the same entities, equal but for case and layout."""
-        stated: defaultdict[tuple[frozenset[EntitySlug], str], list[Memory]] = defaultdict(list)
-        for opinion in self._opinions.values():
-            stated[self._key(opinion)].append(opinion)
+        stated = grouped((self._key(opinion), opinion) for opinion in self._opinions.values())
         for memory in self._book.memories.values():
             for opinion in stated.get(self._key(memory), ()):
                 if opinion.id != memory.id and self._says_the_same(opinion, memory):
@@ -243,23 +240,18 @@ class OpinionLabels:
         is_agreed = given is None or given == self._bases[opinion.id].confidence
         return is_agreed and _folded(opinion.line.text) == _folded(memory.line.text)
 
-    def _negated(self, memory: Memory) -> Iterator[MemoryId]:
-        statement = self._similar.statement(memory)
-        return (near.opinion for near in self._similar.negating(memory, statement, NEGATED_SHARE))
-
     def _day(self, opinion: MemoryId, memory: Memory, *, is_later: bool) -> date | None:
         """Return the day on which a memory counts for an opinion, the oldest of its lines; None if it does not.
 
         With `is_later` it must be said in a daily log, after the opinion was stated.
         """
         base = self._bases.get(opinion)
-        if base is None or opinion == memory.id or not self._may_count(opinion, memory):
+        if base is None or opinion == memory.id:
+            return None
+        if not covers(memory.line.attributes.scope, self._opinions[opinion].line.attributes.scope):
             return None
         days = [one.day for one in memory.sources if is_dated(one) or not is_later]
         return min((day for day in days if _counts(day, base, is_later=is_later)), default=None)
-
-    def _may_count(self, opinion: MemoryId, memory: Memory) -> bool:
-        return covers(memory.line.attributes.scope, self._opinions[opinion].line.attributes.scope)
 
 
 def _counts(day: date, base: OpinionBase, *, is_later: bool) -> bool:

@@ -21,7 +21,6 @@ rounds correctly on every machine, so a replay gives the same bits. All history 
 day give the same steps, but for the cap of a run, and for 0 and 1, where a confidence stops.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
@@ -30,6 +29,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.kinds import MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import RecallFilters
@@ -270,7 +270,7 @@ def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[S
     `steps` are all on record, in the order in which they were made. Planned again after they were recorded, there are
     none. Raises ValueError for a run that has made steps before and would make more: it would get round its cap.
     """
-    known, offered = _by_opinion(steps), _by_opinion(labels)
+    known, offered = by_opinion(steps), by_opinion(labels)
     made: list[Step] = []
     for opinion in sorted(offered):
         memory = book.memories.get(opinion)
@@ -314,11 +314,9 @@ def _piece(one: LabelledEvidence) -> tuple[MemoryId, date | None]:
     return one.evidence, one.day if one.evidence == one.opinion else None
 
 
-def _by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
-    found: defaultdict[MemoryId, list[Said]] = defaultdict(list)
-    for one in given:
-        found[one.opinion].append(one)
-    return found
+def by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
+    """Return what is given of each opinion, in its order."""
+    return grouped((one.opinion, one) for one in given)
 
 
 class StatedEvidence(Struct, frozen=True):

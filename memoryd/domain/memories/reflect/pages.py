@@ -4,22 +4,24 @@ The same memories give the same pages: their order is canonical, and no clock is
 all agents of the workspace may see, since all of them can read the files.
 
 An entry is lost when no line states its memory any more; too many losses stop the write, for some memories may merely
-be unreadable today. An entry that a line of the same file replaced was edited. One that is forgotten, or whose file is
-private by now, has to go and is no loss.
+be unreadable today. An entry that a line of the same file replaced was edited. One whose file is private by now has to
+go and is no loss.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, PageSource, citations_in, cut
 from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
+from memoryd.domain.memories.reflect.opinions import OpinionStanding, Step
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.versions import Disagreement, KnownVersions
 from memoryd.domain.ranking.filters import date_in_name
@@ -37,26 +39,6 @@ MAX_BEFORE: Final = 5
 """Earlier versions of one fact."""
 
 
-class BeliefEvidence(Protocol):
-    """A memory that speaks for an opinion, or against it."""
-
-    @property
-    def evidence(self) -> MemoryId: ...
-
-
-class HeldBelief(Protocol):
-    """How an opinion stands: confidence 0 to 1, the day that moved it last, and what speaks for and against it."""
-
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def last_updated(self) -> date | None: ...
-    @property
-    def supporting(self) -> Sequence[BeliefEvidence]: ...
-    @property
-    def opposing(self) -> Sequence[BeliefEvidence]: ...
-
-
 class SharedMemories(Struct, frozen=True):
     """The memories that are for all agents of a workspace, the newest first, and which of them are out of date."""
 
@@ -64,7 +46,7 @@ class SharedMemories(Struct, frozen=True):
     before: Mapping[MemoryId, tuple[MemoryId, ...]]
     """What each supersedes, newer to older."""
     outdated: frozenset[MemoryId]
-    beliefs: Mapping[MemoryId, HeldBelief]
+    beliefs: Mapping[MemoryId, OpinionStanding]
     disagreements: tuple[Disagreement, ...] = ()
 
     def confidence(self, memory: Memory) -> float:
@@ -80,7 +62,7 @@ def is_shared(memory: Memory) -> bool:
     return all(source.line.attributes.scope in ("", GLOBAL) for source in memory.sources)
 
 
-def shared_memories(book: Book, beliefs: Mapping[MemoryId, HeldBelief]) -> SharedMemories:
+def shared_memories(book: Book, beliefs: Mapping[MemoryId, OpinionStanding]) -> SharedMemories:
     """Return what may stand on pages; versions are told of these alone."""
     found = sorted(filter(is_shared, book.memories.values()), key=_newest_first)
     every = {one.id: one for one in found}
@@ -91,10 +73,11 @@ def shared_memories(book: Book, beliefs: Mapping[MemoryId, HeldBelief]) -> Share
 
 def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
     """Return all pages, those of entities by their paths; an entity that is no longer named keeps an empty one."""
-    about: defaultdict[EntitySlug, list[Memory]] = defaultdict(list)
-    for memory in shared.memories.values():
-        for slug in sorted({book.aliases.get(slug, slug) for slug in memory.slugs}):
-            about[slug].append(memory)
+    about = grouped(
+        (slug, memory)
+        for memory in shared.memories.values()
+        for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}
+    )
     slugs = {*about, *(book.aliases.get(slug, slug) for slug in book.pages)}
     files = {page.path.lower(): page.path for page in book.pages.values()}
     by_path: defaultdict[str, list[EntitySlug]] = defaultdict(list)
@@ -103,7 +86,7 @@ def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
         own = entity_page(slug)
         by_path[book.pages[slug].path if slug in book.pages else files.get(own.lower(), own)].append(slug)
     entities = [
-        _entity_page(book, shared, RelativePath(path), named, [one for slug in named for one in about[slug]])
+        _entity_page(book, shared, RelativePath(path), named, [one for slug in named for one in about.get(slug, ())])
         for path, named in sorted(by_path.items())
     ]
     return (*entities, *_bank_pages(shared))
@@ -142,7 +125,8 @@ def _section(
 
     A page does not repeat what a person wrote on it.
     """
-    current = [one for one in memories if one.id not in shared.outdated and not _stands_on(one, path)]
+    elsewhere = (one for one in memories if all(source.path != path for source in one.sources))
+    current = [one for one in elsewhere if one.id not in shared.outdated]
     entries, left_out = cut([_entry(shared, one) for one in current], most)
     return PageSection(heading, entries, left_out) if entries else None
 
@@ -174,7 +158,7 @@ def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
     return _plain(memory, told, tuple(below))
 
 
-def _evidence(shared: SharedMemories, word: str, steps: Iterable[BeliefEvidence], but: MemoryId) -> Iterable[PageEntry]:
+def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: MemoryId) -> Iterable[PageEntry]:
     ids = dict.fromkeys(step.evidence for step in steps)
     # what is for one agent alone moves the opinion, and is not told to the others
     told = [shared.memories[one] for one in ids if one in shared.memories and one != but]
@@ -187,10 +171,6 @@ def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> Page
         PageSource(RelativePath(source.path), source.start_line, source.end_line) for source in memory.sources
     )
     return PageEntry(memory.id, told, memory.line.text, sources, below)
-
-
-def _stands_on(memory: Memory, path: RelativePath) -> bool:
-    return any(source.path == path for source in memory.sources)
 
 
 def _seen(memories: Sequence[Memory]) -> str:
@@ -247,52 +227,36 @@ class CitedFiles(Struct, frozen=True):
     private: frozenset[str] = frozenset()
 
 
-class StatedMemories(Struct, frozen=True):
-    """The short ids of all memories that may stand on pages, with the paths of the lines that state each."""
-
-    paths: dict[ShortId, frozenset[str]]
-
-
-def stated_by(shared: SharedMemories) -> StatedMemories:
-    """Return what still stands."""
-    return StatedMemories(
-        {short_id(one.id): frozenset(source.path for source in one.sources) for one in shared.memories.values()}
-    )
+def stated_by(shared: SharedMemories) -> dict[ShortId, frozenset[str]]:
+    """Return the short ids of all memories that may stand on pages, with the paths of the lines that state each."""
+    return {short_id(one.id): frozenset(source.path for source in one.sources) for one in shared.memories.values()}
 
 
-def why_refused(
-    block: str, page: GeneratedPage, stated: StatedMemories, files: CitedFiles, forgotten: Set[ShortId] = frozenset()
-) -> str:
+def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozenset[str]], files: CitedFiles) -> str:
     """Return why a block may not make way for what the page is to say now; empty if it may."""
     cited: defaultdict[ShortId, set[str]] = defaultdict(set)
     for citation in citations_in(block):
         cited[citation.memory].add(citation.path)
-    gone = sorted({path for memory, paths in cited.items() for path in _dropped(memory, paths, stated, files)})
-    if gone and not cited.keys() <= forgotten:
+    gone = set[str]()
+    for memory, paths in cited.items():
+        missing, moved = paths & files.gone, stated.get(memory, frozenset()) - paths
+        # another file may have taken the place of one, as a renamed one does
+        if len(missing) > len(moved):
+            gone |= missing
+    if gone:
         others = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        return f"it cites {gone[0]}{others}, which is no longer there"
-    lost = [
-        memory
-        for memory, paths in cited.items()
-        if memory not in stated.paths and memory not in forgotten and not paths & files.private
-    ]
+        return f"it cites {min(gone)}{others}, which is no longer there"
+    lost = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
     count = len(lost) - _edited(lost, cited, page)
     if count > max(FEW, MOST_LOST * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 
 
-def _dropped(memory: ShortId, paths: set[str], stated: StatedMemories, files: CitedFiles) -> set[str]:
-    """Return the files that are gone and that no other one took the place of, as a renamed one does."""
-    missing = paths & files.gone
-    moved = stated.paths.get(memory, frozenset()) - paths
-    return missing if len(missing) > len(moved) else set()
-
-
 def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
     """Count the lost entries in whose files a line stands now that the page did not tell before."""
     new: Counter[str] = Counter()
-    for entry in _entries(page):
+    for entry in page.entries:
         if short_id(entry.memory) not in cited:
             new.update(source.path for source in entry.sources[:1])
     edited = 0
@@ -302,8 +266,3 @@ def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: Generated
             new[path] -= 1
             edited += 1
     return edited
-
-
-def _entries(page: GeneratedPage) -> list[PageEntry]:
-    tops = [entry for section in page.sections for entry in section.entries]
-    return [one for top in tops for one in (top, *top.below)]

@@ -11,8 +11,9 @@ from memoryd.domain.memories.times.mentions import (
     Lean,
     TimeMention,
     chinese_season,
-    mentioned,
-    mentioned_date,
+    dated,
+    days_of_month,
+    read_by,
 )
 from memoryd.domain.memories.times.spans import (
     DaySpan,
@@ -134,9 +135,7 @@ def chinese_lean(text: str) -> Lean:
 
 def chinese_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
     """Yield the times that a text names relative to a day, without a year, or by a month or year alone."""
-    for rule, mentions in _RULES:
-        for match in rule.finditer(text):
-            yield from mentions(match, calendar)
+    return read_by(_RULES, text, calendar)
 
 
 def _is_cut(match: re.Match[str]) -> bool:
@@ -155,13 +154,11 @@ def _is_cut(match: re.Match[str]) -> bool:
     return not is_birthday and behind is not None and behind.match(text, end) is not None
 
 
-def _named_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    if _is_cut(match):
-        return
-    yield from mentioned(match.span(), one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]])))
+def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    return None if _is_cut(match) else one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
 
 
-def _week_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _week_day(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     which, day = match["which"], match["day"]
     begins = match.start()
     if which and match.string[max(0, begins - 1) : begins] in (*_BOUND.get(which, ""),):
@@ -169,91 +166,79 @@ def _week_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]
         begins += len(which)
         which = None
     if which is None and _COUNTED.match(match.string[max(0, begins - 1) : begins]):
-        return
+        return None
     week = week_of(shifted(calendar.day, 7 * _SENSE[which or "本"]))
-    place = begins, match.end()
     if day == "末":
-        yield TimeMention(*place, weekend_of(week.first) if which else calendar.weekend())
-        return
+        return TimeMention(begins, match.end(), weekend_of(week.first) if which else calendar.weekend())
     number = min(_WEEKDAYS.index(day), 6)
     found = shifted(week.first, number) if which else calendar.weekday(number, calendar.lean)
-    yield TimeMention(*place, one_day(found), is_weekday=True)
+    return TimeMention(begins, match.end(), one_day(found), is_weekday=True)
 
 
-def _unit_next_to(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     if match["year"]:
-        yield from mentioned(match.span(), _in_near_year(match, calendar))
-        return
+        return _in_near_year(match, calendar)
     if _is_cut(match):
-        return
+        return None
     away = _SENSE[match["which"]]
     if match["week"]:
-        yield from mentioned(match.span(), unit_away(calendar.day, away, Unit.WEEK))
-    else:
-        month = month_of(calendar.day.year, calendar.day.month + away)
-        number = None if match["day"] is None else eastern_number(match["day"])
-        yield from mentioned(match.span(), month and in_year(month.first.year, month.first.month, number))
+        return unit_away(calendar.day, away, Unit.WEEK)
+    month = month_of(calendar.day.year, calendar.day.month + away)
+    return month and in_year(month.first.year, month.first.month, _number(match["day"]))
 
 
 def _in_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     year = calendar.day.year + _YEARS_AWAY[match["year"]]
-    if match["in_month"] is None:
+    month = _number(match["in_month"])
+    if month is None:
         return year_of(year)
-    month = eastern_number(match["in_month"])
-    day = None if match["in_day"] is None else eastern_number(match["in_day"])
-    return in_year(year, month, day) if 1 <= month <= 12 else None
+    return in_year(year, month, _number(match["in_day"])) if 1 <= month <= 12 else None
 
 
-def _units_ago(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     unit, sense = _unit(match), -1 if match["sense"] == "前" else 1
     if match["count"] == "半":
-        if unit is Unit.YEAR:
-            yield from mentioned(match.span(), unit_away(calendar.day, 6 * sense, Unit.MONTH))
-        return
-    yield from mentioned(match.span(), unit_away(calendar.day, sense * _count(match["count"]), unit))
+        return unit_away(calendar.day, 6 * sense, Unit.MONTH) if unit is Unit.YEAR else None
+    return unit_away(calendar.day, sense * _count(match), unit)
 
 
-def _past_units(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    yield from mentioned(match.span(), units_back(calendar.day, _count(match["count"]), _unit(match)))
+def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    return units_back(calendar.day, _count(match), _unit(match))
 
 
-def _bare_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     month = eastern_number(match["month"])
-    if 1 <= month <= 12:
-        yield from mentioned_date(match.span(), calendar, month, None)
+    return dated(match.span(), calendar, month, None) if 1 <= month <= 12 else None
 
 
-def _bare_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _bare_day(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     before = match.string[max(0, match.start() - 1) : match.start()]
     is_asked = match["asked"] is not None and _OPENS_DAY.match(before)
     if match["shown"] is None and before not in ("到", "至") and not is_asked:
-        return
+        return None
     is_past = chinese_lean(match.string) is Lean.PAST
-    if (found := calendar.day_of_month(eastern_number(match["day"]), is_past=is_past)) is not None:
-        yield TimeMention(*match.span(), found)
+    return calendar.day_of_month(eastern_number(match["day"]), is_past=is_past)
 
 
-def _bare_year(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    yield from mentioned(match.span(), year_of(int(match["year"])))
+def _bare_year(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:
+    return year_of(int(match["year"]))
 
 
-def _days_of_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _days_of_month(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     month, first, last = (eastern_number(match[name]) for name in ("month", "first", "last"))
-    if not 1 <= month <= 12 or last < first:
-        return
-    near = mentioned_date(match.span(), calendar, month, first)
-    begins = in_year(int(match["year"]), month, first) if match["year"] else next((one.span for one in near), None)
-    ends = begins and in_year(begins.first.year, month, last)
-    if begins and ends:
-        yield TimeMention(*match.span(), DaySpan(begins.first, ends.last))
+    return days_of_month(calendar, match["year"], month, first, last) if 1 <= month <= 12 else None
 
 
 def _unit(match: re.Match[str]) -> Unit:
     return _UNITS[match["unit"].removeprefix("个")]
 
 
-def _count(text: str) -> int:
-    return eastern_number(text.replace("两", "二").replace("兩", "二"))
+def _count(match: re.Match[str]) -> int:
+    return eastern_number(match["count"].replace("两", "二").replace("兩", "二"))
+
+
+def _number(said: str | None) -> int | None:
+    return None if said is None else eastern_number(said)
 
 
 _COUNTED: Final = expression("[0-9一二两兩三四五六七八九十半几]")

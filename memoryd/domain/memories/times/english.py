@@ -14,9 +14,11 @@ from memoryd.domain.memories.times.mentions import (
     Calendar,
     Lean,
     TimeMention,
+    TimeReading,
+    dated,
+    days_of_month,
     english_season,
-    mentioned,
-    mentioned_date,
+    read_by,
 )
 from memoryd.domain.memories.times.spans import (
     DaySpan,
@@ -27,7 +29,6 @@ from memoryd.domain.memories.times.spans import (
     shifted,
     unit_away,
     units_back,
-    weekend_of,
     year_of,
 )
 from memoryd.domain.text.dates import month_named
@@ -146,146 +147,127 @@ def english_lean(text: str) -> Lean:
 def english_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
     """Yield the times that a text names relative to a day, without a year, or by a month or year alone."""
     small = text.lower()
-    for rule, mentions, signs in _RULES:
-        if any(sign in small for sign in signs):
-            for match in rule.finditer(text):
-                yield from mentions(match, calendar)
+    rules = ((pattern, rule) for pattern, rule, signs in _RULES if any(sign in small for sign in signs))
+    return read_by(rules, text, calendar)
 
 
-def _named_day(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan:
     said = " ".join((match["far"] or match["near"]).lower().split())
-    yield from mentioned(match.span(), one_day(shifted(calendar.day, _DAYS_AWAY.get(said, 0))))
+    return one_day(shifted(calendar.day, _DAYS_AWAY.get(said, 0)))
 
 
-def _unit_next_to(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    away, unit = _SENSE[match["which"].lower()], match["unit"].lower()
-    if unit == "weekend":
-        yield from mentioned(match.span(), weekend_of(shifted(calendar.day, 7 * away)))
-    else:
-        yield from mentioned(match.span(), unit_away(calendar.day, away, Unit(unit)))
+def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    return unit_away(calendar.day, _SENSE[match["which"].lower()], _unit(match))
 
 
-def _near_weekend(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _near_weekend(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     start = match.end() - len("the weekend")
-    if start > match.start() or _GOES_ON.match(match.string, match.end()):
-        yield TimeMention(start, match.end(), calendar.weekend())
+    is_time = start > match.start() or _GOES_ON.match(match.string, match.end())
+    return TimeMention(start, match.end(), calendar.weekend()) if is_time else None
 
 
-def _before_last(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    if match["unit"].lower() == "weekend":
-        yield TimeMention(*match.span(), weekend_of(shifted(calendar.day, -14)))
-        return
-    yield from mentioned(match.span(), unit_away(calendar.day, -2, Unit(match["unit"].lower())))
+def _before_last(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    return unit_away(calendar.day, -2, _unit(match))
 
 
-def _units_ago(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    sense = match["sense"].lower()
-    if sense in ("ago", "from now"):
-        count = _count(match) * (-1 if sense == "ago" else 1)
-        yield from mentioned(match.span(), unit_away(calendar.day, count, Unit(match["unit"].lower())))
+def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    sense = {"ago": -1, "from now": 1}.get(match["sense"].lower(), 0)
+    return unit_away(calendar.day, sense * _count(match), _unit(match)) if sense else None
 
 
-def _in_units(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    yield from mentioned(match.span(), unit_away(calendar.day, _count(match), Unit(match["unit"].lower())))
+def _in_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    return unit_away(calendar.day, _count(match), _unit(match))
 
 
-def _past_units(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    unit, count = Unit(match["unit"].lower()), _count(match)
+def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    unit, count = _unit(match), _count(match)
     if _SENSE[match["which"].lower()] < 0:
-        yield from mentioned(match.span(), units_back(calendar.day, count, unit))
-    elif (end := unit_away(calendar.day, count, unit)) is not None:
-        yield from mentioned(match.span(), DaySpan(calendar.day, end.last))
+        return units_back(calendar.day, count, unit)
+    end = unit_away(calendar.day, count, unit)
+    return end and DaySpan(calendar.day, end.last)
 
 
-def _weekdays(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _weekdays(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     which, name = (match["which"] or "").lower(), match["name"] or match["short"]
     is_short = match["name"] is None
     if which in _REPEATED or (is_short and (not which or not name[0].isupper())):
-        return
+        return None
     number = _WEEKDAYS_BY_NAME.index(name[:3].lower())
     start = match.start() if which in _SENSE or which == "on" else match.start("name" if not is_short else "short")
     if which == "this":
         found = shifted(calendar.day, number - calendar.day.weekday())
     else:
         found = calendar.weekday(number, _LEANS.get(which, calendar.lean))
-    yield TimeMention(start, match.end(), one_day(found), is_weekday=True)
+    return TimeMention(start, match.end(), one_day(found), is_weekday=True)
 
 
-def _bare_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeReading:
     name, which = match["name"], match["which"].lower()
     if name.lower() in _IS_WORD_TOO and not name[0].isupper() and match["end"] is None:
-        return
+        return None
     month = month_named(name)
     if which not in _SENSE:
-        yield from mentioned_date((match.start("name"), match.end()), calendar, month, None)
-        return
+        return dated((match.start("name"), match.end()), calendar, month, None)
     away = _SENSE[which]
     year = calendar.day.year
     if away < 0 and month >= calendar.day.month:
         year -= 1
     elif away > 0 and month <= calendar.day.month:
         year += 1
-    yield from mentioned(match.span(), in_year(year, month, None))
+    return in_year(year, month, None)
 
 
-def _months(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    """Yield a range of months, which needs more than a word between two names: a year, or a word before them."""
+def _months(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    """Return a range of months, which needs more than a word between two names: a year, or a word before them."""
     if match["year"] is None and match["between"] is None:
-        return
+        return None
     first, second = month_named(match["first"]), month_named(match["second"])
     if match["year"] is not None:
-        ends = in_year(int(match["year"]), second, None)
         begins = in_year(int(match["year"]) - (first > second), first, None)
     else:
-        near = list(mentioned_date(match.span(), calendar, first, None))
-        begins = near[0].span if near else None
-        ends = begins and in_year(begins.first.year + (first > second), second, None)
-    if begins and ends:
-        yield TimeMention(*match.span(), DaySpan(begins.first, ends.last))
+        begins = calendar.nearest(first, None)
+    ends = begins and in_year(begins.first.year + (first > second), second, None)
+    return DaySpan(begins.first, ends.last) if begins and ends else None
 
 
-def _days_of_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    month = month_named(match["before"] or match["behind"])
+def _days_of_month(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     first, last = int(match["one"] or match["three"]), int(match["two"] or match["four"])
-    if last < first:
-        return
-    if match["year"] is not None:
-        found = in_year(int(match["year"]), month, first)
-    else:
-        found = next((one.span for one in mentioned_date(match.span(), calendar, month, first)), None)
-    ends = found and in_year(found.first.year, month, last)
-    if found and ends:
-        yield TimeMention(*match.span(), DaySpan(found.first, ends.last))
+    return days_of_month(calendar, match["year"], month_named(match["before"] or match["behind"]), first, last)
 
 
-def _years(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    yield from mentioned((match.start("year"), match.end("year")), year_of(int(match["year"])))
+def _years(match: re.Match[str], _calendar: Calendar) -> TimeMention | None:
+    span = year_of(int(match["year"]))
+    return None if span is None else TimeMention(*match.span("year"), span)
 
 
-def _iso_month(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    yield from mentioned(match.span(), in_year(int(match["year"]), int(match["month"]), None))
+def _iso_month(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:
+    return in_year(int(match["year"]), int(match["month"]), None)
 
 
-def _day_of_it(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _day_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     number, which = int(match["day"]), (match["which"] or "").lower()
     if not (which or match["word"]):
-        return
+        return None
     if which:
         month = month_of(calendar.day.year, calendar.day.month + _SENSE[which])
         found = month and in_year(month.first.year, month.first.month, number)
     else:
         found = calendar.day_of_month(number, is_past=english_lean(match.string) is Lean.PAST)
-    if found is not None:
-        # what stands before it says more of a question than that it is a day
-        start = match.start() if match["word"] and match["word"].lower() == "on" else match.start("it")
-        yield TimeMention(start, match.end(), found)
+    # what stands before it says more of a question than that it is a day
+    start = match.start() if match["word"] and match["word"].lower() == "on" else match.start("it")
+    return None if found is None else TimeMention(start, match.end(), found)
 
 
-def _days_of_it(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
+def _days_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     begins = calendar.day_of_month(int(match["one"]), is_past=english_lean(match.string) is Lean.PAST)
     ends = begins and in_year(begins.first.year, begins.first.month, int(match["two"]))
     if begins and ends and begins.first <= ends.first:
-        yield TimeMention(*match.span("it"), DaySpan(begins.first, ends.last))
+        return TimeMention(*match.span("it"), DaySpan(begins.first, ends.last))
+    return None
+
+
+def _unit(match: re.Match[str]) -> Unit:
+    return Unit(match["unit"].lower())
 
 
 def _count(match: re.Match[str]) -> int:

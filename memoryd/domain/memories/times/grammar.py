@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.times.english import PAST
 
 _FLAGS: Final = re.ASCII | re.IGNORECASE
@@ -69,14 +69,12 @@ class DayWord(Struct, frozen=True):
 _SUBJECT: Final = (
     r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
 )
-_SPLIT: Final = expression(
+_SPLIT: Final = caseless(
     r"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)|,(?![0-9])|:(?![0-9/])|\s[-–—]+\s|[()\[\]“”\"]"
     rf"|\s(?=(?:and|but|or|so|then|as|since|before|after|until|once|which|while|when|if|though|although)\s{_SUBJECT}\s)"
     r"|\s(?=(?:because|cos|so\sthat|in\scase|unless|although|though)\s)"
     r"|(?<!\bknow)(?<!\bme)(?<!\bus)(?<!\bremember)(?<!\bsay)(?<!\bsee)(?<!\bcheck)(?<!\bidea)(?<!\bsure)(?<!\bask)"
-    r"\s(?=(?:if|when|while)\s)"
-    r"|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])",
-    re.IGNORECASE,
+    r"\s(?=(?:if|when|while)\s)|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])"
 )
 _NEW_SUBJECT: Final = expression(
     r"(?P<before>\S{1,30})(?P<gap>\s)(?=(?:(?:i|we)(?:'(?:m|ll|ve|re|d))?|(?:need|tell)\s(?:it|this|that|them|him|her|the|my|our|to))\s)",
@@ -129,9 +127,8 @@ _EVENTS: Final = expression(
     _FLAGS,
 )
 _DEADLINE: Final = expression(r"\b(?:for|by|until|till|before|ahead\sof)\s(?:[\w'-]+\s){0,5}\Z", _FLAGS)
-_SAYS_MORE: Final = expression(
-    r"(?!(?:and|or|but|so|on|in|at|of|the|say|or|then|only|just|that|is|for|about|from|during|over)\b)[^\W\d_]{2,}|[\u4e00-\u9fff]",
-    re.IGNORECASE,
+_SAYS_MORE: Final = caseless(
+    r"(?!(?:and|or|but|so|on|in|at|of|the|say|or|then|only|just|that|is|for|about|from|during|over)\b)[^\W\d_]{2,}|[\u4e00-\u9fff]"
 )
 _SINCE: Final = expression(r"\bsince\s(?:the\s)?\Z", _FLAGS)
 _IS_STAMP: Final = expression(r"[T ][0-9]{1,2}:[0-9]{2}")
@@ -259,7 +256,8 @@ def _clause(plain: str, start: int, end: int) -> Clause:
     is_question = text.endswith("?")
     text = text.rstrip("?").strip()
     mood = _mood(text, is_question=is_question)
-    return Clause(start, end, text, mood, _is_past(text, mood), _is_of_events(text))
+    is_of_events = bool(_EVENTS.search(text) or (_HAN.search(text) and _EASTERN_EVENTS.search(text)))
+    return Clause(start, end, text, mood, _is_past(text, mood), is_of_events)
 
 
 def _mood(text: str, *, is_question: bool) -> Mood:
@@ -287,7 +285,3 @@ def _is_past(text: str, mood: Mood) -> bool:
     if mood is Mood.ASKS and _HAS_TENSE.search(asked):
         return False
     return PAST.search(asked) is not None
-
-
-def _is_of_events(text: str) -> bool:
-    return bool(_EVENTS.search(text) or (_HAN.search(text) and _EASTERN_EVENTS.search(text)))

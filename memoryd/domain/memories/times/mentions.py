@@ -6,14 +6,14 @@ September, winter from December of the year in which it begins.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from enum import IntEnum
 from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.times.spans import DaySpan, in_year, month_of, nearest_year, shifted, weekend_of
 
 _HIDDEN: Final = "#"
@@ -46,8 +46,7 @@ _ENGLISH: Final = expression(
     rf"(?:{_UNIT}s?,?\s(?:(?:on|in|at|the|of)\s){{0,2}})?{_TIMES}"
     rf"|\b(?:the\s)?{_ORDINAL}\s(?:(?:and|or)\s(?:the\s)?{_ORDINAL}\s)?{_WEEKDAY}\s(?:of|in)\s(?:the|each|every|a)\s{_UNIT}\b"
     r"|\b(?:daily|weekly|fortnightly|biweekly|monthly|quarterly|yearly|annually|(?:once|twice|times)\sa\s(?:week|month|year)),?"
-    rf"\s(?:(?:on|in|at|the)\s){{0,2}}{_TIMES}"
-    rf"|\b(?:on\s)?{_WEEKDAY}\s(?:of\s)?(?:every|each)\s{_UNIT}\b"
+    rf"\s(?:(?:on|in|at|the)\s){{0,2}}{_TIMES}|\b(?:on\s)?{_WEEKDAY}\s(?:of\s)?(?:every|each)\s{_UNIT}\b"
     rf"|\b(?:a|an|any|some|no|most|all)\s{_WEEKDAY}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
     re.ASCII | re.IGNORECASE,
 )
@@ -84,10 +83,9 @@ def _hidden(match: re.Match[str]) -> str:
     return _HIDDEN * len(match[0])
 
 
-_BEFORE: Final = expression(
+_BEFORE: Final = caseless(
     r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
-    r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z",
-    re.IGNORECASE,
+    r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z"
 )
 _BEHIND: Final = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
 _THIRD: Final = 10
@@ -162,6 +160,13 @@ class Calendar(Struct, frozen=True):
         days = [one for one in found if one is not None and not (is_past and one.first > self.day)]
         return min(days, key=lambda one: (one.distance(self.day), one.first)) if days else None
 
+    def nearest(self, month: int, day: int | None) -> DaySpan | None:
+        """Return the nearest day or month without a year, not too far ahead; None if no calendar has it."""
+        span = nearest_year(self.day, month, day)
+        if span is not None and self.ahead is not None and (span.first - self.day).days > self.ahead:
+            span = in_year(span.first.year - 1, month, day) or span
+        return span
+
     def weekend(self) -> DaySpan:
         """Return the weekend of this week, or the last one that has begun if what was is meant."""
         found = weekend_of(self.day)
@@ -178,19 +183,31 @@ class TimeMention(Struct, frozen=True):
     is_weekday: bool = False
 
 
-def mentioned(place: tuple[int, int], span: DaySpan | None) -> Iterator[TimeMention]:
-    """Yield the mention of a span, if the calendar has it."""
-    if span is not None:
-        yield TimeMention(*place, span)
+TimeReading = TimeMention | DaySpan | None
+"""What a rule makes of a match: the days of all of it, or of a part; None: the calendar has none, or it is no time."""
+TimeRule = tuple[re.Pattern[str], Callable[[re.Match[str], Calendar], TimeReading]]
 
 
-def mentioned_date(place: tuple[int, int], calendar: Calendar, month: int, day: int | None) -> Iterator[TimeMention]:
-    """Yield the mention of a day or month without a year, if the calendar has it."""
-    span = nearest_year(calendar.day, month, day)
-    if span is not None and calendar.ahead is not None and (span.first - calendar.day).days > calendar.ahead:
-        span = in_year(span.first.year - 1, month, day) or span
-    if span is not None:
-        yield TimeMention(*place, span, yearless=(month, day))
+def read_by(rules: Iterable[TimeRule], text: str, calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield the times that rules find in a text."""
+    for pattern, read in rules:
+        for match in pattern.finditer(text):
+            found = read(match, calendar)
+            if found is not None:
+                yield TimeMention(*match.span(), found) if isinstance(found, DaySpan) else found
+
+
+def dated(place: tuple[int, int], calendar: Calendar, month: int, day: int | None) -> TimeMention | None:
+    """Return the mention of a day or month without a year, if the calendar has it."""
+    span = calendar.nearest(month, day)
+    return None if span is None else TimeMention(*place, span, yearless=(month, day))
+
+
+def days_of_month(calendar: Calendar, year: str | None, month: int, first: int, last: int) -> DaySpan | None:
+    """Return the days of a month from one to another, of the nearest year where none is told."""
+    begins = in_year(int(year), month, first) if year else calendar.nearest(month, first)
+    ends = begins and in_year(begins.first.year, month, last)
+    return DaySpan(begins.first, ends.last) if begins and ends and first <= last else None
 
 
 _BEGINS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12} | {
@@ -220,24 +237,20 @@ _AWAY: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "c
 }
 
 
-def english_season(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    """Yield the season of `last summer`, `the winter before last` or `autumn 2024`."""
+def english_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    """Return the season of `last summer`, `the winter before last` or `autumn 2024`."""
     if match["year"]:
-        yield from mentioned(match.span(), _season(int(match["year"]), _BEGINS[match["named"].lower()]))
-        return
+        return _season(int(match["year"]), _BEGINS[match["named"].lower()])
     away = _AWAY[match["which"].lower()] if match["which"] else -2
-    begins = _BEGINS[(match["near"] or match["before"]).lower()]
-    yield from mentioned(match.span(), _near(calendar.day, away, begins))
+    return _near(calendar.day, away, _BEGINS[(match["near"] or match["before"]).lower()])
 
 
-def chinese_season(match: re.Match[str], calendar: Calendar) -> Iterator[TimeMention]:
-    """Yield the season of `去年夏天`, `2024年冬天` or `上个春天`."""
+def chinese_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    """Return the season of `去年夏天`, `2024年冬天` or `上个春天`."""
     begins = _BEGINS[match["season"]]
     if match["which"]:
-        yield from mentioned(match.span(), _near(calendar.day, _AWAY[match["which"][0]], begins))
-    else:
-        year = int(match["year"]) if match["year"] else calendar.day.year + _YEARS_AWAY[match["away"]]
-        yield from mentioned(match.span(), _season(year, begins))
+        return _near(calendar.day, _AWAY[match["which"][0]], begins)
+    return _season(int(match["year"]) if match["year"] else calendar.day.year + _YEARS_AWAY[match["away"]], begins)
 
 
 def _season(year: int, begins: int) -> DaySpan | None:

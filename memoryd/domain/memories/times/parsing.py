@@ -4,7 +4,6 @@ A number alone is no year, a date that no calendar has is none, and a year that 
 day. In doubt nothing is said: a time that was guessed finds what nobody asked for.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import islice
@@ -13,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import english_lean, english_times
@@ -23,8 +22,7 @@ from memoryd.domain.memories.times.mentions import (
     Calendar,
     Lean,
     TimeMention,
-    mentioned,
-    mentioned_date,
+    dated,
     part_of_month,
     without_places,
     without_repeated,
@@ -46,43 +44,34 @@ _WEEK_DAYS: Final = 7
 LONGEST_EVENT: Final = 45
 """Days: times further apart are several events, of which the first one counts."""
 
-_TO: Final = expression(r"\s*(?:-|–|—|~|〜|\bto\b|\buntil\b|\btill\b|\bthrough\b|一?直?到|至)\s*\Z", re.IGNORECASE)
-_AND: Final = expression(r"\s*(?:\band\b|和|与|與|跟)\s*\Z", re.IGNORECASE)
-_OPENS: Final = expression(r"\bbetween\s(?:the\s)?\Z", re.IGNORECASE)
+_TO: Final = caseless(r"\s*(?:-|–|—|~|〜|\bto\b|\buntil\b|\btill\b|\bthrough\b|一?直?到|至)\s*\Z")
+_AND: Final = caseless(r"\s*(?:\band\b|和|与|與|跟)\s*\Z")
+_OPENS: Final = caseless(r"\bbetween\s(?:the\s)?\Z")
 _BETWEEN: Final = expression(r"\s*之?间|\s*之?間")
-_FROM: Final = expression(r"(?:\bfrom\s(?:the\s)?|自从?|從|从)\Z", re.IGNORECASE)
-_SINCE: Final = expression(r"(?:\b(?:ever\s)?since\s(?:the\s)?|自从?)\Z", re.IGNORECASE)
-_SINCE_IT: Final = expression(
-    r"\s*(?:以来|以來|起|开始|開始|至今|到现在|到現在)|\s(?:onwards?|on)\b(?!\s\w)", re.IGNORECASE
-)
-_AFTER: Final = expression(r"\b(?:after|following)\s(?:the\s)?\Z", re.IGNORECASE)
+_FROM: Final = caseless(r"(?:\bfrom\s(?:the\s)?|自从?|從|从)\Z")
+_SINCE: Final = caseless(r"(?:\b(?:ever\s)?since\s(?:the\s)?|自从?)\Z")
+_SINCE_IT: Final = caseless(r"\s*(?:以来|以來|起|开始|開始|至今|到现在|到現在)|\s(?:onwards?|on)\b(?!\s\w)")
+_AFTER: Final = caseless(r"\b(?:after|following)\s(?:the\s)?\Z")
 _AFTER_IT: Final = expression("(?:之|以)[后後]|[后後](?![天来续面])")
-_BEFORE: Final = expression(r"\b(?:before|prior\sto|earlier\sthan)\s(?:the\s)?\Z", re.IGNORECASE)
+_BEFORE: Final = caseless(r"\b(?:before|prior\sto|earlier\sthan)\s(?:the\s)?\Z")
 _BEFORE_IT: Final = expression("(?:之|以)前|前(?![天后後面年几]|一[天日周])")
-_UNTIL: Final = expression(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截止)\Z", re.IGNORECASE)
-_AROUND: Final = expression(
-    r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z", re.IGNORECASE
-)
+_UNTIL: Final = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截止)\Z")
+_AROUND: Final = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
 _AROUND_IT: Final = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
-_SHIFT: Final = expression(
-    r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z",
-    re.IGNORECASE,
+_SHIFT: Final = caseless(
+    r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
-_WEEK_OF: Final = expression(r"\bweek\s(?:of|around)\s(?:the\s)?\Z", re.IGNORECASE)
-_WEEKEND_OF: Final = expression(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z", re.IGNORECASE)
+_WEEK_OF: Final = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
+_WEEKEND_OF: Final = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
 _WEEK_OF_IT: Final = expression("的?[那这這][一个]?(?:周|週|星期|礼拜)")
 _LOOK_BACK, _LOOK_AHEAD = 40, 12
-_MAY_HOLD_WEEKDAYS: Final = expression("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]", re.IGNORECASE)
+_MAY_HOLD_WEEKDAYS: Final = caseless("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]")
 _MAY_HOLD_DATES: Final = expression("[0-9月월]")
-_DAY_AND_DATE: Final = expression(r"\s*[,(（]?\s*(?:the\s)?\Z", re.IGNORECASE)
-_SAYS_WHICH: Final = expression("last|past|this|next|coming|[上下这這本]", re.IGNORECASE)
-_IS_DATE: Final = expression(
-    rf"\b{MONTH}\b|[0-9]{{4}}|[0-9](?:st|nd|rd|th)\b|[0-9一二三四五六七八九十]\s?[月号號日]", re.IGNORECASE
-)
-_QUESTION_FUTURE: Final = expression(
-    r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将", re.IGNORECASE
-)
+_DAY_AND_DATE: Final = caseless(r"\s*[,(（]?\s*(?:the\s)?\Z")
+_SAYS_WHICH: Final = caseless("last|past|this|next|coming|[上下这這本]")
+_IS_DATE: Final = caseless(rf"\b{MONTH}\b|[0-9]{{4}}|[0-9](?:st|nd|rd|th)\b|[0-9一二三四五六七八九十]\s?[月号號日]")
+_QUESTION_FUTURE: Final = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将")
 
 
 def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
@@ -186,9 +175,12 @@ def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     for start, end, written in placed_dates(plain) if _MAY_HOLD_DATES.search(plain) else ():
         end -= len(plain[start:end]) - len(plain[start:end].rstrip())
         if written.year is None:
-            yield from mentioned_date((start, end), calendar, written.month, written.day)
+            found = dated((start, end), calendar, written.month, written.day)
         else:
-            yield from mentioned((start, end), in_year(written.year, written.month, written.day))
+            span = in_year(written.year, written.month, written.day)
+            found = None if span is None else TimeMention(start, end, span)
+        if found is not None:
+            yield found
     yield from english_times(plain, calendar)
     if holds_chinese(plain):
         yield from chinese_times(plain, calendar)

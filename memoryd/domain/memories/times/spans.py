@@ -62,6 +62,7 @@ class Unit(StrEnum):
 
     DAY = "day"
     WEEK = "week"
+    WEEKEND = "weekend"
     MONTH = "month"
     YEAR = "year"
 
@@ -105,11 +106,13 @@ def weekend_of(day: date) -> DaySpan:
 
 
 def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
-    """Return the day, week, month or year that lies so many of them away: negative ones before `day`."""
+    """Return the day, week, weekend, month or year that lies so many of them away: negative ones before `day`."""
     if unit is Unit.DAY:
         return one_day(shifted(day, count))
     if unit is Unit.WEEK:
         return week_of(shifted(day, _WEEK * count))
+    if unit is Unit.WEEKEND:
+        return weekend_of(shifted(day, _WEEK * count))
     if unit is Unit.MONTH:
         return month_of(day.year, day.month + count)
     return year_of(day.year + count)

@@ -4,14 +4,13 @@ So a message that says *my wife* leads to what is known of her. A description is
 that begins with its name, and only as far as its noun goes.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import MemoryId
@@ -31,13 +30,12 @@ Key = TypeVar("Key", str, Concept)
 MOST_ALIKE: Final = 2
 """What is said of more entities than these means none of them."""
 _SHORTEST_PART: Final = 4
-_IS: Final = expression(
+_IS: Final = caseless(
     r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
-    r"(?P<noun>[^,.;:()]{1,60})",
-    re.IGNORECASE,
+    r"(?P<noun>[^,.;:()]{1,60})"
 )
-_BEHIND_NOUN: Final = expression(
-    r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*", re.IGNORECASE
+_BEHIND_NOUN: Final = caseless(
+    r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
 )
 _OF_SOME: Final = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
 _NAME: Final = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"

@@ -168,7 +168,8 @@ class MessageEvidence:
         of_names = frozenset[str]().union(*names.values())
         self._numbers = {match[1] or match[2] for match in _NUMBERED.finditer(" ".join(message.parts).lower())}
         self._weights = {
-            term: 0.0 if term in of_names else self._weight(term, weight) for term, weight in idf.weights.items()
+            term: 0.0 if term in of_names else weight if term in self._numbers else term_weight(term, weight)
+            for term, weight in idf.weights.items()
         }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
@@ -179,9 +180,6 @@ class MessageEvidence:
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
-
-    def _weight(self, term: str, weight: float) -> float:
-        return weight if term in self._numbers else term_weight(term, weight)
 
     def of(self, items: Sequence[Item]) -> list[Worth]:
         """Return what speaks for each of the items that came near, in their order."""
@@ -197,8 +195,7 @@ class MessageEvidence:
         later = SHARE_OF_LATER * min(first, BEST)
         least = (max(self._least(one, first, best[one.part]), min([*third, later])) for one in found)
         return [
-            _held_against_best(one, one.is_told and one.score >= enough)
-            for one, enough in zip(found, least, strict=True)
+            replace(one, is_told=one.is_told and one.score >= enough) for one, enough in zip(found, least, strict=True)
         ]
 
     def _least(self, one: Worth, first: float, of_part: float) -> float:
@@ -216,7 +213,8 @@ class MessageEvidence:
     def _standing(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
         small = item.text.lower()
         held = {term for term in item.terms if self._stands(term, small, item.text)}
-        held -= self._only_whom(item)
+        # what says of an item only whom it is about is evidence of its own
+        held = held.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(held, item.text)
         entity = self._entity(item, held)
         is_whom = any(slug in self._entities for slug in item.slugs)
@@ -233,10 +231,6 @@ class MessageEvidence:
             self._is_told(score, meant, near, held, small),
             _reasons(words, entity, meant, near, more),
         )
-
-    def _only_whom(self, item: Item) -> frozenset[str]:
-        """Return the terms that say of an item only whom it is about: that is evidence of its own."""
-        return frozenset[str]().union(*(self._called.get(slug, ()) for slug in item.slugs))
 
     def _is_told(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
         if self._message.aim is Aim.OPEN and (
@@ -323,10 +317,6 @@ class MessageEvidence:
         """Tell whether an item holds two words and more that are so much of what the message's words weigh."""
         telling = [weight for term in held if (weight := self._weights.get(term, 0.0)) > 0]
         return len(telling) > 1 and sum(telling) >= share * self._total
-
-
-def _held_against_best(standing: Worth, is_told: bool) -> Worth:
-    return standing if standing.is_told == is_told else replace(standing, is_told=is_told)
 
 
 def _reasons(words: float, entity: float, meant: float, near: float, more: float) -> str:

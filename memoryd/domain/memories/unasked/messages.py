@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.sentences import sentences_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
@@ -66,11 +66,9 @@ _IDLE_CHINESE: Final = expression(
 )
 _EDIT: Final = (
     r"make|add|put|run|re-?run|undo|redo|revert|rename|show|explain|translate|convert|shorten|rewrite|rephrase|reword"
-    r"|fix|format|reformat|sort|reorder|remove|delete|drop|change|try|retry|continue|stop|pause|cancel|commit"
-    r"|push|save"
+    r"|fix|format|reformat|sort|reorder|remove|delete|drop|change|try|retry|continue|stop|pause|cancel|commit|push|save"
     r"|copy|paste|summari[sz]e|expand|repeat|simplify|refactor|clean|move|use|turn|swap|replace|merge|split|keep|leave"
-    r"|list|print|bold|highlight|number|indent|start|finish|finalize|polish|tweak|adjust|tone|cut|trim|check"
-    r"|test|apply"
+    r"|list|print|bold|highlight|number|indent|start|finish|finalize|polish|tweak|adjust|tone|cut|trim|check|test|apply"
     r"|roll|close|read|say|do|go|give|tell|write|open|close|skip|ignore|restart|resend|send|amend|squash|lint"
     r"|debug|refine|improve"
 )
@@ -82,17 +80,15 @@ _LAST_OUTPUT: Final = (
 )
 _COMMAND: Final = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
-    rf"|so)[\s,]+){{0,4}}"
-    rf"(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
+    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_STYLE: Final = expression(
+_STYLE: Final = caseless(
     r"(?:(?:no|ok|okay|now|and|but|a|bit|much|way|please|still|too|even|slightly|in|into|as)[\s,]+){0,4}"
     r"(?:(?:more|less|too)\s+\w+|shorter|longer|simpler|clearer|friendlier|again|once more|one more(?: time)?|bullets?"
     r"|bullet points|formal(?:ly)?|english|chinese|german|french|spanish|markdown|plain text|next|continue|stop|go on"
     r"|both|neither|all of them|the (?:first|second|third|last|other|former"
-    r"|latter)(?: one)?)(?:\s+please)?\s*[.!?]*\s*\Z",
-    re.IGNORECASE,
+    r"|latter)(?: one)?)(?:\s+please)?\s*[.!?]*\s*\Z"
 )
 _COMMAND_CHINESE: Final = expression(
     r"(?:请|麻烦|帮我|你|那|先|就|给我|能不能|可以|能){0,4}(?:再|重新|换[个一成]|删[掉除]|去掉|改[成为得下一写]"
@@ -102,10 +98,9 @@ _COMMAND_CHINESE: Final = expression(
     r".{0,200}\Z",
     re.DOTALL,
 )
-_TRANSLATED: Final = expression(
+_TRANSLATED: Final = caseless(
     r"(?:请|帮我|把)?(?:翻译|译)[成为]?.{0,10}[:：]|(?:translate|rewrite|rephrase|proofread|summari[sz]e"
-    r"|explain|correct|fix)\b[^:\n]{0,60}:\s*\S",
-    re.IGNORECASE,
+    r"|explain|correct|fix)\b[^:\n]{0,60}:\s*\S"
 )
 """What stands behind the colon is text to work on."""
 _NUMBER: Final = r"\d[\d.,]{0,15}"
@@ -142,42 +137,38 @@ _PASTED_LINE: Final = expression(
     re.MULTILINE | re.IGNORECASE,
 )
 _CLAUSE: Final = expression(r"[,，;；:：、](?=\s|[^\x00-\x7f])|\s+[-–—]+\s+|\n+|(?<=[。！？!?…])")
-_SPOKEN: Final = expression(r"[a-z0-9]+(?:['’-][a-z0-9]+)*", re.IGNORECASE)
+_SPOKEN: Final = caseless(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
 _LETTER: Final = expression(r"[^\W_]")
 _PRAISE: Final = expression(r"\byou(?:'re|re| are| were)\s(?:\w+\s){0,3}\w+\s*[.!]*\Z")
-_FIRST_PERSON: Final = expression(
-    r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me)\b",
-    re.IGNORECASE,
+_FIRST_PERSON: Final = caseless(
+    r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me)\b"
 )
-_GENERIC_FIRST: Final = expression(
+_GENERIC_FIRST: Final = caseless(
     r"\bhow (?:do|can|would|could) i\b|\bwhat (?:can|could) i\b|\b(?:tell|give|show|write|help|teach"
     r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
-    r"|\bcan i\b|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我",
-    re.IGNORECASE,
+    r"|\bcan i\b|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我"
 )
-_DEICTIC: Final = expression(
+_DEICTIC: Final = caseless(
     r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
     r"|weekend|morning|afternoon|evening|\w+day)"
     r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|again|usual|remind|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
     r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
-    r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来",
-    re.IGNORECASE,
+    r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
-_QUESTIONS: Final = expression(
+_QUESTIONS: Final = caseless(
     r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
     r"|could you|can you)\b"
     r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
-    r"|要不要|还是|[回买做准备选推荐挑算]一?下",
-    re.IGNORECASE,
+    r"|要不要|还是|[回买做准备选推荐挑算]一?下"
 )
 _SUBJECT: Final = expression(
     r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
     r"|this|that|there|my|our|his|her|their|the|a|an)(?:['’]\w+)?\b"
     r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
 )
-_DEFINITE: Final = expression(r"\bthe (?!last|first|next|same|other|above|rest|thing)\w", re.IGNORECASE)
+_DEFINITE: Final = caseless(r"\bthe (?!last|first|next|same|other|above|rest|thing)\w")
 _ASKS: Final = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
     r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
@@ -187,11 +178,10 @@ _ASKS: Final = expression(
 )
 
 
-_WITHOUT_SUBJECT: Final = expression(
+_WITHOUT_SUBJECT: Final = caseless(
     r"(?:(?:so|and|but|well|ok|oh|yes|no|just|still|really)[\s,]+){0,3}"
     r"(?:\w+n['’]?t\b(?! (?:forget|let|tell|mention|say|book|order|buy))|(?:been|had|got|was|were|felt|feeling|off|back"
-    r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)",
-    re.IGNORECASE,
+    r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)"
 )
 """A statement of the speaker that leaves *I* out: "didn't sleep", "off to bed", "heading home"."""
 _OF_CODE: Final = expression(
@@ -200,7 +190,7 @@ _OF_CODE: Final = expression(
     r"|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
     re.IGNORECASE | re.ASCII,
 )
-_OF_US: Final = expression(r"\b(?:we|our|us|ours)\b|我们|咱", re.IGNORECASE)
+_OF_US: Final = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
 class Aim(StrEnum):

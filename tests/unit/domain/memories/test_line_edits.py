@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, stating, with_attributes, without_memory
+from memoryd.domain.memories.edits import AttributeChange, NoPlaceError, stating, with_memory
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 
@@ -63,7 +63,7 @@ LINES = st.lists(
 def test_brackets_alone_are_written(before: str, change: AttributeChange, after: str) -> None:
     text = f"# Day\n\n## Retain\n{before}\n\n## Other\n- W: x"
     [line] = memory_sections(padded(text), LOG).lines
-    assert with_attributes(text, LOG, line.line.id, change) == text.replace(before, after, 1)
+    assert with_memory(text, LOG, line.line.id, change.of) == text.replace(before, after, 1)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_brackets_alone_are_written(before: str, change: AttributeChange, after:
 def test_bullet_of_a_page_gets_the_head_that_it_lacks(before: str, change: AttributeChange, after: str) -> None:
     text = f"# World\n\n{before}\n- another"
     line = memory_sections(padded(text), WORLD).lines[0]
-    assert with_attributes(text, WORLD, line.line.id, change) == text.replace(before, after, 1)
+    assert with_memory(text, WORLD, line.line.id, change.of) == text.replace(before, after, 1)
 
 
 @given(lines=LINES, path=st.sampled_from([LOG, WORLD]), change=st.sampled_from(CHANGES), at=st.integers(0, 20))
@@ -89,11 +89,11 @@ def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, chang
     text = "\n".join(lines)
     stated = memory_sections(padded(text), path).lines
     if not stated:
-        assert with_attributes(text, path, _NOBODY, change) is None
+        assert with_memory(text, path, _NOBODY, change.of) is None
         return
     meant = stated[at % len(stated)].line.id
     try:
-        edited = with_attributes(text, path, meant, change)
+        edited = with_memory(text, path, meant, change.of)
     except NoPlaceError:
         # nothing is written where it would be read as something else
         return
@@ -103,7 +103,7 @@ def test_edit_keeps_every_other_line(lines: list[str], path: RelativePath, chang
     heads = {one.start_line - 1 for one in stated if one.line.id == meant}
     rows = zip(text.split("\n"), edited.split("\n"), strict=True)
     assert all(old == new for number, (old, new) in enumerate(rows) if number not in heads)
-    assert with_attributes(edited, path, meant, change) == edited, "a second time changes nothing"
+    assert with_memory(edited, path, meant, change.of) == edited, "a second time changes nothing"
 
 
 @given(lines=LINES, path=st.sampled_from([LOG, WORLD]), at=st.integers(0, 20))
@@ -111,11 +111,11 @@ def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], p
     text = "\n".join(lines)
     stated = memory_sections(padded(text), path).lines
     if not stated:
-        assert without_memory(text, path, _NOBODY) is None
+        assert with_memory(text, path, _NOBODY, lambda _: None) is None
         return
     meant = stated[at % len(stated)].line.id
     try:
-        left = without_memory(text, path, meant)
+        left = with_memory(text, path, meant, lambda _: None)
     except NoPlaceError:
         return
     assert left is not None
@@ -130,7 +130,7 @@ def test_delete_takes_out_all_lines_of_a_memory_and_no_other(lines: list[str], p
 def test_every_line_of_a_memory_is_edited() -> None:
     text = "## Retain\n- W: x\n- W(c=1): y\n- O(i=0.1): x"
     meant = memory_sections(padded(text), LOG).lines[0].line.id
-    assert with_attributes(text, LOG, meant, PIN) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
+    assert with_memory(text, LOG, meant, PIN.of) == "## Retain\n- W(pin): x\n- W(c=1): y\n- O(i=0.1, pin): x"
 
 
 _NOBODY = memory_sections(padded("## Retain\n- W: nobody says this"), LOG).lines[0].line.id

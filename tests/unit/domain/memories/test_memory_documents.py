@@ -64,15 +64,15 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
     every = [document(number) for number in range(count)]
     filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
     memories = [one.memory for one in reversed(every) if filters.admits(one.memory, one.scope)]
-    by_id = {one.id: one for one in every}
+    by_id = {one.memory.id: one for one in every}
     page = page_of(memories, filters, lambda memory: by_id[memory.id])
     admitted = [
         one
         for one in every
-        if tier in (None, one.tier)
-        and is_pinned in (None, one.pinned)
-        and (kinds is None or one.kind in kinds)
-        and (not tag or tag in [each.lower() for each in one.tags])
+        if tier in (None, one.terms.tier)
+        and is_pinned in (None, one.memory.line.attributes.is_pinned)
+        and (kinds is None or one.memory.kind in kinds)
+        and (not tag or tag in [each.lower() for each in one.memory.line.attributes.tags])
     ]
     assert page.total == len(admitted)
     assert list(page.documents) == admitted[offset : offset + limit]

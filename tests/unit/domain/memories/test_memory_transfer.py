@@ -1,11 +1,13 @@
 """Memories on their way to another workspace: pages leave none out, and the line that comes is the one that went."""
 
+import json
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.api.calls.transfer import ImportedMemory, exported, imported
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
@@ -15,7 +17,6 @@ from memoryd.domain.memories.transfer import (
     days_of_memory,
     missing_days,
     page_behind,
-    transferred,
 )
 
 TODAY = date(2026, 11, 23)
@@ -62,7 +63,7 @@ def test_line_that_comes_is_the_one_that_went() -> None:
         confidence=0.7, importance=0.0, at="2026-01", scope="global", provenance=Provenance.TOOL, is_pinned=True
     )
     went = memory("hates plums\nand wears clogs", date(2026, 1, 2), date(2026, 1, 9), attributes=said)
-    came = transferred(went)
+    came = imported(ImportedMemory.model_validate_json(json.dumps(exported(went))))
     assert came.line() == went.line
     assert came.line().id == went.id
     assert came.days == days_of_memory(went) == (date(2026, 1, 2), date(2026, 1, 9))
