@@ -29,7 +29,6 @@ from memoryd.store.index.database import Database
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump
-from tests.store.raw import raw
 
 CHUNKS = ChunkSettings(tokens=60, overlap=15)
 QUICK = IndexSettings(
@@ -73,8 +72,8 @@ class Stage:
         return list(dict.fromkeys(hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal))
 
     async def dump(self) -> Dump:
-        await raw(self.database).write(check_consistency)
-        return await raw(self.database).read(dump)
+        await self.database.write(check_consistency)
+        return await self.database.read(dump)
 
     @property
     def files(self) -> set[str]:

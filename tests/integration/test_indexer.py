@@ -18,11 +18,9 @@ from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
 from memoryd.files.reading import file_stat
 from memoryd.index.planning import Absent, Planned
 from memoryd.index.triggers import Look
-from memoryd.store.index.documents import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 LONG_AGO = 1_700_000_000
@@ -389,9 +387,7 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         info = note.stat()
         await eventually_async(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
         # as if the first text had been written at the very times of the second
-        await raw(stage.database).write(
-            lambda db: touch_file(db, RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
-        )
+        await stage.database.documents.touch(RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         assert await stage.found("quetzal") == []

@@ -12,9 +12,7 @@ from msgspec.structs import replace
 from memoryd.domain.memories.entries import ChunkEntry
 from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
 from memoryd.index.reading import Reading, Spool
-from memoryd.store.index.passages import counts
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 LARGE_BYTES = 200_000
@@ -146,7 +144,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
             stage.indexer.hint()
             await eventually_async(lambda: f"memory/small-{number}.md" in stage.files, seconds=60)  # noqa: B023
-            held = (await raw(stage.database).read(counts)).chunks
+            held = (await stage.database.documents.counts()).chunks
             if LARGE in stage.files:
                 break
             assert held < 20, "part of the large note is in the index"
@@ -282,9 +280,9 @@ async def test_all_of_several_large_notes_are_read_anew_when_asked(tmp_path: Pat
         for name in ("a", "b"):
             stage.write(f"memory/{name}.md", note)
         await stage.sync(seconds=240)
-        await raw(stage.database).write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
+        await stage.database.write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
         await stage.sync(force=True, seconds=240)
-        wrong = await raw(stage.database).read(
+        wrong = await stage.database.read(
             lambda db: db.execute("SELECT count(*) FROM chunks WHERE heading = 'wrong'").get
         )
         assert wrong == 0
