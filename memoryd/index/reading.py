@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.media import HEAD_BYTES, LABELS, Media, Modality, checked, modality_of
+from memoryd.domain.media import HEAD_BYTES, LABELS, Modality, checked, modality_of
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.entries import (
@@ -40,11 +40,9 @@ from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (
     NotReadableError,
     Octets,
-    Stamp,
     TornReadError,
-    media_content,
+    flags_of,
     read_octets,
-    stamp_of,
     utf8_of,
 )
 from memoryd.files.roots import base_of
@@ -78,22 +76,23 @@ class ReadStatus(StrEnum):
 
 
 class Reading(Struct, frozen=True):
-    """One file as it was read: `stamp` unless it could not be, `chunks` if it changed, else the reason."""
+    """One file as it was read: `known` unless it could not be, `chunks` if it changed, else the reason."""
 
     path: RelativePath
     status: ReadStatus
-    stamp: Stamp | None = None
+    known: Known | None = None
     chunks: Entries = ()
     reason: str = ""
     lines: int = 1
     page: EntityPage | None = None
+    flags: str = ""
 
     @property
-    def read_stamp(self) -> Stamp:
-        """The stamp; only for a file that could be read."""
-        if self.stamp is None:
+    def read_as(self) -> Known:
+        """As what it is known from now on; only for a file that could be read."""
+        if self.known is None:
             raise ValueError(f"{self.path} was not read")
-        return self.stamp
+        return self.known
 
 
 class Reader(Struct, frozen=True):
@@ -158,22 +157,23 @@ class Reader(Struct, frozen=True):
     def _judge(self, path: RelativePath, octets: Octets, known: Known | None) -> Reading:
         modality = modality_of(path)
         if known is not None and not known.is_stale and known.digest == octets.sha256:
-            return Reading(path, ReadStatus.SAME, stamp_of(octets, ""))
+            return Reading(path, ReadStatus.SAME, octets.known)
         if modality and self.rules.hold is None:
-            return _judge_media(path, modality, *media_content(path, octets))
+            return _judge_media(path, modality, octets)
         return self._judge_note(path, octets)
 
     def _judge_note(self, path: RelativePath, octets: Octets) -> Reading:
         data, flags = utf8_of(octets)
-        stamp, size = stamp_of(octets, flags), len(data) - len(PADDING)
+        size = len(data) - len(PADDING)
         if reason := why_private(data):
-            return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
+            return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         entries = with_pauses(each_entry(data, self.settings, path))
         chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
-        return Reading(path, ReadStatus.CHANGED, stamp, chunks, lines=lines, page=entity_page_of(data, path))
+        page, flags = entity_page_of(data, path), flags_of(octets, flags)
+        return Reading(path, ReadStatus.CHANGED, octets.known, chunks, lines=lines, page=page, flags=flags)
 
     def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:
@@ -186,26 +186,27 @@ class GivenUpError(Exception):
     """Nobody wants the note any more that is being cut."""
 
 
-def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Media | None) -> Reading:
+def _judge_media(path: RelativePath, modality: Modality, octets: Octets) -> Reading:
+    media = checked(path, octets.data[:HEAD_BYTES])
     if media is None:
         reason = SkipReason.OTHER_BYTES.format(LABELS[modality].lower())
-        return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
-    return Reading(path, ReadStatus.CHANGED, stamp, media_entries(path, media, stamp.sha256))
+        return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
+    chunks, flags = media_entries(path, media, octets.sha256), flags_of(octets, media.mime)
+    return Reading(path, ReadStatus.CHANGED, octets.known, chunks, flags=flags)
 
 
-class AttachmentReader:
+class AttachmentReader(Struct, frozen=True, kw_only=True):
     """Gives the lane the bytes of files that the rules of this moment let through; `look` says where and which."""
 
-    def __init__(self, *, executor: Executor, look: CurrentRules) -> None:
-        self._executor = executor
-        self._look = look
+    executor: Executor
+    look: CurrentRules
 
     async def attach(self, file: PendingFile) -> Attachment:
         """Read one file; raises NotReadableError if it is gone, changed, left out by now, or cannot be read."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._read, file)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, self._read, file)
 
     def _read(self, file: PendingFile) -> Attachment:
-        roots, rules = self._look()
+        roots, rules = self.look()
         if rules.media is None or not rules.media.admits(file.path) or rules.hold or rules.is_ignored(file.path):
             raise NotReadableError("it is left out now")
         base, relative = base_of(file.path, rules.workspace, roots)
@@ -240,7 +241,7 @@ class Round(Struct, frozen=True):
         """Tell whether a file that may be a renamed one holds what the old one held."""
         if reading.path not in self.came_from or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
             return False
-        return reading.read_stamp.sha256 == self.held[reading.path].digest
+        return reading.read_as.digest == self.held[reading.path].digest
 
     def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
         """Part what a question waits for, the smallest files up to `ASKED_BYTES` together, from the others."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
@@ -189,20 +189,19 @@ class QmdSidecar:
         return QmdQuestion((unheard,), 1, self.reranks).tool_arguments()
 
 
-class CommandQuery:
+class CommandQuery(Struct, kw_only=True):
     """Starts a process a question, and none for a while after failures."""
 
-    def __init__(self, *, installation: QmdInstallation, has_index: Callable[[], Awaitable[bool]]) -> None:
-        self._installation = installation
-        self._has_index = has_index
-        self._retry = Retry()
-        self._failure = ""
+    installation: QmdInstallation
+    has_index: Callable[[], Awaitable[bool]]
+    _retry: Retry = field(default_factory=Retry)
+    _failure: str = ""
 
     async def ask(self, question: QmdQuestion, collections: Sequence[str], *, end: float) -> QmdOutput:
         """Ask within the named collections; the process ends by `end` (monotonic seconds). Raises SidecarError."""
         if self._retry.wait() > 0:
             raise SidecarError(f"qmd is left alone for a while: {self._failure}")
-        if not await self._has_index():
+        if not await self.has_index():
             raise SidecarError("the index of qmd is gone and is made anew")
         self._retry.tried()
         try:
@@ -218,7 +217,7 @@ class CommandQuery:
         """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
         for arguments in question.command_lines(collections):
             left = max(0.01, end - time.monotonic())
-            outcome = await self._installation.run(*arguments, seconds=left, is_background=False)
+            outcome = await self.installation.run(*arguments, seconds=left, is_background=False)
             if outcome.code == 0 or complaint_of(outcome.stderr) is not Complaint.REJECTED:
                 break
         if outcome.code != 0 and outcome.code not in ABORTED:

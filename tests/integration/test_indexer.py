@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
+from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known
 from memoryd.files.reading import file_stat
 from memoryd.index.planning import Absent, Planned
 from memoryd.index.triggers import Look
@@ -387,7 +387,9 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         info = note.stat()
         await eventually_async(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
         # as if the first text had been written at the very times of the second
-        await stage.database.documents.touch(RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
+        await stage.database.documents.touch(
+            RelativePath("memory/2026-10-06.md"), Known(file_stat(info), time.time_ns())
+        )
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         assert await stage.found("quetzal") == []
@@ -486,7 +488,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
     note.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    plan = stage.indexer._looking._planner.plan
+    plan = stage.indexer._looking.planner.plan
 
     def raced(*given: Any, **options: Any) -> Planned:
         planned = plan(*given, **options)
@@ -494,7 +496,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
             note.write_text("The heron of the first branch.\n")
         return planned
 
-    monkeypatch.setattr(stage.indexer._looking._planner, "plan", raced)
+    monkeypatch.setattr(stage.indexer._looking.planner, "plan", raced)
     note.unlink()
     await stage.embed()
     assert await stage.found("heron first branch") == ["memory/branch.md"]
@@ -511,7 +513,7 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
     other.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    planner = stage.indexer._looking._planner
+    planner = stage.indexer._looking.planner
     plan, judge, look = planner.plan, planner.judge, planner.look
     is_judging: list[bool] = []
 

@@ -9,7 +9,7 @@ import apsw
 from msgspec import Struct
 
 from memoryd.domain.citations import told_path
-from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
+from memoryd.domain.documents import CONFLICT_MARKS, RelativePath, Source
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.ranking.filters import Filters
@@ -28,9 +28,7 @@ class FileRow(Struct, frozen=True):
 
     path: RelativePath
     source: Source
-    stat: FileStat
-    read_at_ns: int
-    sha256: bytes
+    known: Known
     lines: int
     chunker: str
     flags: str = ""
@@ -62,7 +60,7 @@ class FileContent(Struct, frozen=True):
 
 
 class Rename(Struct, frozen=True):
-    """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew.
+    """A new path for an indexed file, and as what it was read; one that is stale is to be cut anew.
 
     What it states as memories, and as the page of an entity, stays as it was; where its new path says otherwise, it is
     stale.
@@ -70,9 +68,7 @@ class Rename(Struct, frozen=True):
 
     old: RelativePath
     new: RelativePath
-    stat: FileStat
-    read_at_ns: int
-    is_stale: bool = False
+    known: Known
 
 
 _UPSERT_FILE = """
@@ -182,13 +178,14 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
 
 def rename_file(db: apsw.Connection, rename: Rename) -> None:
     """Give an indexed file its new path; chunks, passages and vectors stay."""
-    new = rename.new
+    new, known = rename.new, rename.known
     remove_files(db, [new])
     # a file that is to be cut anew has no chunker that anybody asks for, so that it stays stale after a crash
     db.execute(
-        "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?", (new, rename.is_stale, rename.old)
+        "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?",
+        (new, known.is_stale, rename.old),
     )
-    db.execute(_UPDATE_STAT, (*stored_stat(rename.stat), rename.read_at_ns, new))
+    _touch(db, new, known)
     rows = list(
         db.execute(
             "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?",
@@ -199,6 +196,10 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     for chunk_id, text, heading in rows:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
         _insert_words(db, chunk_id, chunk_words(heading, text), new)
+
+
+def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
+    db.execute(_UPDATE_STAT, (*stored_stat(known.stat), known.read_at_ns, path))
 
 
 def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
@@ -260,8 +261,8 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
 
 def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
     return (
-        *(row.path, row.source, *stored_stat(row.stat), row.read_at_ns),
-        *(row.sha256, row.lines, chunks, row.chunker, row.flags),
+        *(row.path, row.source, *stored_stat(row.known.stat), row.known.read_at_ns),
+        *(row.known.digest, row.lines, chunks, row.chunker, row.flags),
     )
 
 
@@ -328,9 +329,9 @@ class Documents(IndexTable):
         return await self._database.write(lambda db: [put_file(db, file) for file in files], is_interruptible=True)
 
     @writes
-    def touch(self, db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
+    def touch(self, db: apsw.Connection, path: RelativePath, known: Known) -> None:
         """Note that the content was found unchanged at this stat."""
-        db.execute(_UPDATE_STAT, (*stored_stat(stat), read_at_ns, path))
+        _touch(db, path, known)
 
     @writes
     def rename(self, db: apsw.Connection, renames: Sequence[Rename]) -> None:
