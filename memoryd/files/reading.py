@@ -110,6 +110,17 @@ def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = 
     return codecs.getincrementaldecoder(encoding_of(head))("replace").decode(head)
 
 
+def read_beginning(path: Path, count: int, flags: int = 0) -> tuple[os.stat_result, bytes]:
+    """Return what a file is and how it begins; raises OSError. What is no regular file is not read."""
+    # not blocking: opening a pipe would wait for somebody to write to it
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    try:
+        found = os.fstat(descriptor)
+        return found, os.read(descriptor, count) if stat_module.S_ISREG(found.st_mode) else b""
+    finally:
+        os.close(descriptor)
+
+
 def encoding_of(head: bytes) -> str:
     """Return the encoding that the first bytes of a file announce; UTF-8 if they announce none."""
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")

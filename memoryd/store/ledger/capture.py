@@ -148,7 +148,10 @@ class DeliveredRows(WorkspaceRows):
     @reads
     def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
         """Return the latest spans of a session, the oldest of them first."""
-        return [_span(*row) for row in db.execute(_OF, (self._workspace, agent, session, limit))][::-1]
+        return [
+            SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
+            for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
+        ][::-1]
 
     def _values(self, row: DeliveredRow) -> tuple[str | bytes | float, ...]:
         span = row.span
@@ -158,10 +161,6 @@ class DeliveredRows(WorkspaceRows):
 
 def _packed(hashes: Iterable[bytes]) -> bytes:
     return b"".join(sorted(hashes))
-
-
-def _span(whole: bytes, words: bytes, runs: bytes, is_negated: int) -> SpanPrint:
-    return SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
 
 
 def _unpacked(data: bytes) -> frozenset[bytes]:

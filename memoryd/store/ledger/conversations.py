@@ -168,6 +168,7 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
 _KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+_COUNT_OTHERS = "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?"
 _DROP_WITHHELD = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
@@ -177,7 +178,7 @@ def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool
     Raises StoreUnavailable where there are hashes that are keyed otherwise.
     """
     most = {WithheldKind.KEY: MOST_KEYS, WithheldKind.AGENTS_KEY: MOST_AGENTS_KEYS}.get(one.kind)
-    if most is not None and _count_withheld(db, agent, one) >= most:
+    if most is not None and db.execute(_COUNT_OTHERS, (agent, one.kind, one.name)).get >= most:
         return False
     if hash_key(db) != key:
         # the file was deleted, or begun anew, since the key was read from it
@@ -221,10 +222,3 @@ def has_hashes(db: apsw.Connection) -> bool:
     """Tell whether there is a row of any agent with a hash in it."""
     found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
     return bool(found)
-
-
-def _count_withheld(db: apsw.Connection, agent: str, but: Withheld) -> int:
-    counted: int = db.execute(
-        "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?", (agent, but.kind, but.name)
-    ).get
-    return counted

@@ -13,7 +13,7 @@ from typing import Final
 import apsw
 
 from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable
-from memoryd.store.connection import Connector, Wording
+from memoryd.store.connection import Connector, Wording, broken_parts
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.ledger.file import LEDGER, aside, delete_copies, keep_copy, make_way, refuse_foreign, require_no_log
 from memoryd.store.ledger.takeover import read_marks, take_over, taken_over
@@ -64,8 +64,7 @@ class LedgerDatabase(DatabaseFile):
     def _prepare(self, connection: apsw.Connection) -> None:
         # small, so that all of it can be looked at; a migration of broken pages would break more. The indexes too: a
         # name of which a byte is another one is found only by them
-        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
-        if found != ["ok"]:
+        if found := broken_parts(connection):
             raise DamagedDatabase(f"the ledger is damaged: {'; '.join(found)}", hint=WORDING.when_damaged)
         if migrate(connection, self._history, partial(keep_copy, connection, self.path)):
             # an older memoryd goes by the header, which says so only now
