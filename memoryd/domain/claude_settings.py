@@ -159,7 +159,8 @@ def value_at(text: str, at: int) -> Any:
 def inserted(text: str, at: int, value: object, key: str = "") -> str:
     """Return the text with one more item, the last, in the object or array at this position."""
     found = items(text, at)
-    unit, end = _unit(text), _element_end(text, at)
+    unit = indent[1] if (indent := _INDENT.search(text)) else "  "
+    end = _element_end(text, at)
     newline = "\r\n" if "\r\n" in text else "\n"
     is_inline = bool(found) and newline not in text[at:end]
     inner = "" if is_inline else newline + _indent_of(text, at) + unit
@@ -206,11 +207,6 @@ def _element_end(text: str, at: int) -> int:
 def _behind_space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return found.end() if found else at
-
-
-def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
 
 
 def _indent_of(text: str, at: int) -> str:

@@ -23,7 +23,7 @@ from memoryd.files.scanner import CurrentRules
 from memoryd.index.committing import Committer, InterruptibleCommit, Purger, Withdrawn
 from memoryd.index.file_events import FileEvents
 from memoryd.index.large_notes import LargeNotes
-from memoryd.index.planning import Absent, Planned, Planner
+from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
     ASKED_BATCH_BYTES,
     LARGE_BYTES,
@@ -313,10 +313,10 @@ class Indexer:
         again += [old for old in work.came_from.values() if self._table.knows(old)]
         # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
         # vectors of all texts that no note holds just now
-        absent = await self._looking.judge(todo.remove, work.reader.rules.workspace)
-        await self._purger.remove([path for path in todo.remove if path not in absent.back], hidden=absent.hidden)
+        back, hidden = await self._looking.judge(todo.remove, work.reader.rules.workspace)
+        await self._purger.remove([path for path in todo.remove if path not in back], hidden=hidden)
         self._reporter.note_removed(len(todo.remove))
-        again += absent.back
+        again += back
         self._large.queue(todo.read, work)
         soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
         again += await self._read_all(soon, work, ASKED_BATCH_BYTES)
@@ -378,7 +378,9 @@ class Looking(Struct, frozen=True, kw_only=True):
         small = [path for path in todo.read if look.seen.files[path].size <= LARGE_BYTES]
         return bool(small or todo.rename or todo.remove)
 
-    async def judge(self, paths: Sequence[RelativePath], workspace: Path) -> Absent:
+    async def judge(
+        self, paths: Sequence[RelativePath], workspace: Path
+    ) -> tuple[Set[RelativePath], Set[RelativePath]]:
         """Say of paths that an earlier look missed which are listed now, and which hidden."""
         return await in_thread(self.executor, lambda: self.planner.judge(paths, workspace))
 

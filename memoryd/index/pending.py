@@ -179,6 +179,8 @@ class Backlog(Struct, kw_only=True):
     slot: EmbedderSlot
     queue: PendingQueue
     read_ahead: int
+    max_unused: int
+    providers: Sequence[str]
     on_removed: Callable[[], None]
     lacking: int = 0
     """Passages without a vector as of the last look; all of them while no embedder is known."""
@@ -189,6 +191,7 @@ class Backlog(Struct, kw_only=True):
     space: int | None = None
     """The space that the queue was filled for."""
     _purge_mark: int | None = None
+    _is_bounded: bool = False
 
     async def space_of(self, embedder: Embedder) -> int:
         """Return the space that its vectors go to, if anything can be written."""
@@ -224,6 +227,33 @@ class Backlog(Struct, kw_only=True):
         count = len(good) + len(bad)
         self.done += count
         self.lacking = max(0, self.lacking - count)
+
+    def look_again(self) -> None:
+        """Say that there may be more unused vectors than at the last look."""
+        self._is_bounded = False
+
+    async def bound_unused(self) -> None:
+        """Drop vectors that have been unused longest, if there are too many; tried again if the store refuses.
+
+        Those in the spaces of the `providers` for present passages are in use.
+        """
+        if self._is_bounded:
+            return
+        # before the first await: what is removed meanwhile asks for another look
+        self._is_bounded = True
+        vectors, embedder = self.database.vectors, self.slot.embedder
+        try:
+            current = set() if embedder is None else {await self.spaces.of(embedder)}
+            in_use = current | await vectors.spaces_of(self.providers)
+            if await vectors.count_unused(in_use) <= self.max_unused:
+                return
+            # some more than must go, for whoever holds vectors in memory has to load them anew each time
+            dropped = await vectors.evict_unused(in_use, self.max_unused - self.max_unused // SPARE_SHARE)
+        except StoreError:
+            self._is_bounded = False
+            return
+        self.on_removed()
+        log.info("vectors dropped that nothing uses", dropped=dropped)
 
 
 class _Loaded(Struct, frozen=True):
@@ -318,39 +348,3 @@ class PassageEmbedder(Struct, kw_only=True):
         if self._deaths[item.hash] >= DEADLY_TRIES:
             log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
             await self.backlog.store(space, [], [(item.hash, reason)])
-
-
-class UnusedVectors(Struct, kw_only=True):
-    """Keeps at most `limit` of them; those in the spaces of the `providers` for present passages are in use."""
-
-    database: Database
-    spaces: Spaces
-    slot: EmbedderSlot
-    limit: int
-    providers: Sequence[str]
-    on_removed: Callable[[], None]
-    _is_checked: bool = False
-
-    def look_again(self) -> None:
-        """Say that there may be more of them than at the last look."""
-        self._is_checked = False
-
-    async def bound(self) -> None:
-        """Drop those that have been unused longest, if there are too many; tried again if the store refuses."""
-        if self._is_checked:
-            return
-        # before the first await: what is removed meanwhile asks for another look
-        self._is_checked = True
-        vectors, embedder = self.database.vectors, self.slot.embedder
-        try:
-            current = set() if embedder is None else {await self.spaces.of(embedder)}
-            in_use = current | await vectors.spaces_of(self.providers)
-            if await vectors.count_unused(in_use) <= self.limit:
-                return
-            # some more than must go, for whoever holds vectors in memory has to load them anew each time
-            dropped = await vectors.evict_unused(in_use, self.limit - self.limit // SPARE_SHARE)
-        except StoreError:
-            self._is_checked = False
-            return
-        self.on_removed()
-        log.info("vectors dropped that nothing uses", dropped=dropped)

@@ -3,17 +3,17 @@
 The chunks of a large document are spooled to disk until they are committed: in memory they are a multiple of its text.
 """
 
-import asyncio
-import marshal
 import tempfile
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
+from typing import Final
 
+import msgspec
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,12 +25,9 @@ from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.entries import (
     ChunkEntry,
     ChunkSettings,
-    ChunkWords,
-    PassageEntry,
     each_entry,
     media_entries,
 )
-from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import holds_memories, is_daily_log
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known, SyncPlan
@@ -47,7 +44,7 @@ from memoryd.files.reading import (
 )
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, why_unread
-from memoryd.index.threads import with_pauses
+from memoryd.index.threads import in_thread, with_pauses
 from memoryd.store.index.documents import Entries
 from memoryd.store.index.passages import PendingFile
 
@@ -60,7 +57,6 @@ READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
 """How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
 _BANK = "bank/"
-_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]
 
 
 class ReadStatus(StrEnum):
@@ -187,26 +183,22 @@ class GivenUpError(Exception):
 
 
 def _judge_media(path: RelativePath, modality: Modality, octets: Octets) -> Reading:
-    media = checked(path, octets.data[:HEAD_BYTES])
-    if media is None:
+    mime = checked(path, octets.data[:HEAD_BYTES])
+    if mime is None:
         reason = SkipReason.OTHER_BYTES.format(LABELS[modality].lower())
         return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
-    chunks, flags = media_entries(path, media, octets.sha256), flags_of(octets, media.mime)
+    chunks, flags = media_entries(path, mime, octets.sha256), flags_of(octets, mime)
     return Reading(path, ReadStatus.CHANGED, octets.known, chunks, flags=flags)
 
 
-class AttachmentReader(Struct, frozen=True, kw_only=True):
-    """Gives the lane the bytes of files that the rules of this moment let through; `look` says where and which."""
+def attachments(executor: Executor, look: CurrentRules) -> Callable[[PendingFile], Awaitable[Attachment]]:
+    """Return what gives the lane the bytes of files that the rules of the moment let through; `look` says which.
 
-    executor: Executor
-    look: CurrentRules
+    It raises NotReadableError for one that is gone, changed, left out by now, or cannot be read.
+    """
 
-    async def attach(self, file: PendingFile) -> Attachment:
-        """Read one file; raises NotReadableError if it is gone, changed, left out by now, or cannot be read."""
-        return await asyncio.get_running_loop().run_in_executor(self.executor, self._read, file)
-
-    def _read(self, file: PendingFile) -> Attachment:
-        roots, rules = self.look()
+    def read(file: PendingFile) -> Attachment:
+        roots, rules = look()
         if rules.media is None or not rules.media.admits(file.path) or rules.hold or rules.is_ignored(file.path):
             raise NotReadableError("it is left out now")
         base, relative = base_of(file.path, rules.workspace, roots)
@@ -217,10 +209,12 @@ class AttachmentReader(Struct, frozen=True, kw_only=True):
             raise NotReadableError("it is being written") from exc
         except OSError as exc:
             raise NotReadableError(f"it cannot be read: {exc.strerror}") from exc
-        media = checked(file.path, octets.data[:HEAD_BYTES])
-        if octets.sha256 != file.sha256 or media is None:
+        mime = checked(file.path, octets.data[:HEAD_BYTES])
+        if octets.sha256 != file.sha256 or mime is None:
             raise NotReadableError("it has changed since it was indexed")
-        return Attachment(media.mime, octets.sha256, octets.data)
+        return Attachment(mime, octets.sha256, octets.data)
+
+    return lambda file: in_thread(executor, lambda: read(file))
 
 
 class Round(Struct, frozen=True):
@@ -304,6 +298,9 @@ def may_follow(reading: Reading, work: Round) -> bool:
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
 
 
+_DECODER: Final = msgspec.msgpack.Decoder(ChunkEntry)
+
+
 class Spool:
     """Entries in their order, to be gone through more than once. The file has no name and ends with this."""
 
@@ -312,7 +309,7 @@ class Spool:
         weakref.finalize(self, self._file.close)
         self._count = 0
         for entry in entries:
-            data = marshal.dumps(_plain(entry))
+            data = msgspec.msgpack.encode(entry)
             self._file.write(len(data).to_bytes(8, "little") + data)
             self._count += 1
 
@@ -323,19 +320,4 @@ class Spool:
         self._file.seek(0)
         for _ in range(self._count):
             size = int.from_bytes(self._file.read(8), "little")
-            yield _entry(marshal.loads(self._file.read(size)))
-
-
-def _plain(entry: ChunkEntry) -> _Plain:
-    """Return the values of an entry: a transaction waits while they are read back, and classes cost most of that."""
-    passages = tuple((it.start, it.stop, it.hash) for it in entry.passages)
-    words = (entry.words.body, entry.words.heading, entry.words.parts)
-    return entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash, passages, words, entry.memory or ""
-
-
-def _entry(plain: _Plain) -> ChunkEntry:
-    start_line, end_line, heading, text, digest, spans, words, memory = plain
-    passages = tuple(PassageEntry(*span) for span in spans)
-    return ChunkEntry(
-        start_line, end_line, heading, text, digest, passages, ChunkWords(*words), MemoryId(memory) or None
-    )
+            yield _DECODER.decode(self._file.read(size))

@@ -19,7 +19,7 @@ from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.pending import LaneLinks, LaneSettings, Spaces
-from memoryd.index.reading import AttachmentReader
+from memoryd.index.reading import attachments
 from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch
@@ -158,7 +158,7 @@ async def staged(
                 lookup=found_elsewhere,
                 publish=lambda event, data: events.append((event, data)),
                 on_removed=lambda: search.forget_vectors(),
-                attach=AttachmentReader(executor=executor, look=look).attach,
+                attach=attachments(executor, look),
                 hold=lambda: (
                     indexer.state.hold.reason if indexer.state.hold else "owed" if indexer.is_withholding else ""
                 ),

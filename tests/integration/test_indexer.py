@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known
 from memoryd.files.reading import file_stat
-from memoryd.index.planning import Absent, Planned
+from memoryd.index.planning import Planned
 from memoryd.index.triggers import Look
 from memoryd.wire import Event
 from tests.fakes import blow_up
@@ -526,7 +526,7 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
             write("early")
         return planned
 
-    def raced_judge(paths: Sequence[RelativePath], *given: Any) -> Absent:
+    def raced_judge(paths: Sequence[RelativePath], *given: Any) -> tuple[Set[RelativePath], Set[RelativePath]]:
         is_judging.extend([True] * len(paths))
         return judge(paths, *given)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from memoryd.domain.memories.entries import ChunkEntry
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
 from memoryd.index.reading import Reading, Spool
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
@@ -179,6 +180,12 @@ async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_no
         await stage.sync(seconds=120)
         assert LARGE not in stage.files
         assert await both_ends(stage, "quetzal") == [False, False]
+
+
+def test_spool_gives_back_all_that_it_was_given(tmp_path: Path) -> None:
+    entries = chunk_entries("# Rent\n\nIt is due on Friday.\n", ChunkSettings(40, 0))
+    entries += tuple(replace(entry, memory=MemoryId("m" * 16), scope="agent:main") for entry in entries)
+    assert list(Spool(entries, tmp_path)) == list(Spool(entries, tmp_path)) == list(entries)
 
 
 class GatedSpool(Spool):

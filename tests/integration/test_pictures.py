@@ -15,7 +15,7 @@ from memoryd.domain.media import MediaRules, Modality
 from memoryd.files.reading import NotReadableError
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.index.reading import AttachmentReader
+from memoryd.index.reading import attachments
 from memoryd.store.index.passages import PendingFile
 from memoryd.store.index.schema import problems
 from tests.fakes import FakeEmbedder
@@ -288,15 +288,15 @@ async def test_bytes_are_read_only_where_the_rules_of_the_moment_allow(tmp_path:
     ignored: set[str] = set()
     rules = ScanRules(workspace=tmp_path, is_ignored=ignored.__contains__, media=BOTH)
     with ThreadPoolExecutor(1) as executor:
-        reader = AttachmentReader(executor=executor, look=lambda: (workspace_roots(tmp_path, ["assets"]), rules))
+        attach = attachments(executor, lambda: (workspace_roots(tmp_path, ["assets"]), rules))
         digest = hashlib.sha256(data).digest()
         file = PendingFile(RelativePath("assets/a.png"), digest, len(data))
-        got = await reader.attach(file)
+        got = await attach(file)
         assert (got.mime, got.data, got.sha256) == ("image/png", data, digest)
         with pytest.raises(NotReadableError, match="changed"):
-            await reader.attach(replace(file, sha256=bytes(32)))
+            await attach(replace(file, sha256=bytes(32)))
         with pytest.raises(NotReadableError, match="cannot be read"):
-            await reader.attach(replace(file, path=RelativePath("assets/link.png")))
+            await attach(replace(file, path=RelativePath("assets/link.png")))
         ignored.add("assets/a.png")
         with pytest.raises(NotReadableError, match="left out"):
-            await reader.attach(file)
+            await attach(file)

@@ -54,11 +54,6 @@ def padded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass") + PADDING
 
 
-def split(text: str) -> Lines:
-    """Tabulate the non-blank lines of a text."""
-    return tabulate(padded(text))
-
-
 def tabulate(data: bytes) -> Lines:
     """Tabulate the non-blank lines of UTF-8 that ends in `PADDING`."""
     starts, numbers = _non_empty_lines(data)
