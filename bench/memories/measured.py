@@ -15,6 +15,7 @@ from bench.stage import agent, cpu_seconds, prepared, settle
 from bench.standin import make_model
 from bench.timing import ProcessorWatch, Stopwatch, timed
 from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.syncplan import Known
 from memoryd.memory.book import MemoryBook
 from memoryd.memory.note_files import RecordDays
 from memoryd.store.index.database import Database
@@ -100,7 +101,7 @@ async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]
         memories = len((await book.now()).memories)
         first_seconds = first.seconds
         # found unchanged at another time: its lines are read anew, as those of a changed one
-        await database.documents.touch(_last(corpus), NO_STAT, time.time_ns())
+        await database.documents.touch(_last(corpus), Known(NO_STAT, time.time_ns()))
         second = Stopwatch()
         await book.now()
         next_ms = second.ms

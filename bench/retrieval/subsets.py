@@ -21,6 +21,7 @@ from bench.retrieval.sets import Lines
 from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import Strangers
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
@@ -172,9 +173,7 @@ def _row(path: str) -> FileRow:
     return FileRow(
         RelativePath(path),
         Source.MEMORY,
-        FileStat(1, 1, 1, 1, 1),
-        1,
-        sha256(path.encode()).digest(),
+        Known(FileStat(1, 1, 1, 1, 1), 1, sha256(path.encode()).digest()),
         1,
         CHUNKS.fingerprint,
     )

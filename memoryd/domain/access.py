@@ -285,10 +285,6 @@ def _begins(key: str, prefix: str) -> bool:
 
 def folded_id(text: str) -> str:
     """Return the name of an agent as all sides compare it, however somebody wrote it."""
-    return _plain(text)
-
-
-def _plain(text: str) -> str:
     return text.strip().lower()
 
 
@@ -298,7 +294,7 @@ def _folded(text: str) -> str:
     Format characters and the spaces around each part go, and compatibility forms (NFKC) are one with the usual ones.
     """
     seen = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
-    return ":".join(_plain(part) for part in unicodedata.normalize("NFKC", seen).split(":"))
+    return ":".join(folded_id(part) for part in unicodedata.normalize("NFKC", seen).split(":"))
 
 
 class Admitted(Struct, frozen=True):

@@ -20,15 +20,9 @@ class Modality(StrEnum):
     AUDIO = "audio"
 
 
-class Media(Struct, frozen=True):
-    """What the bytes of a file are."""
-
-    mime: str
-
-    @property
-    def modality(self) -> Modality:
-        """Picture or sound."""
-        return Modality(self.mime.partition("/")[0])
+def modality_of_mime(mime: str) -> Modality:
+    """Return picture or sound, by the type of what the bytes of a file are."""
+    return Modality(mime.partition("/")[0])
 
 
 EXTENSIONS: Final = {
@@ -108,22 +102,22 @@ def modality_of(name: str) -> Modality | None:
     return EXTENSIONS.get((dot + extension).lower()) if stem else None
 
 
-def sniff(head: bytes) -> Media | None:
-    """Return what a file that begins so is; None if no supported format does."""
+def sniff(head: bytes) -> str | None:
+    """Return the MIME type of a file that begins so; None if no supported format does."""
     for magic, mime in _MAGIC:
         if head.startswith(magic):
-            return Media(mime)
+            return mime
     if head[:4] == b"RIFF":
-        return _media(_RIFF.get(head[8:12]))
+        return _RIFF.get(head[8:12])
     if head[4:8] == b"ftyp":
-        return _media(_brand(head))
-    return _media(_mpeg_frame(head))
+        return _brand(head)
+    return _mpeg_frame(head)
 
 
-def checked(name: str, head: bytes) -> Media | None:
-    """Return what a file is if its name and its bytes agree on picture or sound; else None."""
-    media = sniff(head)
-    return media if media is not None and media.modality is modality_of(name) else None
+def checked(name: str, head: bytes) -> str | None:
+    """Return the MIME type of a file if its name and its bytes agree on picture or sound; else None."""
+    mime = sniff(head)
+    return mime if mime is not None and modality_of_mime(mime) is modality_of(name) else None
 
 
 def label(path: str) -> str:
@@ -135,10 +129,6 @@ def label(path: str) -> str:
     modality = modality_of(path)
     name = "".join(sign if sign.isprintable() else " " for sign in path.rpartition("/")[2])
     return f"{LABELS[modality]}: {name}" if modality else ""
-
-
-def _media(mime: str | None) -> Media | None:
-    return Media(mime) if mime else None
 
 
 def _brand(head: bytes) -> str | None:

@@ -146,7 +146,7 @@ def _wait_for(
 ) -> tuple[float, float]:
     """Return how many seconds to wait for an absent or suspect file from now, and at most since the wait began."""
     stat, known = seen.disk.get(path), index.get(path)
-    if stat is None or _was_emptied(stat, known):
+    if stat is None or (stat.size == 0 and known is not None and known.stat.size > 0):
         limit = grace.root if path in seen.unreadable else grace.file
         return limit, limit
     age = (seen.wall_ns - stat.ctime_ns) / 1e9
@@ -162,10 +162,6 @@ def _is_suspect(path: RelativePath, seen: Observation, index: Mapping[RelativePa
     if known is None or known.is_stale or known.stat != seen.disk[path]:
         return True
     return not seen.trusts_times or known.is_racy(seen.wall_ns)
-
-
-def _was_emptied(stat: FileStat, known: Known | None) -> bool:
-    return stat.size == 0 and known is not None and known.stat.size > 0
 
 
 def _renames(

@@ -13,7 +13,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
@@ -276,28 +276,21 @@ def nowhere(_path: str) -> None:
     """Say of every path below `qmd/` that it may not be told: there is no qmd."""
 
 
-class PresentFiles:
+class PresentFiles(Struct, kw_only=True):
     """Holds documents of one workspace against the disk by `rules`, those of each moment. `look` blocks.
 
     `elsewhere` says where a document of qmd lies that is told below `qmd/`, None if it may not be told.
     """
 
-    def __init__(
-        self,
-        *,
-        rules: Callable[[], ScanRules],
-        roots: Callable[[], Sequence[ScanRoot]],
-        elsewhere: Callable[[str], FileLocation | None] = nowhere,
-    ) -> None:
-        self._rules = rules
-        self._roots = roots
-        self._elsewhere = elsewhere
-        self._seen: dict[str, Known] = {}
-        """What files were that were read again and held the same, so that they need not be read each time."""
+    rules: Callable[[], ScanRules]
+    roots: Callable[[], Sequence[ScanRoot]]
+    elsewhere: Callable[[str], FileLocation | None] = nowhere
+    _seen: dict[str, Known] = field(default_factory=dict)
+    """What files were that were read again and held the same, so that they need not be read each time."""
 
     def moment(self) -> Moment:
         """Begin to look; blocks for the rules."""
-        rules = self._rules()
+        rules = self.rules()
         return Moment(rules, RealPaths(rules.workspace, follow_symlinks=rules.follow_symlinks))
 
     def look(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
@@ -308,7 +301,7 @@ class PresentFiles:
         rules = moment.rules
         if path.startswith(QMD_PREFIX):
             # whoever knows where it lies has looked at the rules
-            location = self._elsewhere(path)
+            location = self.elsewhere(path)
             return ABSENT if location is None else self._held_against(path, known, location, rules)
         if _is_behind_link(path, moment):
             return ABSENT
@@ -326,7 +319,7 @@ class PresentFiles:
                 return SAME
             # only now, for the roots may be globs
             if location is None:
-                base, relative = base_of(path, rules.workspace, self._roots() if path.startswith("../") else ())
+                base, relative = base_of(path, rules.workspace, self.roots() if path.startswith("../") else ())
             else:
                 base, relative = location.base, location.relative
             limit, _ = rules.limit(path)
@@ -347,7 +340,7 @@ class PresentFiles:
         if known is not None and octets.sha256 == known.digest:
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
-            self._seen[path] = Known(octets.stat, octets.read_at_ns, octets.sha256)
+            self._seen[path] = octets.known
             return SAME
         if modality_of(path) is not None:
             return _owed(SkipReason.CHANGED)
@@ -371,7 +364,7 @@ class PresentFiles:
         try:
             info = os.stat(folder)  # noqa: PTH116
         except FileNotFoundError:
-            roots = [root.path for root in self._roots() if Path(full).is_relative_to(root.path)]
+            roots = [root.path for root in self.roots() if Path(full).is_relative_to(root.path)]
             return rules.workspace.is_dir() and all(root.exists() for root in roots) and bool(roots)
         except OSError:
             return False

@@ -345,15 +345,10 @@ def _remembered(memory: Path | None) -> tuple[str | None, bool]:
         return None, True
 
 
-HEAD_CHARS = privacy.HEAD_CHARS
-"""So much of a note is looked at."""
+HEAD_CHARS, is_private = privacy.HEAD_CHARS, privacy.is_private
+"""The rule for a text, of which so much is looked at; all others have it from here."""
 _HEAD_BYTES = 4 * HEAD_CHARS
 """A character has four bytes at the most."""
-
-
-def is_private(text: str) -> bool:
-    """Tell whether a note must not be indexed, cited or handed on; its first `HEAD_CHARS` are enough."""
-    return bool(privacy.why_private(text))
 
 
 def why_private(padded: bytes) -> str:

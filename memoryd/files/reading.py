@@ -20,8 +20,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.media import HEAD_BYTES, Media, checked, label
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.syncplan import Known
 from memoryd.domain.text.lines import PADDING
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -53,44 +53,15 @@ class Octets(Struct, frozen=True):
         """The bytes alone: a copy."""
         return self.padded[: -len(PADDING)]
 
-
-class Stamp(Struct, frozen=True):
-    """What names the state of a document at one instant."""
-
-    sha256: bytes
-    stat: FileStat
-    read_at_ns: int
-    flags: str
+    @property
+    def known(self) -> Known:
+        """What is kept of it to tell whether it is still the same."""
+        return Known(self.stat, self.read_at_ns, self.sha256)
 
 
-class Content(Stamp, frozen=True):
-    """A document as it was on disk at one instant."""
-
-    text: str
-
-
-def read_document(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> Content:
-    """Read `base/relative` as text; raises what `read_octets` does."""
-    octets = read_octets(base, relative, max_bytes=max_bytes, follow_symlinks=follow_symlinks)
-    return content_of(octets, *decode(octets.data))
-
-
-def stamp_of(octets: Octets, flags: str) -> Stamp:
-    """Return what names a file that was read; `flags` says how its text was got."""
-    flags = ", ".join(filter(None, (flags, HARD_LINK if octets.is_linked else "")))
-    return Stamp(octets.sha256, octets.stat, octets.read_at_ns, flags)
-
-
-def content_of(octets: Octets, text: str, flags: str) -> Content:
-    """Return what is kept of a file that was read; `text` stands for its bytes."""
-    stamp = stamp_of(octets, flags)
-    return Content(stamp.sha256, stamp.stat, stamp.read_at_ns, stamp.flags, text)
-
-
-def media_content(path: str, octets: Octets) -> tuple[Content, Media | None]:
-    """Return what is kept of a picture or sound, and what its bytes are: None if not what its name says."""
-    media = checked(path, octets.data[:HEAD_BYTES])
-    return content_of(octets, label(path), media.mime if media else ""), media
+def flags_of(octets: Octets, decoding: str) -> str:
+    """Return what is odd about a file that was read; `decoding` says how its text was got."""
+    return ", ".join(filter(None, (decoding, HARD_LINK if octets.is_linked else "")))
 
 
 def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> Octets:
@@ -137,6 +108,17 @@ def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = 
     finally:
         os.close(descriptor)
     return codecs.getincrementaldecoder(encoding_of(head))("replace").decode(head)
+
+
+def read_beginning(path: Path, count: int, flags: int = 0) -> tuple[os.stat_result, bytes]:
+    """Return what a file is and how it begins; raises OSError. What is no regular file is not read."""
+    # not blocking: opening a pipe would wait for somebody to write to it
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    try:
+        found = os.fstat(descriptor)
+        return found, os.read(descriptor, count) if stat_module.S_ISREG(found.st_mode) else b""
+    finally:
+        os.close(descriptor)
 
 
 def encoding_of(head: bytes) -> str:

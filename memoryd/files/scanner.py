@@ -261,7 +261,7 @@ def _kept(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan
             found.skip(at + name, SkipReason.SYMLINK_OUTSIDE)
         elif is_link and is_folder and _is_in_a_root(entry.path, found):
             found.skip(at + name, SkipReason.SYMLINK_TWICE)
-        elif not _is_left_out(f"{at}{name}/" if is_folder else at + name, entry.path, rules):
+        elif entry.path != str(rules.excluded_folder) and not rules.is_ignored(at + name + "/" * is_folder):
             yield name, entry.path, is_folder
 
 
@@ -291,12 +291,6 @@ def take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: 
         found.skip(at, SkipReason.TOO_LARGE.format(key, limit))
     else:
         found.files[at] = FileStat(device, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
-
-
-def _is_left_out(at: str, path: str, rules: ScanRules) -> bool:
-    if rules.excluded_folder is not None and path == str(rules.excluded_folder):
-        return True
-    return rules.is_ignored(at)
 
 
 def folder_id(path: str) -> FolderId:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.errors import NotPermitted, StoreUnavailable
+from memoryd.files.reading import read_beginning
 from memoryd.files.writing import FileChangedError, replace_file
 
 TOKEN_BYTES: Final = 32
@@ -56,7 +57,7 @@ class TokenFile(Struct, frozen=True):
 
     def _read(self) -> str:
         try:
-            found, content = _opened(self.path)
+            found, content = read_beginning(self.path, _MOST, os.O_NOFOLLOW)
         except FileNotFoundError:
             raise
         except OSError as exc:
@@ -67,17 +68,6 @@ class TokenFile(Struct, frozen=True):
         if not _TOKEN.fullmatch(content.strip()):
             raise NotPermitted(f"the token file {self.path} holds no token of 32 characters or more", hint=_HINT)
         return content.strip().decode("ascii")
-
-
-def _opened(path: Path) -> tuple[os.stat_result, bytes]:
-    """Return what a file is and how it begins; raises OSError, also for a link. What is no regular file is not read."""
-    # not blocking, for what stands there may be a pipe
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        found = os.fstat(descriptor)
-        return found, os.read(descriptor, _MOST) if stat.S_ISREG(found.st_mode) else b""
-    finally:
-        os.close(descriptor)
 
 
 def _why_not_private(found: os.stat_result) -> str:

@@ -58,19 +58,12 @@ class Stoppable(Struct, frozen=True):
             yield entry
 
 
-class InterruptibleCommit:
+class InterruptibleCommit(Struct, frozen=True, kw_only=True):
     """Commits a large note wholly, or, if small ones come before that is done, not at all."""
 
-    def __init__(
-        self,
-        *,
-        demands: Demands,
-        commit: Callable[[Sequence[Reading], Round], Awaitable[None]],
-        has_newcomers: Callable[[], Awaitable[bool]],
-    ) -> None:
-        self._demands = demands
-        self._commit = commit
-        self._has_newcomers = has_newcomers
+    demands: Demands
+    commit: Callable[[Sequence[Reading], Round], Awaitable[None]]
+    has_newcomers: Callable[[], Awaitable[bool]]
 
     async def run(self, reading: Reading, cut: Cut) -> bool:
         """Commit a note that was cut, and tell whether that was done."""
@@ -78,13 +71,13 @@ class InterruptibleCommit:
 
         async def commit() -> bool:
             try:
-                await self._commit([replace(reading, chunks=entries)], cut.work)
+                await self.commit([replace(reading, chunks=entries)], cut.work)
             except PutOffError:
                 # raised within the transaction, which is rolled back as a whole
                 return False
             finally:
                 is_over.set()
-                self._demands.wake()
+                self.demands.wake()
             return True
 
         async def look_out() -> None:
@@ -102,22 +95,22 @@ class InterruptibleCommit:
 
     async def _look_out(self, yields: int, is_over: asyncio.Event) -> None:
         """Return when the commit is over, or when smaller notes are to be read before it is."""
-        ticket, has_looked = self._demands.ticket, False
+        ticket, has_looked = self.demands.ticket, False
         try:
             while not is_over.is_set():
                 if yields >= MAX_YIELDS:
-                    await self._demands.wait_for_wake()
-                elif self._demands.is_due(ticket):
-                    ticket, has_looked = self._demands.turn_to_newcomers(), True
-                    if await self._has_newcomers():
+                    await self.demands.wait_for_wake()
+                elif self.demands.is_due(ticket):
+                    ticket, has_looked = self.demands.turn_to_newcomers(), True
+                    if await self.has_newcomers():
                         return
                     # no sleep before `is_over` is asked: the commit may have ended meanwhile, and woken nobody
                 else:
-                    await self._demands.wait_for_hints()
+                    await self.demands.wait_for_hints()
         finally:
             if has_looked:
                 # the hints that were taken for heard here are still to be followed by a round
-                self._demands.hint()
+                self.demands.hint()
 
 
 class Withdrawn:
@@ -153,27 +146,17 @@ class Withdrawn:
         self._paths = self._paths.intersection(paths)
 
 
-class Purger:
+class Purger(Struct, kw_only=True):
     """Removes documents. `has_patterns` says whether there are names that the rules of the present round hide."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        executor: Executor,
-        workspace: Path,
-        table: FileTable,
-        withdrawn: Withdrawn,
-        reporter: SyncReporter,
-    ) -> None:
-        self.has_patterns = False
-        self._database = database
-        self._executor = executor
-        self._workspace = workspace
-        self._table = table
-        self._withdrawn = withdrawn
-        self._reporter = reporter
-        self._owed_since: float | None = None
+    database: Database
+    executor: Executor
+    workspace: Path
+    table: FileTable
+    withdrawn: Withdrawn
+    reporter: SyncReporter
+    has_patterns: bool = False
+    _owed_since: float | None = None
 
     @property
     def is_owing(self) -> bool:
@@ -190,28 +173,28 @@ class Purger:
 
         `hidden`: those of them that are there, and not for us.
         """
-        indexed = [path for path in paths if path in self._table.indexed]
+        indexed = [path for path in paths if path in self.table.indexed]
         if indexed:
             # nobody is told of them from here on: between the two lines the index may hold them for seconds, and
             # if it cannot be written, it does so until it can be
-            self._withdrawn.add(indexed)
+            self.withdrawn.add(indexed)
             await self._erase(indexed, hidden)
-        self._table.forget(paths)
+        self.table.forget(paths)
         if indexed:
-            self._withdrawn.release(indexed)
+            self.withdrawn.release(indexed)
             # last: who hears of it looks at what is known
-            self._reporter.note_commit()
+            self.reporter.note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
 
     async def withdraw(self, todo: SyncPlan, reader: Reader) -> None:
         """Let nobody be told of what is private now, though the index cannot be written."""
         suspects = [(path, path) for path in todo.read] + list(todo.rename)
-        held = [(old, new) for old, new in suspects if old in self._table.indexed]
+        held = [(old, new) for old, new in suspects if old in self.table.indexed]
         private = await in_thread(
-            self._executor, lambda: [old for old, new in with_pauses(held) if reader.says_private(new)]
+            self.executor, lambda: [old for old, new in with_pauses(held) if reader.says_private(new)]
         )
-        if self._withdrawn.add([*private, *(path for path in todo.remove if path in self._table.indexed)]):
-            self._reporter.note_purge()
+        if self.withdrawn.add([*private, *(path for path in todo.remove if path in self.table.indexed)]):
+            self.reporter.note_purge()
 
     async def drop_remains(self, *, is_asked: bool) -> None:
         """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
@@ -223,10 +206,10 @@ class Purger:
         since = self._owed_since
         if since is None or (is_asked and time.monotonic() - since < PUT_OFF_SECONDS):
             return
-        await self._database.documents.drop_remains()
-        self._reporter.note_purge()
+        await self.database.documents.drop_remains()
+        self.reporter.note_purge()
         # after the rewriting, which the log holds too; if it fails, all of it is still owed
-        await self._database.checkpoint()
+        await self.database.checkpoint()
         self._owed_since = None
 
     async def _erase(self, indexed: Sequence[RelativePath], hidden: Set[RelativePath]) -> None:
@@ -236,45 +219,34 @@ class Purger:
         """
         parsed_line.cache_clear()  # it may hold lines of them
         # the disk is not asked again what is there: what comes back from here on is read by the next round
-        moved = await in_thread(self._executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
+        moved = await in_thread(self.executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
         private = {*moved, *(path for path in indexed if path in hidden)}
         gone = [path for path in indexed if path not in private]
-        await self._database.documents.remove(gone, purged=list(private))
+        await self.database.documents.remove(gone, purged=list(private))
         if private:
             self.owe()
             # after the removal: what somebody loads anew before it would hold them again
-            self._reporter.note_purge()
+            self.reporter.note_purge()
         else:
-            await self._database.checkpoint()
+            await self.database.checkpoint()
 
     def _may_be_moved_away(self, path: RelativePath) -> bool:
         # an extra folder that vanished as a whole was unmounted, or is no longer wanted
-        is_out_of_sight = path.startswith("../") and not os.path.lexists((self._workspace / path).parent)
-        return (self.has_patterns or self._table.has_left_out) and not is_out_of_sight
+        is_out_of_sight = path.startswith("../") and not os.path.lexists((self.workspace / path).parent)
+        return (self.has_patterns or self.table.has_left_out) and not is_out_of_sight
 
 
-class Committer:
+class Committer(Struct, frozen=True, kw_only=True):
     """Does what readings say; raises StoreError, and what is known then is still what the index holds."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        table: FileTable,
-        withdrawn: Withdrawn,
-        purger: Purger,
-        reporter: SyncReporter,
-        chunks: ChunkSettings,
-        failure_grace: float,
-    ) -> None:
-        self._database = database
-        self._table = table
-        self._withdrawn = withdrawn
-        self._purger = purger
-        self._reporter = reporter
-        self._chunks = chunks
-        self._failure_grace = failure_grace
-        """For so many seconds the index keeps what it has of a file that cannot be read."""
+    database: Database
+    table: FileTable
+    withdrawn: Withdrawn
+    purger: Purger
+    reporter: SyncReporter
+    chunks: ChunkSettings
+    failure_grace: float
+    """For so many seconds the index keeps what it has of a file that cannot be read."""
 
     async def commit(self, readings: Sequence[Reading], work: Round) -> None:
         """Commit; what is alike is written in one transaction, which costs a third of many."""
@@ -284,7 +256,7 @@ class Committer:
         new_names = {reading.path for _, reading in moved}
         # what goes, goes before anything new comes: a failing disk then keeps less of what is private, not more
         left_out = [reading.path for reading in readings if reading.status is ReadStatus.LEFT_OUT]
-        await self._purger.remove(left_out, hidden=set(left_out))
+        await self.purger.remove(left_out, hidden=set(left_out))
         for reading in readings:
             if reading.path not in new_names:
                 await self._note(reading)
@@ -294,73 +266,59 @@ class Committer:
 
     async def _rename(self, moved: Sequence[tuple[RelativePath, Reading]]) -> None:
         """Give what is held of the old paths to the new ones; what is to be cut anew stays so after a crash."""
-        moves = [(old, reading.path, _known_as(reading), reading.status is ReadStatus.SAME) for old, reading in moved]
+        moves = [(old, reading.path, reading.read_as, reading.status is ReadStatus.SAME) for old, reading in moved]
         renames = [
-            Rename(old, new, known.stat, known.read_at_ns, not is_same)
+            Rename(old, new, replace(known, is_stale=not is_same))
             for old, new, known, is_same in moves
-            if old in self._table.indexed
+            if old in self.table.indexed
         ]
-        await self._database.documents.rename(renames)
+        await self.database.documents.rename(renames)
         for old, new, known, is_same in moves:
-            self._table.rename(old, new, replace(known, is_stale=not is_same), is_same=is_same)
+            self.table.rename(old, new, replace(known, is_stale=not is_same), is_same=is_same)
             log.debug("file renamed", path=old, to=new)
-        self._reporter.note_commit()
+        self.reporter.note_commit()
 
     async def _note(self, reading: Reading) -> None:
         match reading:
             case Reading(path, ReadStatus.FAILED, _, _, reason):
                 await self._fail(path, reason)
             case Reading(path, ReadStatus.HELD, _, _, reason):
-                self._table.hold(path, reason)
+                self.table.hold(path, reason)
             case Reading(path, ReadStatus.LEFT_OUT, _, _, reason):
                 # its text may have been indexed before, under another name or before it was away for a while
-                self._purger.owe()
-                self._table.leave_out(path, _known_as(reading), reason)
+                self.purger.owe()
+                self.table.leave_out(path, reading.read_as, reason)
             case Reading(path, ReadStatus.SAME):
-                await self._touch(path, _known_as(reading))
+                await self._touch(path, reading.read_as)
 
     async def _touch(self, path: RelativePath, known: Known) -> None:
-        if path in self._table.indexed:
-            await self._database.documents.touch(path, known.stat, known.read_at_ns)
-            self._withdrawn.release([path])
-        self._table.touch(path, known)
+        if path in self.table.indexed:
+            await self.database.documents.touch(path, known)
+            self.withdrawn.release([path])
+        self.table.touch(path, known)
 
     async def _fail(self, path: RelativePath, reason: str) -> None:
         """Keep what the index has of an unreadable file for the grace period, then let it go."""
         now = time.monotonic()
-        since = self._table.fail(path, reason, now)
-        if path in self._table.indexed and now - since >= self._failure_grace:
-            await self._purger.remove([path], hidden={path})
+        since = self.table.fail(path, reason, now)
+        if path in self.table.indexed and now - since >= self.failure_grace:
+            await self.purger.remove([path], hidden={path})
             # to remove it was to forget it, but it still cannot be read
-            self._table.fail(path, reason, since)
+            self.table.fail(path, reason, since)
 
     async def _put(self, changed: Sequence[Reading], *, is_forced: bool) -> None:
-        rows = [_file_row(reading, self._chunks) for reading in changed]
+        rows = [_file_row(reading, self.chunks) for reading in changed]
         # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
         anew = [is_forced or row.chunker == MEDIA_CHUNKER for row in rows]
         chunks, pages = [reading.chunks for reading in changed], [reading.page for reading in changed]
-        done = await self._database.documents.put(list(map(FileContent, rows, chunks, anew, pages)))
+        done = await self.database.documents.put(list(map(FileContent, rows, chunks, anew, pages)))
         for row, indexed in zip(rows, done, strict=True):
-            self._table.put(row.path, Known(row.stat, row.read_at_ns, row.sha256))
-            self._withdrawn.release([row.path])
+            self.table.put(row.path, row.known)
+            self.withdrawn.release([row.path])
             log.debug("file indexed", path=row.path, **asdict(indexed))
-        self._reporter.note_commit()
-
-
-def _known_as(reading: Reading) -> Known:
-    stamp = reading.read_stamp
-    return Known(stamp.stat, stamp.read_at_ns, stamp.sha256)
+        self.reporter.note_commit()
 
 
 def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:
-    stamp = reading.read_stamp
-    return FileRow(
-        path=reading.path,
-        source=Source.MEMORY,
-        stat=stamp.stat,
-        read_at_ns=stamp.read_at_ns,
-        sha256=stamp.sha256,
-        lines=reading.lines,
-        chunker=settings.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER,
-        flags=stamp.flags,
-    )
+    chunker = settings.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER
+    return FileRow(reading.path, Source.MEMORY, reading.read_as, reading.lines, chunker, reading.flags)

@@ -15,7 +15,7 @@ from memoryd.domain.embedding import PAUSED, PausePolicy
 from memoryd.embed.current import EmbedderPhase, EmbedderSlot
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
-from memoryd.index.pending import Backlog, LaneLinks, LaneSettings, PassageEmbedder, PendingQueue, Spaces, UnusedVectors
+from memoryd.index.pending import Backlog, LaneLinks, LaneSettings, PassageEmbedder, PendingQueue, Spaces
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
@@ -51,6 +51,8 @@ class EmbeddingLane:
             slot=slot,
             queue=self._queue,
             read_ahead=settings.read_ahead,
+            max_unused=settings.max_unused,
+            providers=settings.providers,
             on_removed=links.on_removed,
         )
         self._passages = PassageEmbedder(
@@ -59,14 +61,6 @@ class EmbeddingLane:
             lookup=links.lookup,
             attach=links.attach,
             hold_seconds=settings.hold,
-        )
-        self._unused = UnusedVectors(
-            database=database,
-            spaces=spaces,
-            slot=slot,
-            limit=settings.max_unused,
-            providers=settings.providers,
-            on_removed=links.on_removed,
         )
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
@@ -114,7 +108,7 @@ class EmbeddingLane:
 
     def wake(self) -> None:
         """Say that there may be new passages, or fewer."""
-        self._unused.look_again()
+        self._backlog.look_again()
         self._wake.set()
 
     def break_off(self) -> None:
@@ -179,7 +173,7 @@ class EmbeddingLane:
             async with self._progress:
                 self._progress.notify_all()
             if seconds != 0.0:
-                await self._unused.bound()
+                await self._backlog.bound_unused()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
                         await self._wake.wait()

@@ -23,7 +23,7 @@ from memoryd.files.scanner import CurrentRules
 from memoryd.index.committing import Committer, InterruptibleCommit, Purger, Withdrawn
 from memoryd.index.file_events import FileEvents
 from memoryd.index.large_notes import LargeNotes
-from memoryd.index.planning import Absent, Planned, Planner
+from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
     ASKED_BATCH_BYTES,
     LARGE_BYTES,
@@ -313,10 +313,10 @@ class Indexer:
         again += [old for old in work.came_from.values() if self._table.knows(old)]
         # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
         # vectors of all texts that no note holds just now
-        absent = await self._looking.judge(todo.remove, work.reader.rules.workspace)
-        await self._purger.remove([path for path in todo.remove if path not in absent.back], hidden=absent.hidden)
+        back, hidden = await self._looking.judge(todo.remove, work.reader.rules.workspace)
+        await self._purger.remove([path for path in todo.remove if path not in back], hidden=hidden)
         self._reporter.note_removed(len(todo.remove))
-        again += absent.back
+        again += back
         self._large.queue(todo.read, work)
         soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
         again += await self._read_all(soon, work, ASKED_BATCH_BYTES)
@@ -348,49 +348,41 @@ class Indexer:
         return await in_thread(self._executor, lambda: read_under_the_rules(work, batch))
 
 
-class Looking:
+class Looking(Struct, frozen=True, kw_only=True):
     """Looks in a thread of the pool, one look at a time. `longest_pause` is the one of the settings."""
 
-    def __init__(
-        self,
-        *,
-        executor: Executor,
-        planner: Planner,
-        table: FileTable,
-        demands: Demands,
-        reporter: SyncReporter,
-        longest_pause: Callable[..., float],
-    ) -> None:
-        self._executor = executor
-        self._planner = planner
-        self._table = table
-        self._demands = demands
-        self._reporter = reporter
-        self._longest_pause = longest_pause
+    executor: Executor
+    planner: Planner
+    table: FileTable
+    demands: Demands
+    reporter: SyncReporter
+    longest_pause: Callable[..., float]
 
     async def look(self, demand: Demand, *, needs_all: bool = False) -> Look:
         """Look at what was told of and no look answered, if that is enough, else at all files."""
         names = self._named() if demand.is_partial and not needs_all else None
-        return await in_thread(self._executor, lambda: self._planner.look(names))
+        return await in_thread(self.executor, lambda: self.planner.look(names))
 
     async def plan(self, look: Look, demand: Demand) -> Planned:
         """Say what is to be done so that the index equals what was seen."""
         # copies: beside the commit of a large note the table changes, while the thread goes through it
-        indexed, known = dict(self._table.indexed), self._table.view(is_forced=demand.is_forced)
-        unclosed = self._demands.unseen.unclosed
-        return await in_thread(self._executor, lambda: self._planner.plan(look, indexed, known, demand, unclosed))
+        indexed, known = dict(self.table.indexed), self.table.view(is_forced=demand.is_forced)
+        unclosed = self.demands.unseen.unclosed
+        return await in_thread(self.executor, lambda: self.planner.plan(look, indexed, known, demand, unclosed))
 
     async def has_newcomers(self) -> bool:
         """Tell whether anything but large notes is to be done."""
-        demand = replace(self._demands.next, is_forced=False)
+        demand = replace(self.demands.next, is_forced=False)
         look = await self.look(demand)
         todo = (await self.plan(look, demand)).todo
         small = [path for path in todo.read if look.seen.files[path].size <= LARGE_BYTES]
         return bool(small or todo.rename or todo.remove)
 
-    async def judge(self, paths: Sequence[RelativePath], workspace: Path) -> Absent:
+    async def judge(
+        self, paths: Sequence[RelativePath], workspace: Path
+    ) -> tuple[Set[RelativePath], Set[RelativePath]]:
         """Say of paths that an earlier look missed which are listed now, and which hidden."""
-        return await in_thread(self._executor, lambda: self._planner.judge(paths, workspace))
+        return await in_thread(self.executor, lambda: self.planner.judge(paths, workspace))
 
     def _named(self) -> Set[RelativePath] | None:
         """Return the files to look at for a question, as events named them; None: all.
@@ -398,9 +390,9 @@ class Looking:
         What the last round left open, beyond files that wait, is for a look at all; so is what no event tells, and
         that look comes no later than without questions.
         """
-        state, changes = self._reporter.state, self._demands.unseen.changes
-        is_open = self._reporter.has_again or self._table.held or state.trouble or state.hold
+        state, changes = self.reporter.state, self.demands.unseen.changes
+        is_open = self.reporter.has_again or self.table.held or state.trouble or state.hold
         if changes.is_vague or len(changes.names) > MOST_NAMES or is_open or state.last_sync_at is None:
             return None
-        longest = self._longest_pause(is_remote=bool(state.remote))
-        return None if self._planner.seconds_since_all >= longest else changes.names
+        longest = self.longest_pause(is_remote=bool(state.remote))
+        return None if self.planner.seconds_since_all >= longest else changes.names

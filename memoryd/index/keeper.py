@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.index.database import Database
@@ -20,7 +21,7 @@ CHECK_SECONDS = 24 * 3600.0
 """How often the parts of the file are checked and the words of deleted notes are dropped, the start included."""
 
 
-class Keeper:
+class Keeper(Struct, kw_only=True):
     """Keeps a database open and sound while `run` runs; `on_new` is called after each opening.
 
     `is_private` says that the path was chosen by us, so that whatever lies there is a damaged index of ours.
@@ -28,30 +29,21 @@ class Keeper:
     private since, is deleted.
     """
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        is_private: bool,
-        on_new: Callable[[], None],
-        is_rebuilt: Callable[[], bool],
-        look_seconds: float = 1.0,
-    ) -> None:
-        self.trouble: str | None = None
-        self._database = database
-        self._is_private = is_private
-        self._on_new = on_new
-        self._is_rebuilt = is_rebuilt
-        self._look_seconds = look_seconds
-        self._checked_at = float("-inf")
+    database: Database
+    is_private: bool
+    on_new: Callable[[], None]
+    is_rebuilt: Callable[[], bool]
+    look_seconds: float = 1.0
+    trouble: str | None = None
+    _checked_at: float = float("-inf")
 
     async def open(self) -> None:
         """Open the file, if need be only to read it, or note why that fails for now; raises ForeignDatabase."""
-        path = self._database.path
+        path = self.database.path
         try:
             # before SQLite opens it: to open a file of somebody else may already write to it
             await asyncio.to_thread(self._make_way, path)
-            await self._database.open()
+            await self.database.open()
         except ForeignDatabase:
             raise
         except DamagedDatabase as exc:
@@ -64,9 +56,9 @@ class Keeper:
 
     async def _open_to_read(self, why: str) -> None:
         try:
-            if await asyncio.to_thread(recognise, self._database.path) is not FileKind.OURS:
+            if await asyncio.to_thread(recognise, self.database.path) is not FileKind.OURS:
                 raise StoreUnavailable(why)
-            await self._database.open_to_read(why=why)
+            await self.database.open_to_read(why=why)
         except StoreError:
             self._note(f"the index cannot be opened: {why}")
         else:
@@ -75,7 +67,7 @@ class Keeper:
 
     def _note_open(self) -> None:
         self._checked_at = float("-inf")
-        self._on_new()
+        self.on_new()
 
     async def run(self) -> None:
         """Look after the file until cancelled; what the disk refuses is noted and tried again."""
@@ -84,34 +76,34 @@ class Keeper:
                 await self._look()
             except (StoreError, OSError) as exc:
                 self._note(f"the index cannot be used: {exc}")
-            await asyncio.sleep(self._look_seconds)
+            await asyncio.sleep(self.look_seconds)
 
     async def _look(self) -> None:
-        if not self._database.is_open:
+        if not self.database.is_open:
             await self.open()
-        elif self._database.damage is not None:
+        elif self.database.damage is not None:
             # before other trouble: a damaged file would only be opened again, and be as damaged
-            await self._start_anew(self._database.damage)
-        elif self._database.trouble is not None or await asyncio.to_thread(self._database.is_replaced):
-            self._note(self._database.trouble or "the index file was removed or replaced")
+            await self._start_anew(self.database.damage)
+        elif self.database.trouble is not None or await asyncio.to_thread(self.database.is_replaced):
+            self._note(self.database.trouble or "the index file was removed or replaced")
             # questions that are asked meanwhile wait for the new file instead of failing
-            async with self._database.reopening():
+            async with self.database.reopening():
                 await self.open()
-        elif self._database.why_read_only is not None:
-            if await asyncio.to_thread(is_writable, self._database.path):
-                async with self._database.reopening():
+        elif self.database.why_read_only is not None:
+            if await asyncio.to_thread(is_writable, self.database.path):
+                async with self.database.reopening():
                     await self.open()
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
             # before the check: one that the disk refuses is for the next day, not for the next second
             self._checked_at = time.monotonic()
             await self._check()
-        elif self._is_rebuilt():
+        elif self.is_rebuilt():
             # last, and only now: as long as notes are missing from the new index, the old one may be all there is
             await self._tidy()
 
     async def _tidy(self) -> None:
         try:
-            await asyncio.to_thread(delete_set_aside, self._database.path)
+            await asyncio.to_thread(delete_set_aside, self.database.path)
         except OSError as exc:
             self._note(f"the damaged index that was set aside cannot be deleted: {exc}")
         else:
@@ -119,10 +111,10 @@ class Keeper:
 
     async def _check(self) -> None:
         try:
-            found = await self._database.problems()
-            await self._database.words.check()
-            await self._database.words.drop_deleted()
-            await self._database.checkpoint()
+            found = await self.database.problems()
+            await self.database.words.check()
+            await self.database.words.drop_deleted()
+            await self.database.checkpoint()
         except DamagedDatabase as exc:
             found = [str(exc)]
         except StoreError:
@@ -132,13 +124,13 @@ class Keeper:
 
     async def _start_anew(self, reason: str) -> None:
         # closed first: SQLite would go on writing to the file under its new name
-        await self._database.close()
+        await self.database.close()
         await self._set_aside(f"the index was damaged and is being rebuilt: {reason}")
         await self.open()
 
     async def _set_aside(self, reason: str) -> None:
         try:
-            await asyncio.to_thread(set_aside, self._database.path)
+            await asyncio.to_thread(set_aside, self.database.path)
         except OSError as exc:
             reason = f"{reason}; it cannot be set aside: {exc}"
         self._note(reason)
@@ -146,7 +138,7 @@ class Keeper:
     def _make_way(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         kind = recognise(path)
-        if kind in (FileKind.FOREIGN, FileKind.DAMAGED) and not self._is_private:
+        if kind in (FileKind.FOREIGN, FileKind.DAMAGED) and not self.is_private:
             raise ForeignDatabase(
                 f"{path} is not an index of memoryd", hint="set agents.defaults.memorySearch.store.path to another file"
             )
@@ -155,5 +147,5 @@ class Keeper:
 
     def _note(self, reason: str) -> None:
         if reason != self.trouble:
-            log.warning("index file", reason=reason, path=str(self._database.path))
+            log.warning("index file", reason=reason, path=str(self.database.path))
         self.trouble = reason

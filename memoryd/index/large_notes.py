@@ -5,7 +5,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Set
 from concurrent.futures import Executor
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
@@ -24,25 +24,18 @@ class Cut(Struct):
     """How often its commit was put off."""
 
 
-class LargeNotes:
+class LargeNotes(Struct, kw_only=True):
     """The large notes that are to be read, and the one that is being cut.
 
     `commit` commits one wholly or not at all and tells which; `on_cut` is called when one is cut.
     """
 
-    def __init__(
-        self,
-        *,
-        executor: Executor,
-        commit: Callable[[Reading, Cut], Awaitable[bool]],
-        on_cut: Callable[[], None],
-    ) -> None:
-        self._executor = executor
-        self._commit = commit
-        self._on_cut = on_cut
-        self._cut: Cut | None = None
-        self._queue: dict[RelativePath, bool] = {}
-        """Those that are to be read, and whether they are to be cut anew whatever they hold."""
+    executor: Executor
+    commit: Callable[[Reading, Cut], Awaitable[bool]]
+    on_cut: Callable[[], None]
+    _cut: Cut | None = None
+    _queue: dict[RelativePath, bool] = field(default_factory=dict)
+    """Those that are to be read, and whether they are to be cut anew whatever they hold."""
 
     @property
     def queued(self) -> Set[RelativePath]:
@@ -85,13 +78,13 @@ class LargeNotes:
                 # also one that nobody wants is waited for: two at once would hold two large notes in memory
                 return []
             (reading,) = await cut.readings
-            if is_wanted and await in_thread(self._executor, lambda: may_follow(reading, cut.work)):
-                if not await self._commit(reading, cut):
+            if is_wanted and await in_thread(self.executor, lambda: may_follow(reading, cut.work)):
+                if not await self.commit(reading, cut):
                     cut.yields += 1
                     return []
                 again = [cut.path] if reading.status is ReadStatus.AGAIN else []
                 # it may have been saved again while it was cut
-                if reading.stamp is None or reading.stamp.stat == work.seen.files[cut.path]:
+                if reading.known is None or reading.known.stat == work.seen.files[cut.path]:
                     del self._queue[cut.path]
         self.drop()
         if self._queue:
@@ -106,8 +99,8 @@ class LargeNotes:
         reader = replace(work.reader, is_given_up=give_up.is_set)
         aside = replace(work, reader=reader, held=held, came_from={}, is_forced=is_forced)
         readings = asyncio.get_running_loop().run_in_executor(
-            self._executor, lambda: read_under_the_rules(aside, [path])
+            self.executor, lambda: read_under_the_rules(aside, [path])
         )
         # called in the event loop, so that what is woken finds the cutting ended
-        readings.add_done_callback(lambda _: self._on_cut())
+        readings.add_done_callback(lambda _: self.on_cut())
         return Cut(path, aside, readings, give_up)

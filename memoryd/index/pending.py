@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.domain.counters import CacheUses, Pace
 from memoryd.domain.vector import Vector
@@ -144,24 +144,23 @@ class PendingQueue:
         return max(0.01, min(held.until for held in self._held.values()) - now) if self._held else None
 
 
-class Spaces:
+class Spaces(Struct):
     """Finds the space of an embedder in one index, and remembers it while the file stays the same."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._known: dict[tuple[str, int], int] = {}
+    database: Database
+    _known: dict[tuple[str, int], int] = field(default_factory=dict)
 
     async def of(self, embedder: Embedder) -> int:
         """Return the id of the embedder's space, made if it is new; raises StoreError."""
         identity, now = embedder.identity, time.time()
-        key = (identity.fingerprint, self._database.epoch)
+        key = (identity.fingerprint, self.database.epoch)
         if key not in self._known:
             # an index that can only be read still answers with the vectors it has
-            found = await self._database.vectors.find_space(identity.fingerprint)
+            found = await self.database.vectors.find_space(identity.fingerprint)
             self._known[key] = (
                 found
                 if found is not None
-                else await self._database.vectors.open_space(
+                else await self.database.vectors.open_space(
                     fingerprint=identity.fingerprint,
                     provider=identity.provider,
                     model=identity.model,
@@ -172,69 +171,89 @@ class Spaces:
         return self._known[key]
 
 
-class Backlog:
+class Backlog(Struct, kw_only=True):
     """Fills the queue from the store, and stores what has come of it; all of it raises StoreError."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        spaces: Spaces,
-        slot: EmbedderSlot,
-        queue: PendingQueue,
-        read_ahead: int,
-        on_removed: Callable[[], None],
-    ) -> None:
-        self.lacking = 0
-        """Passages without a vector as of the last look; all of them while no embedder is known."""
-        self.done = 0
-        """Passages that were given one since there was nothing to do."""
-        self.must_start_over = False
-        """Whether the vectors of the space are to be forgotten with the next look."""
-        self.space: int | None = None
-        """The space that the queue was filled for."""
-        self._purge_mark: int | None = None
-        self._database = database
-        self._spaces = spaces
-        self._slot = slot
-        self._queue = queue
-        self._read_ahead = read_ahead
-        self._on_removed = on_removed
+    database: Database
+    spaces: Spaces
+    slot: EmbedderSlot
+    queue: PendingQueue
+    read_ahead: int
+    max_unused: int
+    providers: Sequence[str]
+    on_removed: Callable[[], None]
+    lacking: int = 0
+    """Passages without a vector as of the last look; all of them while no embedder is known."""
+    done: int = 0
+    """Passages that were given one since there was nothing to do."""
+    must_start_over: bool = False
+    """Whether the vectors of the space are to be forgotten with the next look."""
+    space: int | None = None
+    """The space that the queue was filled for."""
+    _purge_mark: int | None = None
+    _is_bounded: bool = False
 
     async def space_of(self, embedder: Embedder) -> int:
         """Return the space that its vectors go to, if anything can be written."""
-        self._database.require_writable()
-        return await self._spaces.of(embedder)
+        self.database.require_writable()
+        return await self.spaces.of(embedder)
 
     async def count(self) -> int:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
-        embedder = self._slot.embedder
-        space = NO_SPACE if embedder is None else await self._spaces.of(embedder)
-        return await self._database.vectors.count_pending(space)
+        embedder = self.slot.embedder
+        space = NO_SPACE if embedder is None else await self.spaces.of(embedder)
+        return await self.database.vectors.count_pending(space)
 
     async def refill(self, space: int) -> None:
         """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
-        vectors = self._database.vectors
+        vectors = self.database.vectors
         self.space = space
         if self.must_start_over:
             # before the first await: whoever asks for it meanwhile means the vectors that are made from here on
             self.must_start_over = False
             await vectors.drop_space(space)
-            self._on_removed()
+            self.on_removed()
         self._purge_mark = vectors.purge_mark
         self.lacking = await vectors.count_pending(space)
-        held = self._queue.held(time.monotonic())
-        self._queue.fill(await vectors.pending(space, self._read_ahead, without=held) if self.lacking else ())
+        held = self.queue.held(time.monotonic())
+        self.queue.fill(await vectors.pending(space, self.read_ahead, without=held) if self.lacking else ())
 
     async def store(
         self, space: int, good: Sequence[tuple[bytes, Vector]], bad: Sequence[tuple[bytes, str]] = ()
     ) -> None:
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
         if good or bad:
-            await self._database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
+            await self.database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
         count = len(good) + len(bad)
         self.done += count
         self.lacking = max(0, self.lacking - count)
+
+    def look_again(self) -> None:
+        """Say that there may be more unused vectors than at the last look."""
+        self._is_bounded = False
+
+    async def bound_unused(self) -> None:
+        """Drop vectors that have been unused longest, if there are too many; tried again if the store refuses.
+
+        Those in the spaces of the `providers` for present passages are in use.
+        """
+        if self._is_bounded:
+            return
+        # before the first await: what is removed meanwhile asks for another look
+        self._is_bounded = True
+        vectors, embedder = self.database.vectors, self.slot.embedder
+        try:
+            current = set() if embedder is None else {await self.spaces.of(embedder)}
+            in_use = current | await vectors.spaces_of(self.providers)
+            if await vectors.count_unused(in_use) <= self.max_unused:
+                return
+            # some more than must go, for whoever holds vectors in memory has to load them anew each time
+            dropped = await vectors.evict_unused(in_use, self.max_unused - self.max_unused // SPARE_SHARE)
+        except StoreError:
+            self._is_bounded = False
+            return
+        self.on_removed()
+        log.info("vectors dropped that nothing uses", dropped=dropped)
 
 
 class _Loaded(Struct, frozen=True):
@@ -244,22 +263,19 @@ class _Loaded(Struct, frozen=True):
     passage: Passage
 
 
-class PassageEmbedder:
+class PassageEmbedder(Struct, kw_only=True):
     """Embeds batches and has the vectors stored; what could not be sent goes back to the queue, or is held there."""
 
-    def __init__(
-        self, *, backlog: Backlog, queue: PendingQueue, lookup: Lookup, attach: Attach, hold_seconds: float
-    ) -> None:
-        self._backlog = backlog
-        self._queue = queue
-        self._lookup = lookup
-        self._attach = attach
-        self._hold_seconds = hold_seconds
-        self._deaths: Counter[bytes] = Counter()
-        self._sending = Cancellable()
-        self.pace = Pace()
-        self.uses = CacheUses()
-        """Of vectors that another index holds already."""
+    backlog: Backlog
+    queue: PendingQueue
+    lookup: Lookup
+    attach: Attach
+    hold_seconds: float
+    _deaths: Counter[bytes] = field(default_factory=Counter)
+    _sending: Cancellable = field(default_factory=Cancellable)
+    pace: Pace = field(default_factory=Pace)
+    uses: CacheUses = field(default_factory=CacheUses)
+    """Of vectors that another index holds already."""
 
     async def embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         """Give a batch its vectors, unless it is broken off; raises EmbedderUnavailable, BudgetSpent, StoreError."""
@@ -270,8 +286,8 @@ class PassageEmbedder:
         self._sending.cancel()
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
-        found = await self._lookup(embedder.identity.fingerprint, [item.hash for item in batch])
-        await self._backlog.store(space, list(found.items()))
+        found = await self.lookup(embedder.identity.fingerprint, [item.hash for item in batch])
+        await self.backlog.store(space, list(found.items()))
         self.uses.note(is_hit=True, times=len(found))
         self.uses.note(is_hit=False, times=len(batch) - len(found))
         todo = [loaded for item in batch if item.hash not in found and (loaded := await self._loaded(item))]
@@ -283,10 +299,10 @@ class PassageEmbedder:
         if item.file is None:
             return _Loaded(item, Passage(item.text, item.title))
         try:
-            return _Loaded(item, Passage(item.text, item.title, await self._attach(item.file)))
+            return _Loaded(item, Passage(item.text, item.title, await self.attach(item.file)))
         except NotReadableError as exc:
             reason = f"{item.file.path} cannot be sent: {exc}"
-            self._queue.hold(item.hash, reason, time.monotonic() + self._hold_seconds)
+            self.queue.hold(item.hash, reason, time.monotonic() + self.hold_seconds)
             return None
 
     async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[_Loaded]) -> None:
@@ -303,13 +319,13 @@ class PassageEmbedder:
             await self._embed_or_split(embedder, space, batch[middle:])
             return
         except BudgetSpent as exc:
-            self._queue.put_back(items[exc.fits :])
+            self.queue.put_back(items[exc.fits :])
             if exc.fits:
                 await self._embed_or_split(embedder, space, batch[: exc.fits])
             raise
         except EmbedderUnavailable:
             # no new question to the store, which costs a pass over the passages, until the embedder is back
-            self._queue.put_back(items)
+            self.queue.put_back(items)
             raise
         await self._store(space, items, answers)
 
@@ -324,57 +340,11 @@ class PassageEmbedder:
                 bad.append((item.hash, answer.reason))
             else:
                 good.append((item.hash, answer))
-        await self._backlog.store(space, good, bad)
+        await self.backlog.store(space, good, bad)
 
     async def _blame(self, space: int, item: PendingPassage, reason: str) -> None:
         # not at once: the worker may have been killed for its memory, whatever it worked on
         self._deaths[item.hash] += 1
         if self._deaths[item.hash] >= DEADLY_TRIES:
             log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
-            await self._backlog.store(space, [], [(item.hash, reason)])
-
-
-class UnusedVectors:
-    """Keeps at most `limit` of them; those in the spaces of the `providers` for present passages are in use."""
-
-    def __init__(
-        self,
-        *,
-        database: Database,
-        spaces: Spaces,
-        slot: EmbedderSlot,
-        limit: int,
-        providers: Sequence[str],
-        on_removed: Callable[[], None],
-    ) -> None:
-        self._database = database
-        self._spaces = spaces
-        self._slot = slot
-        self._limit = limit
-        self._providers = providers
-        self._on_removed = on_removed
-        self._is_checked = False
-
-    def look_again(self) -> None:
-        """Say that there may be more of them than at the last look."""
-        self._is_checked = False
-
-    async def bound(self) -> None:
-        """Drop those that have been unused longest, if there are too many; tried again if the store refuses."""
-        if self._is_checked:
-            return
-        # before the first await: what is removed meanwhile asks for another look
-        self._is_checked = True
-        vectors, embedder = self._database.vectors, self._slot.embedder
-        try:
-            current = set() if embedder is None else {await self._spaces.of(embedder)}
-            in_use = current | await vectors.spaces_of(self._providers)
-            if await vectors.count_unused(in_use) <= self._limit:
-                return
-            # some more than must go, for whoever holds vectors in memory has to load them anew each time
-            dropped = await vectors.evict_unused(in_use, self._limit - self._limit // SPARE_SHARE)
-        except StoreError:
-            self._is_checked = False
-            return
-        self._on_removed()
-        log.info("vectors dropped that nothing uses", dropped=dropped)
+            await self.backlog.store(space, [], [(item.hash, reason)])

@@ -40,13 +40,6 @@ class Planned(Struct, frozen=True):
     waiting: Waiting
 
 
-class Absent(Struct, frozen=True):
-    """Of files that were missed by a look: those that are `back`, and those that are there and kept out."""
-
-    back: Set[RelativePath] = frozenset()
-    hidden: Set[RelativePath] = frozenset()
-
-
 class Planner:
     """Looks at the disk and compares; between two looks it remembers since when files are missing."""
 
@@ -88,15 +81,15 @@ class Planner:
         seen = rescan(last.seen, roots, rules, wanted)
         return None if seen is None else Look(roots, rules, seen, last.remote, wanted)
 
-    def judge(self, paths: Sequence[RelativePath], workspace: Path) -> Absent:
-        """Say of paths that an earlier look missed which are listed now, under the rules of now, and which hidden."""
+    def judge(self, paths: Sequence[RelativePath], workspace: Path) -> tuple[Set[RelativePath], Set[RelativePath]]:
+        """Return of paths that an earlier look missed those listed now, under the rules of now, and those hidden."""
         there = {path for path in paths if os.path.lexists(workspace / path)}
         if not there:
-            return Absent()
+            return there, there
         # others may be written while this look is made, as by a program that brings back many: of those it says
         # nothing, and they are not asked for again
         listed = self.look().seen.files.keys() & set(paths)
-        return Absent(back=listed, hidden=there - listed)
+        return listed, there - listed
 
     def plan(
         self,

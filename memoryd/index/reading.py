@@ -3,34 +3,31 @@
 The chunks of a large document are spooled to disk until they are committed: in memory they are a multiple of its text.
 """
 
-import asyncio
-import marshal
 import tempfile
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
+from typing import Final
 
+import msgspec
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.media import HEAD_BYTES, LABELS, Media, Modality, checked, modality_of
+from memoryd.domain.media import HEAD_BYTES, LABELS, Modality, checked, modality_of
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.entries import (
     ChunkEntry,
     ChunkSettings,
-    ChunkWords,
-    PassageEntry,
     each_entry,
     media_entries,
 )
-from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import holds_memories, is_daily_log
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known, SyncPlan
@@ -40,16 +37,14 @@ from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (
     NotReadableError,
     Octets,
-    Stamp,
     TornReadError,
-    media_content,
+    flags_of,
     read_octets,
-    stamp_of,
     utf8_of,
 )
 from memoryd.files.roots import base_of
 from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, why_unread
-from memoryd.index.threads import with_pauses
+from memoryd.index.threads import in_thread, with_pauses
 from memoryd.store.index.documents import Entries
 from memoryd.store.index.passages import PendingFile
 
@@ -62,7 +57,6 @@ READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
 """How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
 _BANK = "bank/"
-_Plain = tuple[int, int, str, str, bytes, tuple[tuple[int, int, bytes], ...], tuple[str, str, str], str]
 
 
 class ReadStatus(StrEnum):
@@ -78,22 +72,23 @@ class ReadStatus(StrEnum):
 
 
 class Reading(Struct, frozen=True):
-    """One file as it was read: `stamp` unless it could not be, `chunks` if it changed, else the reason."""
+    """One file as it was read: `known` unless it could not be, `chunks` if it changed, else the reason."""
 
     path: RelativePath
     status: ReadStatus
-    stamp: Stamp | None = None
+    known: Known | None = None
     chunks: Entries = ()
     reason: str = ""
     lines: int = 1
     page: EntityPage | None = None
+    flags: str = ""
 
     @property
-    def read_stamp(self) -> Stamp:
-        """The stamp; only for a file that could be read."""
-        if self.stamp is None:
+    def read_as(self) -> Known:
+        """As what it is known from now on; only for a file that could be read."""
+        if self.known is None:
             raise ValueError(f"{self.path} was not read")
-        return self.stamp
+        return self.known
 
 
 class Reader(Struct, frozen=True):
@@ -158,22 +153,23 @@ class Reader(Struct, frozen=True):
     def _judge(self, path: RelativePath, octets: Octets, known: Known | None) -> Reading:
         modality = modality_of(path)
         if known is not None and not known.is_stale and known.digest == octets.sha256:
-            return Reading(path, ReadStatus.SAME, stamp_of(octets, ""))
+            return Reading(path, ReadStatus.SAME, octets.known)
         if modality and self.rules.hold is None:
-            return _judge_media(path, modality, *media_content(path, octets))
+            return _judge_media(path, modality, octets)
         return self._judge_note(path, octets)
 
     def _judge_note(self, path: RelativePath, octets: Octets) -> Reading:
         data, flags = utf8_of(octets)
-        stamp, size = stamp_of(octets, flags), len(data) - len(PADDING)
+        size = len(data) - len(PADDING)
         if reason := why_private(data):
-            return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
+            return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         entries = with_pauses(each_entry(data, self.settings, path))
         chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
-        return Reading(path, ReadStatus.CHANGED, stamp, chunks, lines=lines, page=entity_page_of(data, path))
+        page, flags = entity_page_of(data, path), flags_of(octets, flags)
+        return Reading(path, ReadStatus.CHANGED, octets.known, chunks, lines=lines, page=page, flags=flags)
 
     def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:
@@ -186,26 +182,23 @@ class GivenUpError(Exception):
     """Nobody wants the note any more that is being cut."""
 
 
-def _judge_media(path: RelativePath, modality: Modality, stamp: Stamp, media: Media | None) -> Reading:
-    if media is None:
+def _judge_media(path: RelativePath, modality: Modality, octets: Octets) -> Reading:
+    mime = checked(path, octets.data[:HEAD_BYTES])
+    if mime is None:
         reason = SkipReason.OTHER_BYTES.format(LABELS[modality].lower())
-        return Reading(path, ReadStatus.LEFT_OUT, stamp, reason=reason)
-    return Reading(path, ReadStatus.CHANGED, stamp, media_entries(path, media, stamp.sha256))
+        return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
+    chunks, flags = media_entries(path, mime, octets.sha256), flags_of(octets, mime)
+    return Reading(path, ReadStatus.CHANGED, octets.known, chunks, flags=flags)
 
 
-class AttachmentReader:
-    """Gives the lane the bytes of files that the rules of this moment let through; `look` says where and which."""
+def attachments(executor: Executor, look: CurrentRules) -> Callable[[PendingFile], Awaitable[Attachment]]:
+    """Return what gives the lane the bytes of files that the rules of the moment let through; `look` says which.
 
-    def __init__(self, *, executor: Executor, look: CurrentRules) -> None:
-        self._executor = executor
-        self._look = look
+    It raises NotReadableError for one that is gone, changed, left out by now, or cannot be read.
+    """
 
-    async def attach(self, file: PendingFile) -> Attachment:
-        """Read one file; raises NotReadableError if it is gone, changed, left out by now, or cannot be read."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._read, file)
-
-    def _read(self, file: PendingFile) -> Attachment:
-        roots, rules = self._look()
+    def read(file: PendingFile) -> Attachment:
+        roots, rules = look()
         if rules.media is None or not rules.media.admits(file.path) or rules.hold or rules.is_ignored(file.path):
             raise NotReadableError("it is left out now")
         base, relative = base_of(file.path, rules.workspace, roots)
@@ -216,10 +209,12 @@ class AttachmentReader:
             raise NotReadableError("it is being written") from exc
         except OSError as exc:
             raise NotReadableError(f"it cannot be read: {exc.strerror}") from exc
-        media = checked(file.path, octets.data[:HEAD_BYTES])
-        if octets.sha256 != file.sha256 or media is None:
+        mime = checked(file.path, octets.data[:HEAD_BYTES])
+        if octets.sha256 != file.sha256 or mime is None:
             raise NotReadableError("it has changed since it was indexed")
-        return Attachment(media.mime, octets.sha256, octets.data)
+        return Attachment(mime, octets.sha256, octets.data)
+
+    return lambda file: in_thread(executor, lambda: read(file))
 
 
 class Round(Struct, frozen=True):
@@ -240,7 +235,7 @@ class Round(Struct, frozen=True):
         """Tell whether a file that may be a renamed one holds what the old one held."""
         if reading.path not in self.came_from or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
             return False
-        return reading.read_stamp.sha256 == self.held[reading.path].digest
+        return reading.read_as.digest == self.held[reading.path].digest
 
     def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
         """Part what a question waits for, the smallest files up to `ASKED_BYTES` together, from the others."""
@@ -303,6 +298,9 @@ def may_follow(reading: Reading, work: Round) -> bool:
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
 
 
+_DECODER: Final = msgspec.msgpack.Decoder(ChunkEntry)
+
+
 class Spool:
     """Entries in their order, to be gone through more than once. The file has no name and ends with this."""
 
@@ -311,7 +309,7 @@ class Spool:
         weakref.finalize(self, self._file.close)
         self._count = 0
         for entry in entries:
-            data = marshal.dumps(_plain(entry))
+            data = msgspec.msgpack.encode(entry)
             self._file.write(len(data).to_bytes(8, "little") + data)
             self._count += 1
 
@@ -322,19 +320,4 @@ class Spool:
         self._file.seek(0)
         for _ in range(self._count):
             size = int.from_bytes(self._file.read(8), "little")
-            yield _entry(marshal.loads(self._file.read(size)))
-
-
-def _plain(entry: ChunkEntry) -> _Plain:
-    """Return the values of an entry: a transaction waits while they are read back, and classes cost most of that."""
-    passages = tuple((it.start, it.stop, it.hash) for it in entry.passages)
-    words = (entry.words.body, entry.words.heading, entry.words.parts)
-    return entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash, passages, words, entry.memory or ""
-
-
-def _entry(plain: _Plain) -> ChunkEntry:
-    start_line, end_line, heading, text, digest, spans, words, memory = plain
-    passages = tuple(PassageEntry(*span) for span in spans)
-    return ChunkEntry(
-        start_line, end_line, heading, text, digest, passages, ChunkWords(*words), MemoryId(memory) or None
-    )
+            yield _DECODER.decode(self._file.read(size))

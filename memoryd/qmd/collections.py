@@ -17,7 +17,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
@@ -220,57 +220,47 @@ class _Judged(Struct, frozen=True):
         return self.known.stat == stat and not self.known.is_racy(time.time_ns())
 
 
-class QmdCopies:
+class QmdCopies(Struct, kw_only=True):
     """Keeps a folder equal to what the collections hold of public notes; `refresh` blocks.
 
     `apart` is the state folder, which no collection reaches into: the copies lie in it. While nobody knows the rules,
     nothing new or changed is copied, and what is hidden by those that are known goes.
     """
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        workspace: Path,
-        apart: Path,
-        rule: Callable[[], Ruling],
-        max_bytes: int,
-        on_withdraw: Callable[[], None],
-    ) -> None:
-        self._folder = folder
-        self._workspace = workspace
-        self._apart = apart
-        self._rule = rule
-        self._max_bytes = max_bytes
-        self._on_withdraw = on_withdraw
-        self._judged: dict[str, _Judged] = {}
+    folder: Path
+    workspace: Path
+    apart: Path
+    rule: Callable[[], Ruling]
+    max_bytes: int
+    on_withdraw: Callable[[], None]
+    _judged: dict[str, _Judged] = field(default_factory=dict)
 
     def refresh(self, collections: Sequence[Collection]) -> bool:
         """Withdraw what is public no more and copy what is new; return False if something changed meanwhile.
 
         Raises OSError if the disk stands in the way.
         """
-        ruling = self._rule()
+        ruling = self.rule()
         notes = {f"{one.name}/{note.relative}": note for one in collections for note in self._listed(one, ruling)}
         self._judged = {name: judged for name, judged in self._judged.items() if name in notes}
-        self._withdraw(set(_files_below(self._folder)) - notes.keys())
+        self._withdraw(set(_files_below(self.folder)) - notes.keys())
         verdicts = {name: self._bring(name, note, ruling) for name, note in notes.items()}
         self._withdraw({name for name, verdict in verdicts.items() if verdict is _Verdict.PRIVATE})
         return _Verdict.AGAIN not in verdicts.values()
 
     def _bring(self, name: str, note: _Note, ruling: Ruling) -> _Verdict:
         """Look at a note if it may be another than before, and make a copy if there may be one."""
-        target, judged = self._folder / name, self._judged.get(name)
+        target, judged = self.folder / name, self._judged.get(name)
         if judged is not None and judged.holds(note.stat) and (judged.is_private or os.path.lexists(target)):
             return _Verdict.PRIVATE if judged.is_private else _Verdict.AS_BEFORE
         try:
-            octets = read_octets(note.root, note.relative, max_bytes=self._max_bytes)
+            octets = read_octets(note.root, note.relative, max_bytes=self.max_bytes)
         except TornReadError:
             return _Verdict.AGAIN
         except (OSError, NotReadableError):
             return _Verdict.PRIVATE
         data = octets.data
-        judged = _Judged(Known(octets.stat, octets.read_at_ns), is_private(decode(data)[0]))
+        judged = _Judged(octets.known, is_private(decode(data)[0]))
         if judged.is_private:
             self._judged[name] = judged
             return _Verdict.PRIVATE
@@ -295,7 +285,7 @@ class QmdCopies:
                     return
                 # what only grows says again all that qmd holds of it
                 if not set(held.splitlines()) <= set(data.splitlines()):
-                    self._on_withdraw()
+                    self.on_withdraw()
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             replace_file(target, data)
         except OSError as exc:
@@ -304,23 +294,23 @@ class QmdCopies:
 
     def _withdraw(self, names: set[str]) -> None:
         """Delete copies; before the first of them goes it is noted that qmd has to forget something."""
-        there = [name for name in names if os.path.lexists(self._folder / name)]
+        there = [name for name in names if os.path.lexists(self.folder / name)]
         if there:
-            self._on_withdraw()
+            self.on_withdraw()
         for name in there:
-            path = self._folder / name
+            path = self.folder / name
             path.unlink(missing_ok=True)
-            for parent in path.relative_to(self._folder).parents:
+            for parent in path.relative_to(self.folder).parents:
                 with contextlib.suppress(OSError):
-                    (self._folder / parent).rmdir()
+                    (self.folder / parent).rmdir()
 
     def _listed(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
         """Yield the files of a collection; through symlinks and into hidden folders qmd does not look either."""
-        root, apart = Path(collection.root), _file_identity(self._apart)
+        root, apart = Path(collection.root), _file_identity(self.apart)
         waiting = [""]
         while waiting:
             at = waiting.pop()
-            inside = f"{os.path.relpath(root / at, self._workspace)}/".removeprefix("./")
+            inside = f"{os.path.relpath(root / at, self.workspace)}/".removeprefix("./")
             for entry in _entries(root / at):
                 relative = f"{at}{entry.name}"
                 if entry.is_dir():

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
@@ -18,12 +19,11 @@ from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX, export_name
 from memoryd.domain.text.chunking import chunk
-from memoryd.domain.text.words import query_terms
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.engine import MAX_TERMS, NAME, arms_of, ask_qmd, terms_in
+from memoryd.qmd.engine import NAME, arms_of, ask, best_row, terms_in
 from memoryd.qmd.query import QmdHit
-from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
+from memoryd.qmd.sidecar import QmdSidecar
 from memoryd.search.combined import joined_hits
 from memoryd.search.hits import Hit, Ranks
 from memoryd.search.protocol import VECTOR, Engine, Found, Query, SearchBackend
@@ -84,17 +84,14 @@ def exported_collection(agent: str, exports: Exports) -> tuple[Collection, ...]:
     return (Collection(f"sessions-{agent}", str(exports.folder), PATTERN, is_exported=True),)
 
 
-class ExportedSearch:
+class ExportedSearch(Struct, frozen=True, kw_only=True):
     """Asks qmd for the exports of one agent; raises SidecarError when it cannot answer."""
 
-    def __init__(
-        self, *, agent: str, qmd: QmdSidecar, exports: Exports, chunking: ChunkSettings, limits: QmdLimitsSection
-    ) -> None:
-        self._agent = agent
-        self._qmd = qmd
-        self._exports = exports
-        self._chunking = chunking
-        self._limits = limits
+    agent: str
+    qmd: QmdSidecar
+    exports: Exports
+    chunking: ChunkSettings
+    limits: QmdLimitsSection
 
     @property
     def is_wanted(self) -> bool:
@@ -104,13 +101,13 @@ class ExportedSearch:
     @property
     def is_expected(self) -> bool:
         """Whether there are to be exports, which qmd may not have taken up yet."""
-        return self._exports.folder is not None
+        return self.exports.folder is not None
 
     def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str] | None:
         """Return what is exported of these lines of a transcript, by number; None of one that is not. Blocks."""
-        transcript, folder = path.rpartition("/")[2], self._exports.folder
+        transcript, folder = path.rpartition("/")[2], self.exports.folder
         name = export_name(transcript)
-        is_ours = path == transcript_path(self._agent, transcript) and self._exports.transcript_of(name) == transcript
+        is_ours = path == transcript_path(self.agent, transcript) and self.exports.transcript_of(name) == transcript
         if folder is None or not is_ours:
             return None
         try:
@@ -124,18 +121,16 @@ class ExportedSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the passage of each conversation that qmd finds, best first."""
-        names, terms = self._names(), tuple(query_terms(query.question.text, limit=MAX_TERMS))
-        answer = QmdAnswer(())
-        if names:
-            answer, _ = await ask_qmd(self._qmd, query, terms, names, query.limit + 4)
+        names = self._names()
+        terms, answer = await ask(self.qmd, query, query.limit + 4, names, is_wanted=bool(names))
         hits = await asyncio.to_thread(lambda: list(islice(self._hits(answer.hits, terms, query), query.limit)))
-        arms, models = arms_of(self._qmd, answer), self._qmd.state.models
+        arms, models = arms_of(self.qmd, answer), self.qmd.state.models
         model = models.embed.path.stem if models and arms[VECTOR].took_part else None
-        limits = self._limits.max_snippet_chars, self._limits.max_injected_chars
+        limits = self.limits.max_snippet_chars, self.limits.max_injected_chars
         return Found(tuple(hits), (), arms, terms, Engine(NAME, model, 0, *limits))
 
     def _names(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self._qmd.collections if one.is_exported)
+        return tuple(one.name for one in self.qmd.collections if one.is_exported)
 
     def _hits(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> Iterator[Hit]:
         for rank, hit in enumerate(hits, start=1):
@@ -147,10 +142,10 @@ class ExportedSearch:
 
     def _row(self, hit: QmdHit, terms: tuple[str, ...], query: Query) -> ChunkRow | None:
         """Return the passage with most of the terms, None if nothing of the conversation may be told."""
-        folder, transcript = self._exports.folder, self._exports.transcript_of(hit.path)
+        folder, transcript = self.exports.folder, self.exports.transcript_of(hit.path)
         if folder is None or transcript is None:
             return None
-        path = transcript_path(self._agent, transcript)
+        path = transcript_path(self.agent, transcript)
         try:
             mtime_ns = (folder / hit.path).lstat().st_mtime_ns
             if path in query.untold.paths or not query.filters.admits(path, Source.SESSIONS, mtime_ns):
@@ -160,17 +155,10 @@ class ExportedSearch:
             # withdrawn since qmd read it
             return None
         rows = self._rows(path, first, text, mtime_ns)
-        return max(
-            (row for row in rows if query.question.allows([row.text, row.heading, row.path])),
-            key=lambda row: (
-                len(terms_in(row.text, terms)),
-                row.start_line <= hit.line - HEADING_LINES <= row.end_line,
-            ),
-            default=None,
-        )
+        return best_row(rows, query.question, terms, hit.line - HEADING_LINES)
 
     def _rows(self, path: RelativePath, first: int, text: str, mtime_ns: int) -> Iterator[ChunkRow]:
-        for part in chunk(text, tokens=self._chunking.tokens, overlap=self._chunking.overlap):
+        for part in chunk(text, tokens=self.chunking.tokens, overlap=self.chunking.overlap):
             lines = first + part.start_line - 1, first + part.end_line - 1
             yield ChunkRow(0, path, Source.SESSIONS, *lines, "", text[part.start : part.end], mtime_ns)
 
@@ -196,31 +184,30 @@ class OptionalBackend(SearchBackend, Protocol):
         ...
 
 
-class JoinedConversations:
+class JoinedConversations(Struct, frozen=True, kw_only=True):
     """Asks both side by side. Without an index, or while nothing is indexed, qmd alone is asked."""
 
-    def __init__(self, *, index: SearchBackend | None, exports: OptionalBackend, weights: Weights) -> None:
-        self._index = index
-        self._exports = exports
-        self._weights = weights
+    index: SearchBackend | None
+    exports: OptionalBackend
+    weights: Weights
 
     async def search(self, query: Query) -> Found:
         """Return the best of both; qmd that cannot answer costs its part. Raises SidecarError where it is alone."""
-        if self._index is None:
-            return await self._exports.search(query)
-        if not self._exports.is_wanted:
-            return await self._index.search(query)
-        found, exported = await asyncio.gather(self._index.search(query), self._exported(query))
+        if self.index is None:
+            return await self.exports.search(query)
+        if not self.exports.is_wanted:
+            return await self.index.search(query)
+        found, exported = await asyncio.gather(self.index.search(query), self._exported(query))
         if exported is None:
             return found
         told = {hit.chunk.path for hit in found.hits}
         new = replace(exported, hits=tuple(hit for hit in exported.hits if hit.chunk.path not in told))
-        hits, misses = joined_hits(found, new, self._weights)
+        hits, misses = joined_hits(found, new, self.weights)
         return replace(found, hits=tuple(hits[: query.limit]), misses=tuple(misses[: query.limit]))
 
     async def _exported(self, query: Query) -> Found | None:
         try:
-            return await self._exports.search(query)
+            return await self.exports.search(query)
         except SidecarError:
             # said already, where qmd answers for the notes
             return None

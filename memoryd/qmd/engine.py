@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Container, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import UTC
 from pathlib import Path
 from typing import Final
@@ -14,14 +14,13 @@ from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.memories.entries import ChunkSettings, apart_of
 from memoryd.domain.memories.visibility import lines_beyond
-from memoryd.domain.syncplan import Known
-from memoryd.domain.text.chunking import Chunk, each_chunk
-from memoryd.domain.text.lines import padded
+from memoryd.domain.ranking.questions import Question
+from memoryd.domain.text.chunking import each_chunk
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import NotFound
 from memoryd.files.excerpts import QMD_PREFIX, FileLocation
-from memoryd.files.ignore import is_private
-from memoryd.files.reading import Content, NotReadableError, TornReadError, read_document
+from memoryd.files.ignore import why_private
+from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_octets, utf8_of
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
@@ -33,6 +32,7 @@ NAME: Final = "qmd"
 MOST_ASKED = MAX_SEARCHES * MAX_LISTED
 """Results asked for when the question may leave out most of them: all that qmd can tell."""
 MAX_TERMS = 64
+Terms = tuple[str, ...]
 ChangedSince = Callable[[Sequence[str], float], set[str]]
 """Tells which of some documents are not what they were at a moment of the system clock."""
 
@@ -45,52 +45,47 @@ class ResultFile(Struct, frozen=True):
     path: str
 
 
-class ResultFiles:
+class ResultFiles(Struct, frozen=True, kw_only=True):
     """Maps results to documents: one that the builtin index holds keeps its path, any other is `qmd/<collection>/…`.
 
     The rules of the builtin index hold here too: what it leaves out by name, by `exclude`, by `.memoryignore` or by
     `memory: false` is not told. All of it is blocking work.
     """
 
-    def __init__(
-        self,
-        *,
-        workspace: Path,
-        collections: Callable[[], Sequence[Collection]],
-        known: Callable[[], Set[RelativePath]],
-        is_ignored: Callable[[str], bool],
-        max_bytes: int,
-    ) -> None:
-        self._workspace = workspace
-        self._collections = collections
-        self._known = known
-        self._is_ignored = is_ignored
-        self._max_bytes = max_bytes
+    workspace: Path
+    collections: Callable[[], Sequence[Collection]]
+    known: Callable[[], Set[RelativePath]]
+    is_ignored: Callable[[str], bool]
+    max_bytes: int
 
     def place(self, collection: str, relative: str) -> ResultFile | None:
         """Return where a result lies, None if it is not one of ours."""
-        found = next((one for one in self._collections() if one.name == collection), None)
+        found = next((one for one in self.collections() if one.name == collection), None)
         if found is None or found.is_exported or not found.holds(relative):
             return None
-        inside = os.path.relpath(os.path.join(found.root, relative), self._workspace)  # noqa: PTH118  text is enough
-        if inside in self._known():
+        inside = os.path.relpath(os.path.join(found.root, relative), self.workspace)  # noqa: PTH118  text is enough
+        if inside in self.known():
             return ResultFile(Path(found.root), relative, inside)
-        if found.is_default or self._is_ignored(inside):
+        if found.is_default or self.is_ignored(inside):
             return None
         return ResultFile(Path(found.root), relative, f"{QMD_PREFIX}{collection}/{relative}")
 
     def covers(self, path: str) -> bool:
         """Tell whether qmd would index a document of the builtin index."""
-        full = os.path.join(self._workspace, path)  # noqa: PTH118  text is enough
-        return any(one.holds(os.path.relpath(full, one.root)) for one in self._collections() if not one.is_exported)
+        full = os.path.join(self.workspace, path)  # noqa: PTH118  text is enough
+        return any(one.holds(os.path.relpath(full, one.root)) for one in self.collections() if not one.is_exported)
 
-    def read(self, place: ResultFile) -> Content | None:
-        """Return the file as it is now, None if it is gone, cannot be read safely, or is private."""
+    def read(self, place: ResultFile) -> tuple[Octets, bytes] | None:
+        """Return the file as it is now and its text, UTF-8 that ends in `PADDING`.
+
+        None if it is gone, cannot be read safely, or is private.
+        """
         try:
-            content = read_document(place.base, place.relative, max_bytes=self._max_bytes)
+            octets = read_octets(place.base, place.relative, max_bytes=self.max_bytes)
         except (OSError, TornReadError, NotReadableError):
             return None
-        return None if is_private(content.text) else content
+        data, _ = utf8_of(octets)
+        return None if why_private(data) else (octets, data)
 
     def location(self, path: str) -> FileLocation | None:
         """Return where the document lies that is told as `qmd/<collection>/<path>`; None if it is told so no more."""
@@ -133,12 +128,11 @@ class QmdSearch:
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
-        terms = tuple(query_terms(query.question.text, limit=MAX_TERMS))
-        answer, narrows = await ask_qmd(self._qmd, query, terms, self._qmd.names_of_notes, 2 * query.limit + 4)
+        terms, answer = await ask(self._qmd, query, 2 * query.limit + 4, self._qmd.names_of_notes)
         hits = await asyncio.to_thread(self._passages.of, answer.hits, terms, query)
         found = self._found(query, terms, hits, arms_of(self._qmd, answer))
         # every line of the question that was cut short has filled the answer with as many
-        if narrows and len(answer.hits) >= MAX_LISTED:
+        if _narrows(query) and len(answer.hits) >= MAX_LISTED:
             best = f"none of the best {len(answer.hits)} files of qmd"
             return replace(found, doubt=f"{best} fits the filters, phrases and excluded words of the question")
         return found
@@ -172,19 +166,22 @@ class QmdSearch:
         return f"qmd found nothing by words, and {state.vector_trouble}" if state.vector_trouble else ""
 
 
-async def ask_qmd(
-    qmd: QmdSidecar, query: Query, terms: tuple[str, ...], names: tuple[str, ...], limit: int
-) -> tuple[QmdAnswer, bool]:
-    """Ask for `limit` results of these collections, or all where a question narrows them; return whether it does."""
-    settings, question = qmd.settings, query.question
-    searches = sub_queries(settings.mode, question, terms)
-    if qmd.state.vector_trouble and settings.mode == "query":
+async def ask(
+    qmd: QmdSidecar, query: Query, limit: int, collections: tuple[str, ...], *, is_wanted: bool = True
+) -> tuple[Terms, QmdAnswer]:
+    """Return the terms of a question, and what qmd finds for it, if wanted, in these collections, or in all without."""
+    terms = tuple(query_terms(query.question.text, limit=MAX_TERMS))
+    searches = sub_queries(qmd.settings.mode, query.question, terms)
+    if qmd.state.vector_trouble and qmd.settings.mode == "query":
         searches = tuple(one for one in searches if one.type == "lex")
-    narrows = question.is_narrowed or not query.filters.is_empty
-    if not searches:
-        return QmdAnswer(()), narrows
-    asked = QmdQuestion(searches, MOST_ASKED if narrows else limit, qmd.reranks, names)
-    return await qmd.query(asked, seconds=min(settings.query, query.deadline)), narrows
+    if not searches or not is_wanted:
+        return terms, QmdAnswer(())
+    question = QmdQuestion(searches, MOST_ASKED if _narrows(query) else limit, qmd.reranks, collections)
+    return terms, await qmd.query(question, seconds=min(qmd.settings.query, query.deadline))
+
+
+def _narrows(query: Query) -> bool:
+    return query.question.is_narrowed or not query.filters.is_empty
 
 
 def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
@@ -203,12 +200,11 @@ def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
     return arms
 
 
-class Passages:
+class Passages(Struct, frozen=True, kw_only=True):
     """Reads the files of results. All of it is blocking work."""
 
-    def __init__(self, *, files: ResultFiles, chunking: ChunkSettings) -> None:
-        self._files = files
-        self._chunking = chunking
+    files: ResultFiles
+    chunking: ChunkSettings
 
     def of(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Hit]:
         """Return a passage of each file, best first, until there are as many as are wanted, apart from copies.
@@ -229,55 +225,49 @@ class Passages:
 
     def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
         """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
-        file = self._files.place(hit.collection, hit.path)
+        file = self.files.place(hit.collection, hit.path)
         if file is not None and file.path in query.untold.paths:
             return None
-        content = self._files.read(file) if file is not None else None
+        content = self.files.read(file) if file is not None else None
         if file is None or content is None:
             return None
-        if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
+        octets, data = content
+        if not query.filters.admits(file.path, Source.MEMORY, octets.stat.mtime_ns):
             return None
-        beyond = _hidden_lines(content, file, query)
-        row = self._best_part(content, file, hit, terms, query, beyond)
+        path = RelativePath(file.path)
+        beyond = frozenset[int]() if query.reach is None else lines_beyond(data, path, query.reach)
+        rows = (row for row in self._rows(octets, data, path) if row.start_line not in beyond)
+        row = best_row(rows, query.question, terms, hit.line)
         if row is None:
             return None
         held = terms_in(row.text, terms)
         # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
-        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not beyond
+        is_unchanged = bool(hit.docid) and octets.sha256.hex().startswith(hit.docid) and not beyond
         if not held and not is_unchanged:
             return None
         # qmd tells its order and its score; what stands behind them, it keeps for itself
         because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
         return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
 
-    def _best_part(
-        self,
-        content: Content,
-        file: ResultFile,
-        hit: QmdHit,
-        terms: tuple[str, ...],
-        query: Query,
-        beyond: Container[int],
-    ) -> ChunkRow | None:
-        """Return the chunk with most of the terms, the one that holds the line of the result if there is a tie.
+    def _rows(self, octets: Octets, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
+        apart = tuple(apart_of(data, path))
+        known, mtime_ns = octets.known, octets.stat.mtime_ns
+        for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap, apart=apart):
+            text = data[part.start : part.end].decode("utf-8", "surrogatepass")
+            lines = part.start_line, part.end_line
+            yield ChunkRow(0, path, Source.MEMORY, *lines, part.heading, text, mtime_ns, known)
 
-        What lacks a phrase of the question or holds an excluded word is no part of the answer, nor what begins on a
-        line beyond the asker's reach.
-        """
-        question = query.question
-        data = padded(content.text)
-        apart = tuple(apart_of(data, RelativePath(file.path)))
-        parts = each_chunk(data, tokens=self._chunking.tokens, overlap=self._chunking.overlap, apart=apart)
-        rows = (_row(content, data, file, part) for part in parts)
-        return max(
-            (
-                row
-                for row in rows
-                if row.start_line not in beyond and question.allows([row.text, row.heading, row.path])
-            ),
-            key=lambda row: (len(terms_in(row.text, terms)), row.start_line <= hit.line <= row.end_line),
-            default=None,
-        )
+
+def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str], line: int) -> ChunkRow | None:
+    """Return the row with most of the terms, the one that holds the line if there is a tie.
+
+    What lacks a phrase of the question or holds an excluded word is no part of the answer.
+    """
+    return max(
+        (row for row in rows if question.allows([row.text, row.heading, row.path])),
+        key=lambda row: (len(terms_in(row.text, terms)), row.start_line <= line <= row.end_line),
+        default=None,
+    )
 
 
 def without_copies(hits: Sequence[Hit], query: Query) -> list[Hit]:
@@ -289,20 +279,6 @@ def without_copies(hits: Sequence[Hit], query: Query) -> list[Hit]:
 def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
     """Return what tells one passage of an answer from another."""
     return chunk.path, chunk.start_line
-
-
-def _hidden_lines(content: Content, file: ResultFile, query: Query) -> frozenset[int]:
-    if query.reach is None:
-        return frozenset()
-    return lines_beyond(padded(content.text), RelativePath(file.path), query.reach)
-
-
-def _row(content: Content, data: bytes, file: ResultFile, part: Chunk) -> ChunkRow:
-    text = data[part.start : part.end].decode("utf-8", "surrogatepass")
-    lines = part.start_line, part.end_line
-    known = Known(content.stat, content.read_at_ns, content.sha256)
-    mtime_ns = content.stat.mtime_ns
-    return ChunkRow(0, RelativePath(file.path), Source.MEMORY, *lines, part.heading, text, mtime_ns, known)
 
 
 def terms_in(text: str, terms: Sequence[str]) -> tuple[str, ...]:

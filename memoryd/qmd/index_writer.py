@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import model_file
@@ -47,50 +47,47 @@ class CommandSeconds(Struct, frozen=True, kw_only=True):
     embed: float = 120.0
 
 
-class IndexWriter:
+class IndexWriter(Struct, kw_only=True):
     """Runs what writes, one at a time: its methods are called by one loop. All of them raise SidecarError."""
 
-    def __init__(
-        self, *, installation: QmdInstallation, seconds: CommandSeconds, on_removed: Callable[[], None]
-    ) -> None:
-        self._installation = installation
-        self._seconds = seconds
-        self._on_removed = on_removed
-        self._identity: tuple[int, int] | None = None
-        self._rebuilt_at = float("-inf")
-        self._failures_to_clean = 0
+    installation: QmdInstallation
+    seconds: CommandSeconds
+    on_removed: Callable[[], None]
+    _identity: tuple[int, int] | None = None
+    _rebuilt_at: float = float("-inf")
+    _failures_to_clean: int = 0
 
     async def status(self) -> int | None:
         """Open the database, which tells more than `--version`; return how many vectors it holds."""
-        return vectors_in((await self._run("status", seconds=self._seconds.command)).stdout)
+        return vectors_in((await self._run("status", seconds=self.seconds.command)).stdout)
 
     async def keep_collections(self, names: Set[str]) -> None:
         """Take every other collection out: by the configuration alone, its documents would stay in the index."""
-        for name in sorted(await asyncio.to_thread(self._installation.home.configured) - names):
+        for name in sorted(await asyncio.to_thread(self.installation.home.configured) - names):
             if name == sanitised(name):
-                await self._installation.run("collection", "remove", name, seconds=self._seconds.command)
+                await self.installation.run("collection", "remove", name, seconds=self.seconds.command)
 
     async def update(self) -> None:
         """Read all collections."""
-        await self._run("update", seconds=self._seconds.update)
+        await self._run("update", seconds=self.seconds.update)
 
     async def embed(self) -> str | None:
         """Make the vectors that are missing; return what stood in the way of some."""
         try:
-            outcome = await self._run("embed", seconds=self._seconds.embed)
+            outcome = await self._run("embed", seconds=self.seconds.embed)
         except SidecarError as exc:
             # those of another model are of another length, and go first
             if "dimension" not in str(exc).lower():
                 raise
-            outcome = await self._run("embed", "-f", seconds=self._seconds.embed)
+            outcome = await self._run("embed", "-f", seconds=self.seconds.embed)
         return next((line.strip() for line in outcome.stdout.splitlines() if STILL_FAILED in line), None)
 
     async def clean(self) -> None:
         """Take from the bytes of the index what an update has only marked as gone: words, texts and vectors."""
-        home = self._installation.home
+        home = self.installation.home
         if await asyncio.to_thread(home.is_clean):
             return
-        await self._run("cleanup", seconds=self._seconds.update)
+        await self._run("cleanup", seconds=self.seconds.update)
         # the server may be reading, and the log would keep what the file has lost
         if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
             raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
@@ -100,11 +97,11 @@ class IndexWriter:
 
     async def give_up_cleaning(self) -> bool:
         """Delete an index that holds what became private, if qmd does not clean it; return whether it was deleted."""
-        home = self._installation.home
+        home = self.installation.home
         if await asyncio.to_thread(home.is_clean):
             return False
         self._failures_to_clean += 1
-        if self._installation.program is not None and self._failures_to_clean < CLEAN_TRIES:
+        if self.installation.program is not None and self._failures_to_clean < CLEAN_TRIES:
             return False
         log.warning("the index of qmd held what became private and is deleted", home=str(home.root))
         self._failures_to_clean = 0
@@ -122,11 +119,11 @@ class IndexWriter:
         return found is not None and found == self._identity
 
     async def _found(self) -> tuple[int, int] | None:
-        return await asyncio.to_thread(self._installation.home.index_identity)
+        return await asyncio.to_thread(self.installation.home.index_identity)
 
     async def _run(self, *arguments: str, seconds: float) -> CompletedCommand:
         for attempt in range(BUSY_TRIES):
-            outcome = await self._installation.run(*arguments, seconds=seconds)
+            outcome = await self.installation.run(*arguments, seconds=seconds)
             if outcome.code == 0 and "Skipping" not in outcome.stdout:
                 return outcome
             said = f"{outcome.stderr}\n{outcome.stdout}" if outcome.code == 0 else outcome.stderr
@@ -149,8 +146,8 @@ class IndexWriter:
         return True
 
     async def _remove(self) -> None:
-        await asyncio.to_thread(self._installation.home.remove_index)
-        self._on_removed()
+        await asyncio.to_thread(self.installation.home.remove_index)
+        self.on_removed()
 
 
 def _why(outcome: CompletedCommand) -> str:
@@ -184,22 +181,21 @@ class QmdModels(Struct, frozen=True):
         return {"embed": self.embed.path, "generate": self.generate.path, "rerank": self.rerank.path}
 
 
-class ModelLinks:
+class ModelLinks(Struct):
     """Finds the model files anew at each call, and reads the header of one only when the file is another."""
 
-    def __init__(self, agent: Agent, folder: Path, environment: Mapping[str, str]) -> None:
-        self._agent = agent
-        self._folder = folder
-        self._environment = environment
-        self._looked_at: dict[tuple[object, ...], str | None] = {}
+    agent: Agent
+    folder: Path
+    environment: Mapping[str, str]
+    _looked_at: dict[tuple[object, ...], str | None] = field(default_factory=dict)
 
     def find(self) -> QmdModels:
         """Return what qmd is given for each role; its links are as they should be afterwards."""
-        cache = Path(self._environment.get("XDG_CACHE_HOME", ""))
+        cache = Path(self.environment.get("XDG_CACHE_HOME", ""))
         folder = (cache if cache.is_absolute() else Path.home() / ".cache") / "qmd" / "models"
         embed = folder / EMBED_MODEL
         if not embed.is_file():
-            embed = _own_model(self._agent, self._environment) or embed
+            embed = _own_model(self.agent, self.environment) or embed
         return QmdModels(
             embed=self._show("embed", embed),
             generate=self._show("generate", folder / GENERATE_MODEL),
@@ -213,7 +209,7 @@ class ModelLinks:
         when it was looked at; the link has the name of the file, from which qmd tells the family of the model.
         """
         trouble = self._trouble(model)
-        link = self._folder / role / model.name
+        link = self.folder / role / model.name
         link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for other in link.parent.iterdir():
             if trouble is not None or other != link or not other.is_symlink() or other.readlink() != model:

@@ -301,19 +301,18 @@ def _collection_entry(one: Collection, notes: Path) -> dict[str, object]:
     return {"path": str(notes / one.name), "pattern": one.pattern}
 
 
-class QmdInstallation:
+class QmdInstallation(Struct, kw_only=True):
     """Runs commands against one home; `resolve` comes first."""
 
-    def __init__(self, *, command: str, home: QmdHome, query_seconds: float) -> None:
-        self.home = home
-        self.program: Program | None = None
-        self._command = command
-        self._query_seconds = query_seconds
+    command: str
+    home: QmdHome
+    query_seconds: float
+    program: Program | None = None
 
     async def resolve(self) -> Program:
         """Find the program, once; raises SidecarError with the reason and what to do."""
         if self.program is None:
-            self.program = await find_program(self._command, os.environ)
+            self.program = await find_program(self.command, os.environ)
         return self.program
 
     def forget(self) -> None:
@@ -324,7 +323,7 @@ class QmdInstallation:
         """Run one command to its end; what runs in the background yields the processor. Raises SidecarError."""
         found = shutil.which("nice") if is_background else None
         nice = (found, "-n", NICENESS) if found else ()
-        wait = BUSY_SECONDS if is_background else self._query_seconds / 2
+        wait = BUSY_SECONDS if is_background else self.query_seconds / 2
         return await run_command(
             (*nice, *self._base(), *arguments),
             environment=self.home.environment(os.environ, busy_seconds=wait),
@@ -337,7 +336,7 @@ class QmdInstallation:
         """Return how the long-lived server is run; raises SidecarError if no program is known."""
         return ChildSpec(
             command=(*self._base(), "mcp"),
-            environment=self.home.environment(os.environ, busy_seconds=self._query_seconds / 2),
+            environment=self.home.environment(os.environ, busy_seconds=self.query_seconds / 2),
             directory=self.home.directory,
             grace=GRACE,
         )

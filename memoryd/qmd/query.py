@@ -72,13 +72,6 @@ class QmdHit(Struct, frozen=True):
     docid: str
 
 
-class QmdOutput(Struct, frozen=True):
-    """The results of a question, best first, and what was written to stderr meanwhile."""
-
-    hits: tuple[QmdHit, ...]
-    stderr: str
-
-
 def version_of(text: str) -> Version | None:
     """Return the version in what `--version` prints."""
     found = _VERSION.search(plain(text))

@@ -27,6 +27,8 @@ LINE_BYTES = 8 * 1024 * 1024
 """A longer line is a flood."""
 
 RpcResult = Mapping[str, object]
+ToolAnswer = tuple[RpcResult, str]
+"""What a tool answered, and what the child wrote to stderr meanwhile."""
 PROTOCOL = "2025-06-18"
 
 
@@ -97,13 +99,6 @@ class JsonRpcPipe:
             answer.set_exception(SidecarError(f"qmd mcp answered with an error: {str(message.get('error'))[:300]}"))
 
 
-class ToolAnswer(Struct, frozen=True):
-    """What a tool answered, and what the child wrote to stderr meanwhile."""
-
-    content: Mapping[str, object]
-    stderr: str
-
-
 class McpSession:
     """One child. `warm_up` gives the arguments of a question that loads the models, None while there are none to load.
 
@@ -155,7 +150,7 @@ class McpSession:
         content = answer.get("structuredContent")
         if answer.get("isError") or not isinstance(content, dict):
             raise SidecarError(f"qmd cannot {tool}: {_text_of(answer)}")
-        return ToolAnswer(content, self._child.stderr_since(mark))
+        return content, self._child.stderr_since(mark)
 
     def begin_warming(self) -> None:
         """Ask a question that nobody waits for; whatever it answers, the models are loaded then as far as they can."""

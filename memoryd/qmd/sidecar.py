@@ -5,7 +5,7 @@ A warm `qmd mcp` answers; while that is down, each question is a process of its 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,7 +18,6 @@ from memoryd.qmd.query import (
     Complaint,
     QmdHit,
     QmdMode,
-    QmdOutput,
     QmdQuestion,
     SubQuery,
     complaint_of,
@@ -37,6 +36,8 @@ AT_ONCE = 2
 """Questions that qmd works on; more processes than that only slow each other down."""
 WAITING = 16
 """Questions that may wait for one of these places; the rest is refused, so that the builtin index answers it."""
+Output = tuple[list[QmdHit], str]
+"""What qmd finds, best first, and what it wrote to stderr meanwhile."""
 ABORTED = (134, -6)
 """llama.cpp may abort at the end of a run whose results were printed whole."""
 
@@ -97,7 +98,9 @@ class QmdSidecar:
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0
-        self._command = CommandQuery(installation=self.installation, has_index=self.upkeep.has_index)
+        self._retry = Retry()
+        """Of questions that are processes of their own."""
+        self._failure = ""
 
     @property
     def state(self) -> UpkeepState:
@@ -157,28 +160,59 @@ class QmdSidecar:
         try:
             # it may go down between this look and the call, which then fails: the builtin index answers
             if self.server.is_available:
-                output = await self._ask_server(question, end)
+                hits, stderr = await self._ask_server(question, end)
             else:
                 names = question.collections or [one.name for one in self.collections]
-                output = await self._command.ask(question, names, end=end)
+                hits, stderr = await self._ask_command(question, names, end)
         except SidecarError as exc:
             if complaint_of(str(exc)) is Complaint.COLLECTION:
                 self.upkeep.demand()
             raise
-        trouble = embedding_trouble(output.stderr) if question.has_meaning else None
-        if trouble and not output.hits:
+        trouble = embedding_trouble(stderr) if question.has_meaning else None
+        if trouble and not hits:
             raise SidecarError(f"qmd cannot embed the question: {trouble}")
-        return QmdAnswer(output.hits, trouble)
+        return QmdAnswer(tuple(hits), trouble)
 
-    async def _ask_server(self, question: QmdQuestion, end: float) -> QmdOutput:
+    async def _ask_server(self, question: QmdQuestion, end: float) -> Output:
         # a little less than the caller's time, so that a server that hangs is found out here and ended
         seconds = max(0.01, (end - time.monotonic()) * 0.98)
-        arguments = question.tool_arguments()
-        called = await self.server.call("query", arguments, seconds=seconds, needs_models=question.needs_models)
-        results = called.content.get("results")
+        content, stderr = await self.server.call(
+            "query", question.tool_arguments(), seconds=seconds, needs_models=question.needs_models
+        )
+        results = content.get("results")
         if not isinstance(results, list):
             raise SidecarError("qmd mcp gave no list of results")
-        return QmdOutput(tuple(hits_of(results)), called.stderr)
+        return hits_of(results), stderr
+
+    async def _ask_command(self, question: QmdQuestion, collections: Sequence[str], end: float) -> Output:
+        """Ask by a process of its own, which ends by `end` (monotonic seconds); none for a while after failures."""
+        if self._retry.wait() > 0:
+            raise SidecarError(f"qmd is left alone for a while: {self._failure}")
+        if not await self.upkeep.has_index():
+            raise SidecarError("the index of qmd is gone and is made anew")
+        self._retry.tried()
+        try:
+            answer = await self._run_command(question, collections, end)
+        except SidecarError as exc:
+            self._retry.failed()
+            self._failure = str(exc)
+            raise
+        self._retry.succeeded()
+        return answer
+
+    async def _run_command(self, question: QmdQuestion, collections: Sequence[str], end: float) -> Output:
+        """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
+        for arguments in question.command_lines(collections):
+            left = max(0.01, end - time.monotonic())
+            outcome = await self.installation.run(*arguments, seconds=left, is_background=False)
+            if outcome.code == 0 or complaint_of(outcome.stderr) is not Complaint.REJECTED:
+                break
+        if outcome.code != 0 and outcome.code not in ABORTED:
+            raise SidecarError(f"qmd failed: {first_error(outcome.stderr) or outcome.ending}")
+        try:
+            return hits_in(outcome.stdout), outcome.stderr
+        except ValueError as exc:
+            raise SidecarError(f"qmd {exc}") from exc
 
     def _warm_up(self) -> dict[str, object] | None:
         """Return a question that loads what this mode needs, None while there are no vectors to ask."""
@@ -187,46 +221,6 @@ class QmdSidecar:
         # one that was asked before would be ranked from the cache of qmd, without a model
         unheard = SubQuery("vec", f"memory {time.time_ns()}")
         return QmdQuestion((unheard,), 1, self.reranks).tool_arguments()
-
-
-class CommandQuery:
-    """Starts a process a question, and none for a while after failures."""
-
-    def __init__(self, *, installation: QmdInstallation, has_index: Callable[[], Awaitable[bool]]) -> None:
-        self._installation = installation
-        self._has_index = has_index
-        self._retry = Retry()
-        self._failure = ""
-
-    async def ask(self, question: QmdQuestion, collections: Sequence[str], *, end: float) -> QmdOutput:
-        """Ask within the named collections; the process ends by `end` (monotonic seconds). Raises SidecarError."""
-        if self._retry.wait() > 0:
-            raise SidecarError(f"qmd is left alone for a while: {self._failure}")
-        if not await self._has_index():
-            raise SidecarError("the index of qmd is gone and is made anew")
-        self._retry.tried()
-        try:
-            answer = await self._run(question, collections, end)
-        except SidecarError as exc:
-            self._retry.failed()
-            self._failure = str(exc)
-            raise
-        self._retry.succeeded()
-        return answer
-
-    async def _run(self, question: QmdQuestion, collections: Sequence[str], end: float) -> QmdOutput:
-        """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
-        for arguments in question.command_lines(collections):
-            left = max(0.01, end - time.monotonic())
-            outcome = await self._installation.run(*arguments, seconds=left, is_background=False)
-            if outcome.code == 0 or complaint_of(outcome.stderr) is not Complaint.REJECTED:
-                break
-        if outcome.code != 0 and outcome.code not in ABORTED:
-            raise SidecarError(f"qmd failed: {first_error(outcome.stderr) or outcome.ending}")
-        try:
-            return QmdOutput(tuple(hits_in(outcome.stdout)), outcome.stderr)
-        except ValueError as exc:
-            raise SidecarError(f"qmd {exc}") from exc
 
 
 class QmdState(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import CommandSeconds, IndexWriter, QmdModels
 from memoryd.qmd.program import QmdInstallation
-from memoryd.qmd.upkeep_plan import NEVER, UpkeepPlan, UpkeepRules, first_schedule, plan
+from memoryd.qmd.upkeep_plan import NEVER, UpkeepRules, first_schedule
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +141,7 @@ class QmdUpkeep:
             # cleared before the plan is made, so that no news falls between the two
             self._wake.clear()
             now = time.monotonic()
-            end = min(end, now + self._plan().wait.seconds)
+            end = min(end, now + self._schedule.wait(now))
             if end <= now:
                 return
             with contextlib.suppress(TimeoutError):
@@ -159,10 +159,10 @@ class QmdUpkeep:
         await self._look()
         if not await asyncio.to_thread(home.is_clean):
             self._schedule = self._schedule.demanded()
-        if self._plan().update.is_over:
+        if self._schedule.update_in(time.monotonic()) <= 0:
             await self._update()
         # asked for anew: the update may have found another index, without vectors
-        if self._plan().embed.is_over:
+        if self._schedule.embed_in(time.monotonic()) <= 0:
             await self._embed()
         self._schedule = self._schedule.succeeded()
         self._note_trouble(None, "")
@@ -236,7 +236,7 @@ class QmdUpkeep:
         self._schedule = self._schedule.embed_begun()
         try:
             state.vector_trouble = await self._embedded()
-            self._schedule = self._schedule.embed_succeeded(time.monotonic(), self._rules)
+            self._schedule = self._schedule.embed_succeeded(time.monotonic())
             state.embedded_at = began
         except SidecarError as exc:
             self._schedule = self._schedule.embed_failed(time.monotonic())
@@ -264,7 +264,7 @@ class QmdUpkeep:
         hint = exc.hint if isinstance(exc, SidecarError) else ""
         has_program = self._installation.program is not None
         now, chance = time.monotonic(), random.random()
-        self._schedule = self._schedule.failed(now, chance, has_program=has_program, rules=self._rules)
+        self._schedule = self._schedule.failed(now, chance, has_program=has_program)
         if str(exc) != self.state.trouble:
             log.warning("qmd degraded, the builtin index answers", reason=str(exc), hint=hint)
         self._note_trouble(str(exc), hint)
@@ -278,9 +278,6 @@ class QmdUpkeep:
     def _on_removed(self) -> None:
         self.state.updated_at = None
         self._schedule = self._schedule.index_lost()
-
-    def _plan(self) -> UpkeepPlan:
-        return plan(self._schedule, self._rules, time.monotonic())
 
 
 class UpkeepState(Struct):

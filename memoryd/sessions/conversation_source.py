@@ -21,6 +21,7 @@ from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_ent
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded
 from memoryd.domain.sessions.turns import Session
+from memoryd.domain.syncplan import Known
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.sessions.main_file import stamp_of
 from memoryd.sessions.session_files import unavailable
@@ -94,9 +95,7 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
         path=part_path(conversation, part.first_line),
         source=Source.SESSIONS,
         # no file of its own: its time is that of its last message, for decay and for `since` and `until`
-        stat=FileStat(0, 0, len(data), part.last_ns, part.last_ns),
-        read_at_ns=time.time_ns(),
-        sha256=sha256(data).digest(),
+        known=Known(FileStat(0, 0, len(data), part.last_ns, part.last_ns), time.time_ns(), sha256(data).digest()),
         # of the conversation, up to the end of the part
         lines=part.last_line,
         chunker=settings.fingerprint,

@@ -120,6 +120,12 @@ def at_one_moment(db: apsw.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
+def broken_parts(db: apsw.Connection, check: str = "integrity_check(3)") -> list[str]:
+    """Return what a check of SQLite finds broken in the pages and indexes of a file."""
+    found = [str(row[0]) for row in db.execute(f"PRAGMA {check}")]
+    return [] if found == ["ok"] else found
+
+
 VFS_NAME = "cksmvfs"
 RESERVED_BYTES = 8
 """At the end of each page; a file that reserves another number has no checksums."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, ForeignDatabase
-from memoryd.store.connection import Connector, mapped_errors
+from memoryd.store.connection import Connector, broken_parts, mapped_errors
 from memoryd.store.index.documents import known_files
 from memoryd.store.index.schema import FileKind, check_tables, problems, recognise, set_aside
 from memoryd.store.ledger.file import LEDGER, aside
@@ -79,8 +79,7 @@ def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:
 
     with _opened(Connector(path, is_history=True), check, is_used=is_used) as connection:
         version = version_of(connection.pragma("user_version"))
-        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
-    wrong = tuple(found) if found != ["ok"] else ()
+        wrong = tuple(broken_parts(connection))
     return ExaminedLedger(version, LEDGER.version, path.stat().st_size, wrong, tuple(aside(path)))
 
 

@@ -64,11 +64,11 @@ def migrate(connection: apsw.Connection, history: History, copy: Callable[[int],
     return len(due)
 
 
-def require_known(history: History, version: int) -> None:
+def require_known(history: History, version: int, name: str = "") -> None:
     """Raise ForeignDatabase for a version that is newer than all that are known."""
     if version > history.version:
         raise ForeignDatabase(
-            f"{history.name} has version {version}, of a newer memoryd; this one knows {history.version}",
+            f"{name or history.name} has version {version}, of a newer memoryd; this one knows {history.version}",
             hint="run the memoryd that wrote it, or a newer one",
         )
 

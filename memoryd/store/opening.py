@@ -18,7 +18,6 @@ index is a cache: it is rebuilt then.
 """
 
 import contextlib
-import os
 import stat
 import struct
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
+from memoryd.files.reading import read_beginning
 from memoryd.store.connection import Connector
 
 HEADER_BYTES = 100
@@ -53,14 +53,9 @@ def read_header(path: Path) -> FileHeader | None:
 
     Only while no connection of this process is open to the file: closing it would drop SQLite's locks.
     """
-    # opening a pipe would wait for somebody to write to it
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path} is no regular file")
-        header = os.read(descriptor, HEADER_BYTES)
-    finally:
-        os.close(descriptor)
+    found, header = read_beginning(path, HEADER_BYTES)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{path} is no regular file")
     if not header:
         return None
     if len(header) < HEADER_BYTES or not header.startswith(_MAGIC):

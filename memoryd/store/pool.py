@@ -18,9 +18,11 @@ import apsw
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import BUSY_TIMEOUT_MS, INDEX, Wording, mapped_errors
-from memoryd.store.opening import READERS, OpenFile, WriteAheadLog, close_all
+from memoryd.store.opening import READERS, WriteAheadLog
 
 Returned = TypeVar("Returned")
+Transaction = Callable[[apsw.Connection], Returned]
+"""What is done in one transaction, on a connection that nobody else sees."""
 
 INTERRUPT_SECONDS = 0.05
 """How often a query is interrupted until it ends: one that has not begun yet does not notice."""
@@ -81,90 +83,6 @@ def _mapped(work: Callable[[], Returned], wording: Wording) -> Returned:
         return work()
 
 
-class ConnectionPool:
-    """What the verbs of the store run on: they hand in functions of a connection, which nobody else sees.
-
-    Raises StoreUnavailable when the disk, a lock or the closed state stands in the way, DamagedDatabase when the file
-    is broken.
-    """
-
-    def __init__(self, runner: Runner, log: WriteAheadLog) -> None:
-        self._runner = runner
-        self._log = log
-        self._readers = Readers(runner)
-        self._writer = Writer(runner, log)
-
-    @property
-    def is_open(self) -> bool:
-        return self._readers.is_open
-
-    @property
-    def writes(self) -> int:
-        """Counts the transactions."""
-        return self._writer.count
-
-    @property
-    def pulse(self) -> Pulse:
-        """The signs of life of the writer."""
-        return self._writer.pulse
-
-    async def read(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
-        """Run `work` on a read-only connection; when the caller is cancelled, the query is interrupted."""
-        return await self._readers.run(work)
-
-    async def write(
-        self,
-        work: Callable[[apsw.Connection], Returned],
-        *,
-        busy_ms: int | None = None,
-        is_interruptible: bool = False,
-    ) -> Returned:
-        """Run `work` in one transaction and return what it returns; any exception rolls back.
-
-        `busy_ms`: how long the lock of another process is waited for, if not as long as always. When the caller is
-        cancelled, `work` goes on to its end and is waited for, unless it is interruptible: then it is rolled back.
-        """
-        return await self._writer.run(work, busy_ms, is_interruptible=is_interruptible)
-
-    def require_writer(self) -> None:
-        """Raise StoreUnavailable if nothing can be written."""
-        self._writer.require()
-
-    async def checkpoint(self) -> None:
-        """Move the write-ahead log into the file and cut it to nothing."""
-        await self._writer.checkpoint()
-
-    def attach(self, file: OpenFile) -> None:
-        """Take connections, which `close` will close; nobody gets one before `note_open`."""
-        self._readers.attach(file.readers)
-        self._writer.attach(file.writer)
-
-    def note_open(self, *, why_no_writer: str = "") -> None:
-        """Say that the connections may be asked."""
-        self._runner.forget()
-        self._writer.note_absence(why_no_writer)
-        self._readers.is_open = True
-
-    async def close(self) -> None:
-        """Interrupt what reads, wait for it, move the write-ahead log into the file and close every connection."""
-        # the writer first: what it commits meanwhile is in the log before that is moved for the last time
-        async with self._writer.stopped() as writer, self._readers.stopped() as readers:
-            await self._runner.run(self._close, readers, writer)
-
-    @asynccontextmanager
-    async def reopening(self) -> AsyncIterator[None]:
-        """Close all; questions wait until the end of the block, which is to open the file in some way."""
-        with self._readers.holding_back():
-            await self.close()
-            yield
-
-    def _close(self, readers: Sequence[apsw.Connection], writer: apsw.Connection | None) -> None:
-        # the writer last: SQLite removes the log with the last connection, if that one may write
-        close_all(readers)
-        if writer is not None:
-            self._log.finish(writer)
-
-
 REOPEN_SECONDS = 5.0
 """How long a question waits at most for a file that is being opened anew."""
 
@@ -186,7 +104,7 @@ class Readers:
         """Take connections that are open, of which nobody gets one before `is_open` is set."""
         self._idle = list(connections)
 
-    async def run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
+    async def run(self, work: Transaction[Returned]) -> Returned:
         """Run `work` on a connection; when the caller is cancelled, the query is interrupted."""
         end = time.monotonic() + REOPEN_SECONDS
         while True:
@@ -199,7 +117,7 @@ class Readers:
                 if self.is_open or self._is_settled.is_set() or time.monotonic() >= end:
                     return await self._run(work)
 
-    async def _run(self, work: Callable[[apsw.Connection], Returned]) -> Returned:
+    async def _run(self, work: Transaction[Returned]) -> Returned:
         if not self.is_open:
             raise StoreUnavailable(self._runner.wording.not_open)
         # whoever has a place finds a connection: there are as many of the one as of the other
@@ -280,18 +198,14 @@ class Writer:
             raise StoreUnavailable(self._why_none)
         return self._connection
 
-    async def run(
-        self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None, *, is_interruptible: bool
-    ) -> Returned:
-        """Run `work` in one transaction, as `ConnectionPool.write` says."""
+    async def run(self, work: Transaction[Returned], busy_ms: int | None, *, is_interruptible: bool) -> Returned:
+        """Run `work` in one transaction, as `DatabaseFile.write` says."""
         # with the wait for the lock: it must come free, too
         with self.pulse.work():
             async with self._lock:
                 return await self._run_alone(work, busy_ms, is_interruptible=is_interruptible)
 
-    async def _run_alone(
-        self, work: Callable[[apsw.Connection], Returned], busy_ms: int | None, *, is_interruptible: bool
-    ) -> Returned:
+    async def _run_alone(self, work: Transaction[Returned], busy_ms: int | None, *, is_interruptible: bool) -> Returned:
         # only within the lock: who had it before may have closed the file
         writer = self.require()
         interrupt = writer.interrupt if is_interruptible else _no_interrupt
@@ -321,9 +235,7 @@ class Writer:
         self.pulse.beat()
         return False
 
-    def _transact(
-        self, writer: apsw.Connection, work: Callable[[apsw.Connection], Returned], busy_ms: int | None
-    ) -> Returned:
+    def _transact(self, writer: apsw.Connection, work: Transaction[Returned], busy_ms: int | None) -> Returned:
         if busy_ms is not None:
             writer.set_busy_timeout(busy_ms)
         try:

@@ -19,6 +19,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
+from memoryd.domain.syncplan import Known
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.connection import checksum_vfs
 from memoryd.store.index.documents import FileContent, FileRow, put_file
@@ -602,9 +603,7 @@ def _write_index(path: Path, rnd: random.Random) -> None:
             row = FileRow(
                 RelativePath(f"memory/{number}.md"),
                 Source.MEMORY,
-                FileStat(1, number, len(text), 1, 1),
-                1,
-                bytes(32),
+                Known(FileStat(1, number, len(text), 1, 1), 1, bytes(32)),
                 text.count("\n"),
                 settings.fingerprint,
             )

@@ -28,7 +28,6 @@ from memoryd.store.index.database import Database
 from tests.daemon import write_config
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump
-from tests.store.raw import raw
 
 
 @dataclass
@@ -51,8 +50,8 @@ class Talk:
             return await self.conversations.sync()
 
     async def dump(self) -> Dump:
-        await raw(self.conversations.database).write(check_consistency)
-        return await raw(self.conversations.database).read(dump)
+        await self.conversations.database.write(check_consistency)
+        return await self.conversations.database.read(dump)
 
 
 @asynccontextmanager

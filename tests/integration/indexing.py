@@ -19,7 +19,7 @@ from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.pending import LaneLinks, LaneSettings, Spaces
-from memoryd.index.reading import AttachmentReader
+from memoryd.index.reading import attachments
 from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher
 from memoryd.search.builtin import BuiltinSearch
@@ -29,7 +29,6 @@ from memoryd.store.index.database import Database
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder
 from tests.store.consistency import Dump, check_consistency, dump
-from tests.store.raw import raw
 
 CHUNKS = ChunkSettings(tokens=60, overlap=15)
 QUICK = IndexSettings(
@@ -73,8 +72,8 @@ class Stage:
         return list(dict.fromkeys(hit.chunk.path for hit in (await self.ask(text)).hits if hit.is_literal))
 
     async def dump(self) -> Dump:
-        await raw(self.database).write(check_consistency)
-        return await raw(self.database).read(dump)
+        await self.database.write(check_consistency)
+        return await self.database.read(dump)
 
     @property
     def files(self) -> set[str]:
@@ -159,7 +158,7 @@ async def staged(
                 lookup=found_elsewhere,
                 publish=lambda event, data: events.append((event, data)),
                 on_removed=lambda: search.forget_vectors(),
-                attach=AttachmentReader(executor=executor, look=look).attach,
+                attach=attachments(executor, look),
                 hold=lambda: (
                     indexer.state.hold.reason if indexer.state.hold else "owed" if indexer.is_withholding else ""
                 ),

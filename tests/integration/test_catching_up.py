@@ -147,7 +147,7 @@ async def test_what_can_be_no_document_counts_for_nothing(asking: Asking) -> Non
 
 async def test_questions_that_come_together_share_one_look(asking: Asking) -> None:
     stage, looks = asking.stage, 0
-    planner = stage.indexer._looking._planner
+    planner = stage.indexer._looking.planner
     look = planner.look
 
     def counted(*given: object) -> object:

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from memoryd.embed.current import EmbedderPhase
-from memoryd.store.index.passages import counts
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder, vector_of
 from tests.integration.indexing import Stage, staged
 from tests.store.consistency import open_index
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 
@@ -42,7 +40,7 @@ async def test_same_text_in_two_notes_is_embedded_once(tmp_path: Path, workspace
         await stage.embed()
         await embedded_once(stage)
         lacking = "SELECT count(*) FROM passages WHERE hash NOT IN (SELECT hash FROM vectors)"
-        assert await raw(stage.database).read(lambda db: db.execute(lacking).get) == 0
+        assert await stage.database.read(lambda db: db.execute(lacking).get) == 0
 
 
 async def test_text_that_comes_back_needs_no_new_vector(tmp_path: Path, workspace: Path) -> None:
@@ -81,7 +79,7 @@ async def test_deadly_text_is_found_by_halving_and_set_aside(
     async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
         stage.write("memory/long.md", pieces("quetzal"))
         await stage.embed(seconds=20)
-        rejected = await raw(stage.database).read(lambda db: list(db.execute("SELECT reason FROM rejected")))
+        rejected = await stage.database.read(lambda db: list(db.execute("SELECT reason FROM rejected")))
         assert len(rejected) >= len(deadly)
         assert all("signal 6" in reason for (reason,) in rejected)
         tries = [batch for batch in embedder.batches if len(batch) == 1 and any(word in batch[0] for word in deadly)]
@@ -127,7 +125,7 @@ async def test_embedder_that_is_down_is_not_asked_in_a_hot_loop(tmp_path: Path, 
 async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace: Path) -> None:
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
-        await raw(stage.database).write(lambda db: db.set_busy_timeout(0))
+        await stage.database.write(lambda db: db.set_busy_timeout(0))
         other = open_index(stage.database.path)
         other.execute("BEGIN IMMEDIATE")
         await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
@@ -162,7 +160,7 @@ async def test_new_model_embeds_all_anew_while_the_notes_stay_findable(tmp_path:
 
 
 async def vectors(stage: Stage) -> int:
-    return (await raw(stage.database).read(counts)).vectors
+    return (await stage.database.documents.counts()).vectors
 
 
 async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
@@ -194,7 +192,7 @@ async def test_unused_vectors_are_bounded_when_notes_go_though_nothing_is_embedd
         used = await vectors(stage)
         note.unlink()
         await stage.embed()
-        passages = (await raw(stage.database).read(counts)).passages
+        passages = (await stage.database.documents.counts()).passages
         assert used > passages + 5
         async with asyncio.timeout(60):
             while await vectors(stage) != passages + 5:  # noqa: ASYNC110  the condition is the lane's
@@ -209,7 +207,7 @@ async def test_unused_vectors_are_bounded_at_the_start_though_nothing_is_embedde
         await stage.embed()
         note.unlink()
         await stage.embed()
-        passages = (await raw(stage.database).read(counts)).passages
+        passages = (await stage.database.documents.counts()).passages
         assert await vectors(stage) > passages + 5
     async with staged(workspace, tmp_path / "state", max_unused=5) as stage:
         async with asyncio.timeout(60):
@@ -243,7 +241,7 @@ async def test_keyword_search_never_waits_for_the_embedder(tmp_path: Path, works
     async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
         stage.write("memory/new.md", "The quetzal.\n")
         await stage.sync()
-        rows = await raw(stage.database).read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
+        rows = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
         assert rows == 0
         await stage.slot.become(EmbedderPhase.WARMING, "loading")
         assert await stage.found("quetzal") == ["memory/new.md"]
@@ -306,7 +304,7 @@ async def test_text_that_is_purged_while_it_is_embedded_leaves_no_vector(tmp_pat
     async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
         stage.write("memory/kept.md", "The heron.\n")
         await stage.embed()
-        kept = await raw(stage.database).read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
+        kept = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
         slow.goes_on.clear()
         stage.write("memory/secret.md", "The quetzal.\n")
         await stage.sync()
@@ -316,5 +314,5 @@ async def test_text_that_is_purged_while_it_is_embedded_leaves_no_vector(tmp_pat
         slow.may_end.set()
         slow.goes_on.set()
         await stage.embed()
-        rows = await raw(stage.database).read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
+        rows = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
         assert rows == kept > 0

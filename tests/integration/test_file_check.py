@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import MediaRules, Modality
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
-from memoryd.files.excerpts import ABSENT, SAME, FileLocation, Presence, PresentFile, PresentFiles
+from memoryd.files.excerpts import ABSENT, SAME, FileLocation, Presence, PresentFile, PresentFiles, nowhere
 from memoryd.files.reading import read_octets
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
@@ -28,8 +28,7 @@ WREN = "# Birds\n\nThe wren sings.\n"
 
 
 def known_of(workspace: Path, path: str = NOTE) -> Known:
-    octets = read_octets(workspace, path, max_bytes=1 << 20)
-    return Known(octets.stat, octets.read_at_ns, octets.sha256)
+    return read_octets(workspace, path, max_bytes=1 << 20).known
 
 
 @pytest.fixture
@@ -44,8 +43,8 @@ def rules_of(workspace: Path, **changes: object) -> ScanRules:
     return replace(ScanRules(workspace, lambda _path: False), **changes)
 
 
-def files_of(rules: ScanRules, **options: Callable[[str], FileLocation | None]) -> PresentFiles:
-    return PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), **options)
+def files_of(rules: ScanRules, elsewhere: Callable[[str], FileLocation | None] = nowhere) -> PresentFiles:
+    return PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(rules.workspace, ()), elsewhere=elsewhere)
 
 
 def look(rules: ScanRules, known: Known | None, path: str = NOTE) -> PresentFile:

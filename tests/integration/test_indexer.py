@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,13 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace
+from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known
 from memoryd.files.reading import file_stat
-from memoryd.index.planning import Absent, Planned
+from memoryd.index.planning import Planned
 from memoryd.index.triggers import Look
-from memoryd.store.index.documents import touch_file
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 LONG_AGO = 1_700_000_000
@@ -389,8 +387,8 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
         info = note.stat()
         await eventually_async(lambda: time.time_ns() > info.st_ctime_ns + RACY_WINDOW_NS)
         # as if the first text had been written at the very times of the second
-        await raw(stage.database).write(
-            lambda db: touch_file(db, RelativePath("memory/2026-10-06.md"), file_stat(info), time.time_ns())
+        await stage.database.documents.touch(
+            RelativePath("memory/2026-10-06.md"), Known(file_stat(info), time.time_ns())
         )
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
@@ -490,7 +488,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
     note.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    plan = stage.indexer._looking._planner.plan
+    plan = stage.indexer._looking.planner.plan
 
     def raced(*given: Any, **options: Any) -> Planned:
         planned = plan(*given, **options)
@@ -498,7 +496,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
             note.write_text("The heron of the first branch.\n")
         return planned
 
-    monkeypatch.setattr(stage.indexer._looking._planner, "plan", raced)
+    monkeypatch.setattr(stage.indexer._looking.planner, "plan", raced)
     note.unlink()
     await stage.embed()
     assert await stage.found("heron first branch") == ["memory/branch.md"]
@@ -515,7 +513,7 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
     other.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    planner = stage.indexer._looking._planner
+    planner = stage.indexer._looking.planner
     plan, judge, look = planner.plan, planner.judge, planner.look
     is_judging: list[bool] = []
 
@@ -528,7 +526,7 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
             write("early")
         return planned
 
-    def raced_judge(paths: Sequence[RelativePath], *given: Any) -> Absent:
+    def raced_judge(paths: Sequence[RelativePath], *given: Any) -> tuple[Set[RelativePath], Set[RelativePath]]:
         is_judging.extend([True] * len(paths))
         return judge(paths, *given)
 

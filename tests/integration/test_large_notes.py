@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from memoryd.domain.memories.entries import ChunkEntry
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.memories.kinds import MemoryId
 from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
 from memoryd.index.reading import Reading, Spool
-from memoryd.store.index.passages import counts
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 LARGE_BYTES = 200_000
@@ -146,7 +145,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
             stage.indexer.hint()
             await eventually_async(lambda: f"memory/small-{number}.md" in stage.files, seconds=60)  # noqa: B023
-            held = (await raw(stage.database).read(counts)).chunks
+            held = (await stage.database.documents.counts()).chunks
             if LARGE in stage.files:
                 break
             assert held < 20, "part of the large note is in the index"
@@ -181,6 +180,12 @@ async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_no
         await stage.sync(seconds=120)
         assert LARGE not in stage.files
         assert await both_ends(stage, "quetzal") == [False, False]
+
+
+def test_spool_gives_back_all_that_it_was_given(tmp_path: Path) -> None:
+    entries = chunk_entries("# Rent\n\nIt is due on Friday.\n", ChunkSettings(40, 0))
+    entries += tuple(replace(entry, memory=MemoryId("m" * 16), scope="agent:main") for entry in entries)
+    assert list(Spool(entries, tmp_path)) == list(Spool(entries, tmp_path)) == list(entries)
 
 
 class GatedSpool(Spool):
@@ -282,9 +287,9 @@ async def test_all_of_several_large_notes_are_read_anew_when_asked(tmp_path: Pat
         for name in ("a", "b"):
             stage.write(f"memory/{name}.md", note)
         await stage.sync(seconds=240)
-        await raw(stage.database).write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
+        await stage.database.write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong' WHERE ordinal = 3"))
         await stage.sync(force=True, seconds=240)
-        wrong = await raw(stage.database).read(
+        wrong = await stage.database.read(
             lambda db: db.execute("SELECT count(*) FROM chunks WHERE heading = 'wrong'").get
         )
         assert wrong == 0

@@ -15,13 +15,12 @@ from memoryd.domain.media import MediaRules, Modality
 from memoryd.files.reading import NotReadableError
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
-from memoryd.index.reading import AttachmentReader
+from memoryd.index.reading import attachments
 from memoryd.store.index.passages import PendingFile
 from memoryd.store.index.schema import problems
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, rebuilt, staged
 from tests.media_files import jpeg, mp3, png, wav
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 BOTH = MediaRules(frozenset(Modality), 100_000)
@@ -59,7 +58,7 @@ async def test_what_is_seen_and_heard_is_found_by_meaning_and_the_name_by_words(
     (hit,) = [hit for hit in (await stage.ask("whiteboard")).hits if hit.is_literal]
     assert hit.chunk.text == "Image file: whiteboard-gateway.jpg"
     await stage.dump()
-    assert await raw(stage.database).read(problems) == []
+    assert await stage.database.read(problems) == []
 
 
 async def test_odd_names_are_one_line_and_found(stage: Stage) -> None:
@@ -125,7 +124,7 @@ async def test_without_the_rules_no_picture_is_taken_and_those_that_are_there_go
         await eventually_async(lambda: "assets/a.png" not in stage.files)
         await stage.embed()
         assert not sent(stage)
-        left = await raw(stage.database).read(lambda db: db.execute("SELECT count(*) FROM passages WHERE stop = 0").get)
+        left = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM passages WHERE stop = 0").get)
         assert left == 0
 
 
@@ -151,7 +150,7 @@ async def test_picture_that_becomes_something_else_leaves_nothing(stage: Stage) 
     await stage.sync()
     assert "assets/a.png" not in stage.files
     left = "SELECT count(*) FROM vectors WHERE hash NOT IN (SELECT hash FROM passages)"
-    assert await raw(stage.database).read(lambda db: db.execute(left).get) == 0
+    assert await stage.database.read(lambda db: db.execute(left).get) == 0
 
 
 async def test_too_large_a_picture_is_reported_by_its_own_limit(tmp_path: Path, workspace: Path) -> None:
@@ -203,14 +202,14 @@ async def test_rename_that_a_crash_cut_short_is_finished_later(tmp_path: Path, w
     async with staged(workspace, tmp_path / "state", extra=("assets",), media=BOTH) as stage:
         path = stage.write("assets/a.png", png(BICYCLE))
         await stage.embed()
-        await raw(stage.database).write(
+        await stage.database.write(
             lambda db: db.execute("UPDATE files SET path = 'assets/b.png', chunker = '' WHERE path = 'assets/a.png'")
         )
     path.rename(path.with_name("b.png"))
     async with staged(workspace, tmp_path / "state", extra=("assets",), media=BOTH) as stage:
         await stage.embed()
         assert not sent(stage)
-        texts = await raw(stage.database).read(lambda db: [row[0] for row in db.execute("SELECT text FROM chunks")])
+        texts = await stage.database.read(lambda db: [row[0] for row in db.execute("SELECT text FROM chunks")])
         assert "Image file: b.png" in texts
 
 
@@ -231,7 +230,7 @@ async def test_refused_picture_is_set_aside_alone_with_its_reason(tmp_path: Path
         stage.write("assets/a.png", png(BICYCLE))
         stage.write("assets/b.png", png("an owl on a fence"))
         await stage.embed()
-        assert await raw(stage.database).read(lambda db: db.execute("SELECT reason FROM rejected").get)
+        assert await stage.database.read(lambda db: db.execute("SELECT reason FROM rejected").get)
         assert (await stage.found("a.png"))[0] == "assets/a.png"
         assert await nearest(stage, "owl fence") == "assets/b.png"
         await stage.embed()
@@ -289,15 +288,15 @@ async def test_bytes_are_read_only_where_the_rules_of_the_moment_allow(tmp_path:
     ignored: set[str] = set()
     rules = ScanRules(workspace=tmp_path, is_ignored=ignored.__contains__, media=BOTH)
     with ThreadPoolExecutor(1) as executor:
-        reader = AttachmentReader(executor=executor, look=lambda: (workspace_roots(tmp_path, ["assets"]), rules))
+        attach = attachments(executor, lambda: (workspace_roots(tmp_path, ["assets"]), rules))
         digest = hashlib.sha256(data).digest()
         file = PendingFile(RelativePath("assets/a.png"), digest, len(data))
-        got = await reader.attach(file)
+        got = await attach(file)
         assert (got.mime, got.data, got.sha256) == ("image/png", data, digest)
         with pytest.raises(NotReadableError, match="changed"):
-            await reader.attach(replace(file, sha256=bytes(32)))
+            await attach(replace(file, sha256=bytes(32)))
         with pytest.raises(NotReadableError, match="cannot be read"):
-            await reader.attach(replace(file, path=RelativePath("assets/link.png")))
+            await attach(replace(file, path=RelativePath("assets/link.png")))
         ignored.add("assets/a.png")
         with pytest.raises(NotReadableError, match="left out"):
-            await reader.attach(file)
+            await attach(file)

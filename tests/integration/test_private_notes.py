@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.syncplan import Grace
 from tests.integration.indexing import QUICK, Stage, staged
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 RULES = "private/\n"
@@ -407,13 +406,13 @@ async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_w
 
 
 async def vectors(stage: Stage) -> set[bytes]:
-    return await raw(stage.database).read(lambda db: {row[0] for row in db.execute("SELECT vector FROM vectors")})
+    return await stage.database.read(lambda db: {row[0] for row in db.execute("SELECT vector FROM vectors")})
 
 
 async def vectors_without(stage: Stage, name: str) -> set[bytes]:
     sql = """SELECT v.vector FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
     JOIN vectors v ON v.hash = p.hash WHERE f.path <> ?"""
-    return await raw(stage.database).read(lambda db: {row[0] for row in db.execute(sql, (name,))})
+    return await stage.database.read(lambda db: {row[0] for row in db.execute(sql, (name,))})
 
 
 async def test_many_notes_that_become_private_cost_one_rewrite(stage: Stage) -> None:

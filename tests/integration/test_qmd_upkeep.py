@@ -148,8 +148,8 @@ async def test_server_that_nobody_asks_is_stopped_and_started_again(standin: Sta
     running = asyncio.ensure_future(server.run())
     try:
         for turn in (1, 2):
-            answer = await server.call("query", {}, seconds=10)
-            assert answer.content["results"]
+            content, _ = await server.call("query", {}, seconds=10)
+            assert content["results"]
             assert len(standin.calls("mcp")) == turn
             await eventually_async(lambda: server.phase is ServerPhase.IDLE)
             await eventually_async(lambda: not standin.alive())

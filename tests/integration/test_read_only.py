@@ -8,7 +8,6 @@ from memoryd.errors import StoreUnavailable
 from memoryd.search.protocol import ArmState
 from memoryd.store.index.documents import remove_files
 from tests.integration.indexing import Stage, staged
-from tests.store.raw import raw
 from tests.waiting import eventually_async
 
 WHY = "the disk is read-only"
@@ -55,7 +54,7 @@ async def test_f050_write_to_an_index_that_is_only_read_names_the_reason(tmp_pat
         before = stage.database.path.read_bytes()
         await stage.database.open_to_read(why=WHY)
         with pytest.raises(StoreUnavailable, match=WHY):
-            await raw(stage.database).write(lambda db: remove_files(db, ["MEMORY.md"]))  # type: ignore[list-item]  # a path
+            await stage.database.write(lambda db: remove_files(db, ["MEMORY.md"]))  # type: ignore[list-item]  # a path
         stage.write("memory/new.md", "The quetzal is on the roof.\n")
         stage.indexer.demand()
         await eventually_async(lambda: WHY in (stage.indexer.state.trouble or ""))
@@ -96,4 +95,4 @@ async def _settled(stage: Stage) -> dict[str, int]:
 
 
 async def _read_at(stage: Stage) -> dict[str, int]:
-    return dict(await raw(stage.database).read(lambda db: list(db.execute("SELECT path, read_at_ns FROM files"))))
+    return dict(await stage.database.read(lambda db: list(db.execute("SELECT path, read_at_ns FROM files"))))

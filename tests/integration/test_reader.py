@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.files.reading import NotReadableError, TornReadError, decode, read_document
+from memoryd.files.reading import NotReadableError, TornReadError, decode, read_octets
 
 
 def read(base: Path, name: str = "a.md", max_bytes: int = 1 << 20) -> str:
-    return read_document(base, name, max_bytes=max_bytes).text
+    return decode(read_octets(base, name, max_bytes=max_bytes).data)[0]
 
 
 def test_content_comes_with_its_hash_and_stat(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("one\ntwo\n")
-    content = read_document(tmp_path, "a.md", max_bytes=100)
-    assert content.text == "one\ntwo\n"
+    content = read_octets(tmp_path, "a.md", max_bytes=100)
+    assert decode(content.data) == ("one\ntwo\n", "")
     assert content.sha256 == sha256(b"one\ntwo\n").digest()
     assert (content.stat.inode, content.stat.size) == (path.stat().st_ino, 8)
-    assert content.flags == ""
+    assert not content.is_linked
 
 
 def test_note_that_is_gone_says_so(tmp_path: Path) -> None:

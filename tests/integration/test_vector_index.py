@@ -14,7 +14,6 @@ from memoryd.errors import StoreUnavailable
 from memoryd.search.vectors import DistanceEngine, VectorIndex, VectorRows
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, Matrix, VectorBatch, put_vectors
-from tests.store.raw import raw
 
 SIZE, COUNT = 16, 300
 BYTES = COUNT * SIZE * 4
@@ -44,7 +43,7 @@ class Shelf:
         first = len(self.vectors)
         added = units(first, count)
         pairs = list(zip(keys(first, count), added, strict=True))
-        await raw(self.database).write(lambda db: put_vectors(db, self._space, pairs, 1.0))
+        await self.database.write(lambda db: put_vectors(db, self._space, pairs, 1.0))
         self.vectors = np.concatenate([self.vectors, added])
 
     def index(self, limit: int = PLENTY) -> VectorIndex:
@@ -98,7 +97,7 @@ async def test_matrix_goes_on_in_a_file_when_it_outgrows_memory(shelf: Shelf) ->
 
 async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
     query = units(7, 1)[0]
-    everything = await raw(shelf.database).read(lambda db: [row[0] for row in db.execute("SELECT id FROM vectors")])
+    everything = await shelf.database.read(lambda db: [row[0] for row in db.execute("SELECT id FROM vectors")])
     allowed = np.array(sorted(everything[::7]), np.int64)
     expected = [key for key in shelf.nearest(query, COUNT) if int.from_bytes(key, "big") % 7 == 0]
     for limit in (PLENTY, 0):
@@ -110,7 +109,7 @@ async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
 async def test_removed_vectors_are_forgotten(shelf: Shelf) -> None:
     index, query = shelf.index(), units(7, 1)[0]
     best = (await index.nearest(query, 1))[0][0][0]
-    await raw(shelf.database).write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
+    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
     index.invalidate()
     assert (await index.nearest(query, 1))[0][0][0] == shelf.nearest(query, 2)[1]
 

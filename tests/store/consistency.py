@@ -13,6 +13,7 @@ from memoryd.domain.memories.entity_edits import is_entity_page
 from memoryd.domain.memories.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
+from memoryd.domain.syncplan import Known
 from memoryd.store.index.documents import FileContent, FileRow, put_file
 
 Dump = list[tuple[object, ...]]
@@ -121,7 +122,7 @@ def _words(db: apsw.Connection) -> Dump:
 
 
 def _row(path: str, sha256: bytes, lines: int, chunker: str) -> FileRow:
-    return FileRow(path, Source.MEMORY, FileStat(0, 0, 0, 0, 0), 0, sha256, lines, chunker)  # type: ignore[arg-type]  # as it stands in the file
+    return FileRow(path, Source.MEMORY, Known(FileStat(0, 0, 0, 0, 0), 0, sha256), lines, chunker)  # type: ignore[arg-type]  # as it stands in the file
 
 
 def _entries(db: apsw.Connection, file_id: int) -> list[ChunkEntry]:

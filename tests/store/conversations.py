@@ -18,13 +18,13 @@ SAID = datetime(2026, 10, 18, 12, tzinfo=UTC)
 def part(path: RelativePath, text: str, *, first_line: int = 1, said: datetime = SAID) -> FileContent:
     """Return a part of a conversation that begins on a line of it."""
     row = row_of(part_path(path, first_line), text)
-    stat = replace(row.stat, mtime_ns=int(said.timestamp()) * 10**9)
+    known = replace(row.known, stat=replace(row.known.stat, mtime_ns=int(said.timestamp()) * 10**9))
     chunks = chunk_entries(text, SETTINGS)
     behind = first_line - 1
     moved = tuple(
         replace(chunk, start_line=chunk.start_line + behind, end_line=chunk.end_line + behind) for chunk in chunks
     )
-    return FileContent(replace(row, source=Source.SESSIONS, stat=stat), moved)
+    return FileContent(replace(row, source=Source.SESSIONS, known=known), moved)
 
 
 async def put_part(

@@ -8,6 +8,7 @@ from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entity_edits import entity_page_of
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.syncplan import Known
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
 from memoryd.store.index.database import Database
@@ -24,7 +25,7 @@ def stat_of(text: str, inode: int = 1) -> FileStat:
 def row_of(path: str, text: str) -> FileRow:
     lines = text.count("\n") + (text != "" and not text.endswith("\n"))
     digest = sha256(text.encode()).digest()
-    return FileRow(RelativePath(path), Source.MEMORY, stat_of(text), 10**18, digest, lines, SETTINGS.fingerprint)
+    return FileRow(RelativePath(path), Source.MEMORY, Known(stat_of(text), 10**18, digest), lines, SETTINGS.fingerprint)
 
 
 def content(path: str, text: str, *, is_afresh: bool = False) -> FileContent:

@@ -15,7 +15,6 @@ from memoryd.store.index.documents import known_files
 from memoryd.store.index.schema import FileKind, prepare_index, recognise
 from memoryd.store.opening import READERS
 from tests.store.consistency import check_consistency
-from tests.store.raw import raw
 from tests.store.rows import SETTINGS, note, put, put_note
 from tests.waiting import SECONDS, eventually_async
 
@@ -34,15 +33,15 @@ async def files_in(database: Database) -> set[str]:
 async def test_failed_write_leaves_nothing(database: Database) -> None:
     await put_note(database, "memory/a.md", note("rent"))
     with pytest.raises(ValueError, match="on purpose"):
-        await raw(database).write(blow_up)
+        await database.write(blow_up)
     assert await files_in(database) == {"memory/a.md"}
     await put_note(database, "memory/c.md", note("attic"))
-    await raw(database).write(check_consistency)
+    await database.write(check_consistency)
 
 
 async def test_readers_cannot_write(database: Database) -> None:
     with pytest.raises((apsw.Error, StoreUnavailable)):
-        await raw(database).read(lambda db: put(db, "memory/a.md", note("rent")))
+        await database.read(lambda db: put(db, "memory/a.md", note("rent")))
     assert await files_in(database) == set()
 
 
@@ -56,7 +55,7 @@ async def test_readers_see_whole_files_only_while_one_is_written(database: Datab
         put(db, "memory/b.md", note("boiler"))
 
     async with asyncio.TaskGroup() as group:
-        writing = group.create_task(raw(database).write(slow_put))
+        writing = group.create_task(database.write(slow_put))
         await asyncio.to_thread(halfway.wait, 10)
         assert await asyncio.gather(*(files_in(database) for _ in range(READERS))) == [set()] * READERS
         goes_on.set()
@@ -68,7 +67,7 @@ async def test_cancelled_question_stops_its_query(database: Database) -> None:
     for _ in range(2 * READERS):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await raw(database).read(lambda db: db.execute(ENDLESS).get)
+                await database.read(lambda db: db.execute(ENDLESS).get)
     assert await files_in(database) == set()
 
 
@@ -85,7 +84,7 @@ async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_wr
         put(db, f"memory/{before}.md", note("rent"))
 
     for _ in range(3):
-        await raw(database).write(count_and_write)
+        await database.write(count_and_write)
         other.execute("BEGIN IMMEDIATE; COMMIT").fetchall()
     other.close()
     assert len(refused) == 3
@@ -115,7 +114,7 @@ async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadP
 
 async def _ignored(database: Database, ask: object) -> None:
     with pytest.raises(StoreUnavailable):
-        await raw(database).read(ask)  # type: ignore[arg-type]  # a function of the connection
+        await database.read(ask)  # type: ignore[arg-type]  # a function of the connection
 
 
 async def test_foreign_lock_holds_writes_up_and_not_reads(database: Database) -> None:
@@ -162,7 +161,7 @@ async def test_new_index_is_recognised_from_its_first_moment(database: Database,
     copying = await asyncio.create_subprocess_exec("cp", database.path, tmp_path / "after-a-crash")
     assert await copying.wait() == 0
     assert recognise(tmp_path / "after-a-crash") is FileKind.OURS
-    assert await raw(database).read(lambda db: db.pragma("journal_mode")) == "wal"
+    assert await database.read(lambda db: db.pragma("journal_mode")) == "wal"
 
 
 def test_other_programs_database_is_recognised_and_not_changed(tmp_path: Path) -> None:
@@ -185,7 +184,7 @@ async def test_writes_do_not_block_the_event_loop(database: Database) -> None:
         return may_end.wait(SECONDS)
 
     async with asyncio.TaskGroup() as group:
-        writing = group.create_task(raw(database).write(slow))
+        writing = group.create_task(database.write(slow))
         # only a loop that is not blocked comes to let the write end
         await eventually_async(begun.is_set)
         assert not writing.done()
@@ -206,7 +205,7 @@ class TestDatabase:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.001 * (number % 4)):
                     await put_note(database, f"memory/{number}.md", note("rent", "attic"))
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
         assert await files_in(database) <= {f"memory/{number}.md" for number in range(20)}
 
     async def test_closing_leaves_no_log_behind(self, tmp_path: Path, executor: ThreadPoolExecutor) -> None:
@@ -237,7 +236,7 @@ class TestDatabase:
 
     async def test_question_waits_while_the_file_is_opened_anew(self, database: Database) -> None:
         async with database.reopening():
-            asking = asyncio.create_task(raw(database).read(lambda db: db.execute("SELECT 1").get))
+            asking = asyncio.create_task(database.read(lambda db: db.execute("SELECT 1").get))
             await asyncio.sleep(0)
             assert not asking.done()
             await database.open()
@@ -297,7 +296,7 @@ async def test_sound_index_is_not_taken_for_damaged_by_a_reader_that_knew_it_bef
         await put_note(database, f"memory/{number}.md", note(f"boiler {number}"))
     ask = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH 'boiler'"
     # each reader knows the structure of the words now
-    counts = await asyncio.gather(*(raw(database).read(lambda db: db.execute(ask).get) for _ in range(4 * READERS)))
+    counts = await asyncio.gather(*(database.read(lambda db: db.execute(ask).get) for _ in range(4 * READERS)))
     assert len(set(counts)) == 1
     gone = [RelativePath(f"memory/{number}.md") for number in range(6)]
     await database.documents.remove(gone, purged=gone)

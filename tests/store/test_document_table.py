@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, PassageEntry
 from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.syncplan import Known
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import Rename, remove_files, rename_files
+from memoryd.store.index.documents import Rename, remove_files, rename_file
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import prepare_index
 from tests.store.consistency import check_consistency, dump
-from tests.store.raw import raw
 from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, stat_of
 from tests.sweeps import whole_or
 
@@ -49,7 +49,7 @@ async def chunks_in(database: Database) -> dict[int, ChunkRow]:
 
 
 async def rows_of(database: Database, statement: str) -> list[tuple[object, ...]]:
-    return await raw(database).read(lambda db: list(db.execute(statement)))
+    return await database.read(lambda db: list(db.execute(statement)))
 
 
 def new_index() -> apsw.Connection:
@@ -73,7 +73,7 @@ def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, s
         elif path in disk and detail != path:
             disk[str(detail)] = disk.pop(path)
             new = RelativePath(str(detail))
-            rename_files(db, [Rename(RelativePath(path), new, stat_of(disk[new]), 10**18)])
+            rename_file(db, Rename(RelativePath(path), new, Known(stat_of(disk[new]), 10**18)))
     rebuilt = new_index()
     for path, text in disk.items():
         put(rebuilt, path, text)
@@ -86,19 +86,15 @@ class TestDocuments:
 
     async def test_unchanged_chunks_keep_their_rows(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler", "garden"))
-        before = await raw(database).read(
-            lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")}
-        )
+        before = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
         done = await put_note(database, A, note("rent", "attic", "garden"))
-        after = await raw(database).read(
-            lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")}
-        )
+        after = await database.read(lambda db: {row[1]: row[0] for row in db.execute("SELECT id, hash FROM chunks")})
         kept = before.keys() & after.keys()
         assert len(kept) == done.kept > 0
         assert all(before[key] == after[key] for key in kept)
         assert done.added == len(after) - done.kept
         assert done.removed == len(before) - done.kept
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_edit_is_found_and_what_it_replaced_is_not(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
@@ -111,7 +107,7 @@ class TestDocuments:
         await put_note(database, old, note("rent"))
         chunks = await chunks_in(database)
         passages = await rows_of(database, "SELECT id FROM passages ORDER BY id")
-        await database.documents.rename([Rename(old, new, stat_of("", 9), 5)])
+        await database.documents.rename([Rename(old, new, Known(stat_of("", 9), 5))])
         assert (await chunks_in(database)).keys() == chunks.keys()
         assert await rows_of(database, "SELECT id FROM passages ORDER BY id") == passages
         assert await notes_with(database, "electrician") == {new}
@@ -119,13 +115,13 @@ class TestDocuments:
         held = await database.documents.known(SETTINGS.fingerprint)
         assert held.keys() == {new}
         assert held[new].stat.inode == 9
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_rename_over_an_indexed_note_replaces_it_whole(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("boiler"))
-        await database.documents.rename([Rename(A, B, stat_of(""), 5)])
-        await raw(database).write(check_consistency)
+        await database.documents.rename([Rename(A, B, Known(stat_of(""), 5))])
+        await database.write(check_consistency)
         assert await notes_with(database, "boiler") == set()
         assert await notes_with(database, "rent") == {B}
 
@@ -148,7 +144,7 @@ class TestDocuments:
         assert b"xylophag" not in left
         assert b"boiler" not in left
         assert b"rent item 3" in left
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_note_cut_by_other_rules_is_stale(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
@@ -157,11 +153,11 @@ class TestDocuments:
 
     async def test_touch_notes_the_stat_alone(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
-        before = await raw(database).read(dump)
-        await database.documents.touch(A, stat_of("", 77), 123)
+        before = await database.read(dump)
+        await database.documents.touch(A, Known(stat_of("", 77), 123))
         held = (await database.documents.known(SETTINGS.fingerprint))[A]
         assert (held.stat.inode, held.read_at_ns) == (77, 123)
-        assert await raw(database).read(dump) == before
+        assert await database.read(dump) == before
 
     @pytest.mark.parametrize(
         ("written", "read"),
@@ -178,7 +174,7 @@ class TestDocuments:
     ) -> None:
         """Inodes of some file systems use all 64 bits, and a time stamp may lie in the year 2446."""
         await put_note(database, A, "text\n")
-        await database.documents.touch(A, written, 123)
+        await database.documents.touch(A, Known(written, 123))
         assert (await database.documents.known(SETTINGS.fingerprint))[A].stat == read
 
     @pytest.mark.parametrize("name", ["a'b.md", 'a"b.md', "a\nb.md", "日记 – 1.md", "😀.md", "a\u202eb.md"])
@@ -186,13 +182,13 @@ class TestDocuments:
         path = f"memory/{name}"
         await put_note(database, path, "text\n")
         assert (await database.documents.known(SETTINGS.fingerprint)).keys() == {path}
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_empty_note_is_a_file_without_chunks(self, database: Database) -> None:
         await put_note(database, A, "")
         assert await database.documents.is_indexed(A)
         assert (await database.documents.counts()).chunks == 0
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_chunks_are_read_back_with_their_document(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler"))
@@ -206,7 +202,7 @@ class TestDocuments:
         with pytest.raises(ZeroDivisionError):
             await database.documents.put([content(A, note("rent")), replace(content(B, ""), chunks=Failing())])
         assert await database.documents.known(SETTINGS.fingerprint) == {}
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_note_that_is_put_afresh_keeps_no_chunk(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
@@ -260,5 +256,5 @@ async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more
         await removal
     assert await database.documents.is_indexed(A)
     # as a whole, and the connection is of use
-    await raw(database).write(check_consistency)
+    await database.write(check_consistency)
     assert await database.documents.remove([A]) == 1

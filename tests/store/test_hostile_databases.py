@@ -10,7 +10,6 @@ import pytest
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import Connector
 from memoryd.store.index.database import Database
-from tests.store.raw import raw
 
 PLANTED = [
     "CREATE TRIGGER planted AFTER INSERT ON files BEGIN DELETE FROM chunks; END",
@@ -46,4 +45,4 @@ async def test_f154_no_statement_gets_behind_the_tables(database: Database, stat
     """No connection writes the schema or what lies behind the word index, or loads code by a statement."""
     with closing(Connector(database.path).writer()) as db, pytest.raises(apsw.Error):
         db.execute(statement).fetchall()
-    assert await raw(database).read(lambda db: db.pragma("trusted_schema")) == 0
+    assert await database.read(lambda db: db.pragma("trusted_schema")) == 0

@@ -18,7 +18,6 @@ from memoryd.errors import DamagedDatabase
 from memoryd.store.index.database import Database
 from tests.fault.faults import flip_byte, has_strace, most_calls, strace_prefix
 from tests.store.consistency import check_consistency
-from tests.store.raw import raw
 from tests.store.rows import note, put_note
 from tests.sweeps import some
 
@@ -102,8 +101,8 @@ async def state_of(path: Path, executor: ThreadPoolExecutor) -> int | None:
     except DamagedDatabase:
         return None
     try:
-        await raw(database).write(check_consistency)
-        return await raw(database).read(_state)
+        await database.write(check_consistency)
+        return await database.read(_state)
     finally:
         await database.close()
 

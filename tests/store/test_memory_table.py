@@ -10,13 +10,13 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.syncplan import Known
 from memoryd.store.index import words
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Rename, purge_files
 from memoryd.store.index.memories import MemoryCounts, MemoryLine
 from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency, open_index
-from tests.store.raw import raw
 from tests.store.rows import put_note, stat_of
 from tests.store.test_vector_table import SIZE, embed_all, space_of
 
@@ -41,7 +41,7 @@ async def lines_of(database: Database) -> dict[str, list[MemoryLine]]:
 
 
 async def count(database: Database) -> MemoryCounts:
-    await raw(database).write(check_consistency)
+    await database.write(check_consistency)
     assert await database.problems() == []
     return await database.memories.counts()
 
@@ -91,7 +91,7 @@ async def test_memories_go_with_their_file(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ))
     await put_note(database, OTHER, log(GRAZ))
     await put_note(database, PAGE, "# Peter\n")
-    await raw(database).write(lambda db: purge_files(db, [LOG]))
+    await database.write(lambda db: purge_files(db, [LOG]))
     assert await count(database) == MemoryCounts(memories=1, lines=1, pages=1)
     await database.documents.remove([OTHER, PAGE])
     assert await count(database) == MemoryCounts()
@@ -100,7 +100,7 @@ async def test_memories_go_with_their_file(database: Database) -> None:
 async def test_a_renamed_log_keeps_its_rows(database: Database) -> None:
     await put_note(database, LOG, log(GRAZ, TEA))
     before = (await lines_of(database))[LOG]
-    await database.documents.rename([Rename(LOG, OTHER, stat_of("x"), 1)])
+    await database.documents.rename([Rename(LOG, OTHER, Known(stat_of("x"), 1))])
     assert await lines_of(database) == {OTHER: before}
     await count(database)
 
@@ -192,7 +192,7 @@ class TestCandidateFilter:
         """What a question asks for is looked up once, or by its key: a scan within a loop is quadratic."""
         clauses, values = words._clauses(admitted)
         statement = words._CHUNKS.format(level="0", clauses=clauses)
-        plan = await raw(database).read(
+        plan = await database.read(
             lambda db: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", ("quetzal", *values, 10))]
         )
         assert not [step for step in plan if "CORRELATED" in step], plan

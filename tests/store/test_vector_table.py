@@ -9,7 +9,6 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.passages import PendingCost
 from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
-from tests.store.raw import raw
 from tests.store.rows import note, put_note
 from tests.waiting import eventually
 
@@ -58,7 +57,7 @@ class TestVectors:
         assert owed == (await database.documents.counts()).passages
         assert await embed_all(database, space) == owed
         assert await database.vectors.count_pending(space) == 0
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)
 
     async def test_pending_text_is_the_passage_as_it_stands(self, database: Database, space: int) -> None:
         for item in await database.vectors.pending(space, 1000):

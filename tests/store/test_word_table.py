@@ -9,7 +9,6 @@ from memoryd.domain.text.dates import dates_in
 from memoryd.store.index.database import Database
 from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
-from tests.store.raw import raw
 from tests.store.rows import note, notes_with, put_note
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
@@ -143,4 +142,4 @@ class TestWords:
         await database.words.drop_deleted()
         await database.words.check()
         assert await notes_with(database, "rent") == {A}
-        await raw(database).write(check_consistency)
+        await database.write(check_consistency)

@@ -78,7 +78,7 @@ MAY_REPLACE = {
     "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: draft.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: plan.old_state.rename(plan.new_state)": "a folder, to where there is none",
-    "index/committing.py: self._database.documents.rename(renames)": "rows of the index, no file",
+    "index/committing.py: self.database.documents.rename(renames)": "rows of the index, no file",
 }
 """Calls outside of `files/writing.py`, and why they stand there."""
 

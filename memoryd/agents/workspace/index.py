@@ -28,7 +28,7 @@ from memoryd.index.embedding_loop import EmbeddingLane
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import LaneLinks, Lookup, Spaces
-from memoryd.index.reading import AttachmentReader
+from memoryd.index.reading import attachments
 from memoryd.index.state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
 from memoryd.rerank.reranking import Reranking
@@ -138,7 +138,7 @@ class WorkspaceIndex:
                 lookup=around.lookup,
                 publish=around.publish,
                 on_removed=lambda: self.builtin.forget_vectors(),
-                attach=AttachmentReader(executor=around.executor, look=self.rules.look).attach,
+                attach=attachments(around.executor, self.rules.look),
                 hold=self.hold,
                 obstacle=embedding.obstacle,
             ),

@@ -121,7 +121,7 @@ def _readings(agent: Agent, config: Config, plan: EmbedderPlan) -> Iterator[Read
 
 
 def _costs(reading: Reading) -> Iterator[tuple[bytes, _Cost]]:
-    size = reading.stamp.stat.size if reading.stamp else 0
+    size = reading.known.stat.size if reading.known else 0
     modality = modality_of(reading.path)
     for chunk in reading.chunks:
         for passage in chunk.passages:

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.media import Media, label
+from memoryd.domain.media import label
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.sections import MemorySections, memory_sections
 from memoryd.domain.text.chunking import CHUNKER_VERSION, Apart, Chunk, each_chunk
@@ -132,13 +132,13 @@ def _scoped_remains(data: bytes, found: MemorySections) -> Iterator[tuple[int, i
             yield data.rfind(b"\n", start, start + blank) + 1 or start, span.end, span.scope
 
 
-def media_entries(path: str, media: Media, digest: bytes) -> tuple[ChunkEntry, ...]:
+def media_entries(path: str, mime: str, digest: bytes) -> tuple[ChunkEntry, ...]:
     """Return the one entry of a picture or sound with these bytes (`digest`: their SHA-256).
 
     Its text is the file's name; its passage is named by what the file holds, so that a renamed one keeps its vector.
     """
     text = label(path)
-    passage = PassageEntry(0, 0, content_hash(media.mime, digest.hex()))
+    passage = PassageEntry(0, 0, content_hash(mime, digest.hex()))
     return (
         ChunkEntry(
             start_line=1,

@@ -374,8 +374,8 @@ def _cut(costs: Costs, keys: Sequence[int] | _BlockKeys, budget: int) -> list[in
 def _choose(costs: Costs, keys: Sequence[int] | _BlockKeys, first: int, last: int, budget: int) -> int:
     """Choose the piece that starts the second part of a stretch of at least two pieces."""
     margin = int(MARGIN * budget)
-    begin = max(_first_at_least(costs, costs[first] + margin, first, last), first + 1)
-    end = _first_above(costs, costs[last] - margin, first, last)
+    begin = max(bisect_left(costs, costs[first] + margin, first, last), first + 1)
+    end = bisect_right(costs, costs[last] - margin, first, last)
     ties = _best(keys, begin, end)
     if not ties or keys[ties[0]] < _FREE_KEY:
         anywhere = _best(keys, first + 1, last)
@@ -408,18 +408,6 @@ def _even(costs: Costs, ties: list[int], first: int, last: int, budget: int) -> 
     uneven = np.rint((at - costs[first]) / gap) % per_part
     off_middle = np.abs(2 * at - costs[first] - costs[last])
     return ties[int(np.lexsort((off_middle, uneven))[0])]
-
-
-def _first_at_least(costs: Costs, value: int, first: int, last: int) -> int:
-    if isinstance(costs, np.ndarray):
-        return first + int(np.searchsorted(costs[first:last], value, "left"))
-    return bisect_left(costs, value, first, last)
-
-
-def _first_above(costs: Costs, value: int, first: int, last: int) -> int:
-    if isinstance(costs, np.ndarray):
-        return first + int(np.searchsorted(costs[first:last], value, "right"))
-    return bisect_right(costs, value, first, last)
 
 
 def _join(costs: Costs, keys: Sequence[int] | KeyArray, starts: list[int], budget: int) -> list[int]:

@@ -146,7 +146,8 @@ def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) 
     if year is None and day is None:
         return
     number = None if day is None else eastern_number(day)
-    years = None if year is None else _year(year)
+    # `2023`, `二〇二三`
+    years = None if year is None else int("".join(str(_NUMERALS.get(sign, sign)) for sign in year))
     try:
         date(_LEAP_YEAR if years is None else years, month, 1 if number is None else number)
     except ValueError:
@@ -154,11 +155,6 @@ def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) 
     written = phrase_words(match[0].rstrip("日号號일"))
     found = WrittenDate(month, number, years, tuple(query_terms(match[0])), tuple(written))
     yield PlacedDate(match.start(), match.end(), found)
-
-
-def _year(text: str) -> int:
-    """Return a year given by its digits: `2023`, `二〇二三`."""
-    return int("".join(str(_NUMERALS.get(sign, sign)) for sign in text))
 
 
 def _is_verb(match: re.Match[str], text: str) -> bool:

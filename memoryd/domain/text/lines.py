@@ -65,11 +65,6 @@ def spliced(text: str, places: Iterable[tuple[int, int, str]]) -> str:
     return b"".join([*pieces, data[at : -len(PADDING)]]).decode("utf-8", "surrogatepass")
 
 
-def split(text: str) -> Lines:
-    """Tabulate the non-blank lines of a text."""
-    return tabulate(padded(text))
-
-
 def tabulate(data: bytes) -> Lines:
     """Tabulate the non-blank lines of UTF-8 that ends in `PADDING`."""
     starts, numbers = _non_empty_lines(data)

@@ -108,12 +108,15 @@ def _plain_truths(body: str) -> dict[str, object]:
     return {key: _TRUTH[value] for key, value in found if value in _TRUTH}
 
 
-class Outline:
-    """The headings of a text as a tree."""
+class Headings:
+    """The headings of one document as a tree; its front matter ends at the byte `front_matter_end`."""
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: Structure, front_matter_end: int = 0) -> None:
         lines, headings = structure.lines, structure.headings()
-        self._data = lines.data
+        behind = int(np.searchsorted(lines.starts, front_matter_end))
+        self._first_line = next(iter(lines.starts[behind : behind + 1].tolist()), None)
+        self._front_matter_end = front_matter_end
+        self._structure = structure
         self._titles = lines.text[headings]
         self._starts = lines.starts[headings]
         self._levels = structure.levels[headings].tolist()
@@ -125,6 +128,8 @@ class Outline:
         A heading's own line belongs to it. Long titles are cut to 96 characters; outer titles are left out
         where the path would be longer than 240.
         """
+        if self._first_line is not None and (not offset or offset < self._front_matter_end):
+            offset = self._first_line
         titles: list[str] = []
         room = PATH_CHARS
         for at in self._enclosing(int(np.searchsorted(self._starts, offset, "right")) - 1):
@@ -135,13 +140,36 @@ class Outline:
             titles.append(title)
         return _SEPARATOR.join(reversed([title for title in titles if title]))
 
+    def tells(self, start: int, stop: int) -> bool:
+        """Tell whether from one byte offset to another stand only headings, all told by the path at the second."""
+        first, last = np.searchsorted(self._structure.lines.starts, (start, stop)).tolist()
+        if not self._structure.levels[first:last].all():
+            return False
+        told = self.path(stop).split(_SEPARATOR)
+        first, last = np.searchsorted(self._starts, (start, stop)).tolist()
+        titles = [self._title(int(self._titles[at])) for at in range(first, last)]
+        return all(not title or (title in told and len(title) < TITLE_CHARS) for title in titles)
+
     def lines_above(self, offset: int) -> bytes:
-        """Return lines that open the headings again under which a byte offset stands, but for one that begins there."""
-        lines = []
+        """Return lines below which the text from a byte offset on means what it means in its place.
+
+        These are its headings, but for one that begins there, then the line that opened the fence around it, or what
+        tells whether a blank line is before it. The offset is behind the front matter.
+        """
+        table, lines = self._structure, self._structure.lines
+        headings = []
         for at in self._enclosing(int(np.searchsorted(self._starts, offset)) - 1):
             line = self._line(int(self._titles[at]))
-            lines.append(line if line.startswith(b"#") else b"#" * self._levels[at] + b" " + line)
-        return b"".join(line + b"\n" for line in reversed(lines))
+            headings.append(line if line.startswith(b"#") else b"#" * self._levels[at] + b" " + line)
+        above = b"".join(line + b"\n" for line in reversed(headings))
+        row = int(np.searchsorted(lines.starts, offset)) - 1
+        if row < 0:
+            return above + b"\n"
+        if table.fences[row] >= 0:
+            opening = int(lines.starts[table.fences[row]])
+            return above + lines.data[opening : opening + _FENCE_BYTES].split(b"\n", 1)[0] + b"\n"
+        is_after_blank = b"\n" in lines.data[int(lines.text[row]) : offset].rstrip(b" \t\r").removesuffix(b"\n")
+        return above + (b"\n" if is_after_blank else _SOME_LINE)
 
     def _enclosing(self, at: int) -> Iterator[int]:
         """Yield a heading and those that enclose it, innermost first."""
@@ -150,14 +178,7 @@ class Outline:
             at = self._parents[at]
 
     def _line(self, begin: int) -> bytes:
-        return self._data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
-
-    def are_within(self, start: int, stop: int, path: str) -> bool:
-        """Tell whether a path of headings says all that the headings from one byte offset to another say."""
-        told = path.split(_SEPARATOR)
-        first, last = np.searchsorted(self._starts, (start, stop)).tolist()
-        titles = [self._title(int(self._titles[at])) for at in range(first, last)]
-        return all(not title or (title in told and len(title) < TITLE_CHARS) for title in titles)
+        return self._structure.lines.data[begin : begin + 8 * TITLE_CHARS].split(b"\n", 1)[0]
 
     def _title(self, begin: int) -> str:
         title = self._line(begin).decode("utf-8", "replace").strip()
@@ -177,46 +198,6 @@ def _parents(levels: list[int]) -> list[int]:
         latest[level] = index
         latest[level + 1 :] = [-1] * (6 - level)
     return parents
-
-
-class Headings:
-    """The paths of headings in one document, whose front matter ends at the byte `front_matter_end`."""
-
-    def __init__(self, structure: Structure, front_matter_end: int) -> None:
-        behind = int(np.searchsorted(structure.lines.starts, front_matter_end))
-        self._first_line = next(iter(structure.lines.starts[behind : behind + 1].tolist()), None)
-        self._front_matter_end = front_matter_end
-        self._structure = structure
-        self._outline = Outline(structure)
-
-    def path(self, offset: int) -> str:
-        """Return the titles that enclose a byte offset, as `Outline.path` joins them."""
-        if self._first_line is not None and (not offset or offset < self._front_matter_end):
-            offset = self._first_line
-        return self._outline.path(offset)
-
-    def tells(self, start: int, stop: int) -> bool:
-        """Tell whether from one byte offset to another stand only headings, all told by the path at the second."""
-        first, last = np.searchsorted(self._structure.lines.starts, (start, stop)).tolist()
-        is_bare = bool(self._structure.levels[first:last].all())
-        return is_bare and self._outline.are_within(start, stop, self.path(stop))
-
-    def lines_above(self, offset: int) -> bytes:
-        """Return lines below which the text from a byte offset on means what it means in its place.
-
-        These are its headings, then the line that opened the fence around it, or what tells whether a blank line is
-        before it. The offset is behind the front matter.
-        """
-        table, lines = self._structure, self._structure.lines
-        above = self._outline.lines_above(offset)
-        row = int(np.searchsorted(lines.starts, offset)) - 1
-        if row < 0:
-            return above + b"\n"
-        if table.fences[row] >= 0:
-            opening = int(lines.starts[table.fences[row]])
-            return above + lines.data[opening : opening + _FENCE_BYTES].split(b"\n", 1)[0] + b"\n"
-        is_after_blank = b"\n" in lines.data[int(lines.text[row]) : offset].rstrip(b" \t\r").removesuffix(b"\n")
-        return above + (b"\n" if is_after_blank else _SOME_LINE)
 
 
 def headings_of(data: bytes) -> Headings:

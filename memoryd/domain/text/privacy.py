@@ -16,7 +16,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 
-LAW_VERSION = 4
+LAW_VERSION = 5
 """Counts the changes of this rule: what was indexed under another one is read again."""
 HEAD_CHARS = 2**20
 """So much of a note is looked at; a first block is far shorter."""

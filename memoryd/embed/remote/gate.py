@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 
-from memoryd.domain.media import Media, token_estimate
+from memoryd.domain.media import modality_of_mime, token_estimate
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Purpose, Unembeddable
@@ -272,7 +272,7 @@ def _fitting(totals: Sequence[int], limit: int, used: int) -> int:
 def _tokens(passage: Passage) -> int:
     words = estimate(passage.title) + estimate(passage.text)
     file = passage.attachment
-    return words if file is None else words + token_estimate(Media(file.mime).modality, len(file.data))
+    return words if file is None else words + token_estimate(modality_of_mime(file.mime), len(file.data))
 
 
 def _read_spent(path: Path, day: str) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """The conversations of an index: their parts are documents, and one row says how far the source was read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
@@ -10,9 +10,9 @@ from msgspec import Struct
 from memoryd.domain.citations import told_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationPart
+from memoryd.store.database_file import reads, writes
 from memoryd.store.index.documents import FileContent, purge_files, put_file
-from memoryd.store.index.vectors import Purges
-from memoryd.store.pool import ConnectionPool
+from memoryd.store.index.vectors import IndexTable
 
 
 class ConversationRow(Struct, frozen=True):
@@ -82,21 +82,6 @@ SELECT (SELECT count(*) FROM conversations WHERE problem = ''), (SELECT count(*)
 """
 
 
-def known_conversations(db: apsw.Connection) -> dict[RelativePath, KnownConversation]:
-    """Return every conversation that was read."""
-    return {row[0]: KnownConversation(*row[1:]) for row in db.execute(_SELECT_KNOWN)}
-
-
-def conversation_row(db: apsw.Connection, path: RelativePath) -> ConversationRow | None:
-    """Return how far a conversation was read, None if it was not."""
-    row = db.execute(_SELECT_ROW, (path,)).fetchone()
-    if row is None:
-        return None
-    stamp, tail, chunker, problem, first_line, *open_part = row
-    part = None if first_line is None else ConversationPart(first_line, *open_part)
-    return ConversationRow(path, stamp, tail, chunker, part, problem)
-
-
 def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
     """Make the index hold these parts, and note how far the source was read.
 
@@ -112,74 +97,33 @@ def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileCon
     db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
 
 
-def distrust_conversations(db: apsw.Connection) -> None:
-    """Forget by what rules conversations were cut: they are to be read anew."""
-    db.execute("UPDATE conversations SET chunker = ''")
-
-
-def purge_conversations(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
-    """Drop conversations with all their parts and the vectors that only they used; return how many parts there were."""
-    removed = 0
-    for path in paths:
-        removed += purge_files(db, part_paths(db, path))
-        db.execute("DELETE FROM conversations WHERE path = ?", (path,))
-    return removed
-
-
 def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
     """Return the parts of a conversation, in its order."""
     found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if told_path(row[0]) == path]
     return sorted(found, key=_first_line)
 
 
-def conversation_extents(db: apsw.Connection) -> dict[RelativePath, ConversationExtent]:
-    """Return how far each conversation goes."""
-    found: dict[RelativePath, ConversationExtent] = {}
-    for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
-        path = told_path(part)
-        before = found.get(path, ConversationExtent(0, 0))
-        # the lines of a part are counted from the first of its conversation
-        found[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))
-    return found
-
-
-def conversation_lines(db: apsw.Connection, path: RelativePath, first: int, last: int) -> dict[int, str]:
-    """Return what stands on lines of a conversation, by number, put together from what each chunk has for itself."""
-    texts: dict[int, str] = {}
-    for part in part_paths(db, path):
-        if _first_line(part) > last:
-            break
-        for start_line, text, spans in db.execute(_SELECT_CHUNKS, (part, first, last)):
-            for start, stop in (map(int, span.split("-")) for span in (spans or "").split()):
-                number = start_line + text.count("\n", 0, start)
-                for at, piece in enumerate(text[start:stop].split("\n"), start=number):
-                    texts[at] = texts.get(at, "") + piece
-    return {at: text for at, text in texts.items() if first <= at <= last and text.strip()}
-
-
-def conversation_counts(db: apsw.Connection) -> ConversationCounts:
-    """Count what the index holds."""
-    return ConversationCounts(*db.execute(_COUNTS).get)
-
-
 def _first_line(part: str) -> int:
     return int(part.rpartition("@")[2])
 
 
-class Conversations:
+class Conversations(IndexTable):
     """What was read of each conversation; its parts are documents of the same index."""
 
-    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
-        self._pool = pool
-        self._purges = purges
-
-    async def known(self) -> dict[RelativePath, KnownConversation]:
+    @reads
+    def known(self, db: apsw.Connection) -> dict[RelativePath, KnownConversation]:
         """Return every conversation that was read."""
-        return await self._pool.read(known_conversations)
+        return {row[0]: KnownConversation(*row[1:]) for row in db.execute(_SELECT_KNOWN)}
 
-    async def row(self, path: RelativePath) -> ConversationRow | None:
+    @reads
+    def row(self, db: apsw.Connection, path: RelativePath) -> ConversationRow | None:
         """Return how far a conversation was read, None if it was not."""
-        return await self._pool.read(lambda db: conversation_row(db, path))
+        row = db.execute(_SELECT_ROW, (path,)).fetchone()
+        if row is None:
+            return None
+        stamp, tail, chunker, problem, first_line, *open_part = row
+        part = None if first_line is None else ConversationPart(first_line, *open_part)
+        return ConversationRow(path, stamp, tail, chunker, part, problem)
 
     async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
         """Make the index hold these parts and note how far the source was read: after a kill, both or neither.
@@ -187,32 +131,61 @@ class Conversations:
         `is_afresh`: they are all that is left of it.
         """
         with self._purges.counted() if is_afresh else nullcontext():
-            await self._pool.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
+            await self._database.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
 
-    async def distrust(self) -> None:
+    @writes
+    def distrust(self, db: apsw.Connection) -> None:
         """Have every conversation count as cut by nobody's rules: it is read anew, and what is held stays so long."""
-        await self._pool.write(distrust_conversations)
+        db.execute("UPDATE conversations SET chunker = ''")
 
     async def purge(self, paths: Sequence[RelativePath]) -> int:
         """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.
 
         Return how many parts there were.
         """
+
+        def step(db: apsw.Connection) -> int:
+            removed = sum(purge_files(db, part_paths(db, path)) for path in paths)
+            db.executemany("DELETE FROM conversations WHERE path = ?", [(path,) for path in paths])
+            return removed
+
         with self._purges.counted():
-            return await self._pool.write(lambda db: purge_conversations(db, paths))
+            return await self._database.write(step)
 
-    async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return what the index holds of these lines, by number; those that say nothing are left out."""
-        return await self._pool.read(lambda db: conversation_lines(db, path, first, last))
+    @reads
+    def lines(self, db: apsw.Connection, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
+        """Return what the index holds of these lines, by number; those that say nothing are left out.
 
-    async def parts(self, path: RelativePath) -> int:
+        They are put together from what each chunk has for itself.
+        """
+        texts: dict[int, str] = {}
+        for part in part_paths(db, path):
+            if _first_line(part) > last:
+                break
+            for start_line, text, spans in db.execute(_SELECT_CHUNKS, (part, first, last)):
+                for start, stop in (map(int, span.split("-")) for span in (spans or "").split()):
+                    number = start_line + text.count("\n", 0, start)
+                    for at, piece in enumerate(text[start:stop].split("\n"), start=number):
+                        texts[at] = texts.get(at, "") + piece
+        return {at: text for at, text in texts.items() if first <= at <= last and text.strip()}
+
+    @reads
+    def parts(self, db: apsw.Connection, path: RelativePath) -> int:
         """Count the parts of a conversation."""
-        return await self._pool.read(lambda db: len(part_paths(db, path)))
+        return len(part_paths(db, path))
 
-    async def extents(self) -> Mapping[RelativePath, ConversationExtent]:
+    @reads
+    def extents(self, db: apsw.Connection) -> Mapping[RelativePath, ConversationExtent]:
         """Return how far each conversation goes."""
-        return await self._pool.read(conversation_extents)
+        found: dict[RelativePath, ConversationExtent] = {}
+        for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
+            path = told_path(part)
+            before = found.get(path, ConversationExtent(0, 0))
+            # the lines of a part are counted from the first of its conversation
+            found[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))
+        return found
 
-    async def counts(self) -> ConversationCounts:
+    @reads
+    def counts(self, db: apsw.Connection) -> ConversationCounts:
         """Count conversations, parts and chunks."""
-        return await self._pool.read(conversation_counts)
+        return ConversationCounts(*db.execute(_COUNTS).get)

@@ -26,11 +26,11 @@ class Database(DatabaseFile):
     ) -> None:
         super().__init__(Connector(path, vector_extension=vector_extension, loads_vectors=loads_vectors), executor)
         purges = Purges()
-        self.documents = Documents(self._pool, purges)
-        self.memories = MemoryTable(self._pool)
-        self.conversations = Conversations(self._pool, purges)
-        self.vectors = Vectors(self._pool, purges)
-        self.words = Words(self._pool)
+        self.documents = Documents(self, purges)
+        self.memories = MemoryTable(self)
+        self.conversations = Conversations(self, purges)
+        self.vectors = Vectors(self, purges)
+        self.words = Words(self)
 
     @property
     def vector_error(self) -> str | None:
@@ -45,10 +45,6 @@ class Database(DatabaseFile):
         """Open a file that has our tables and that cannot be written now, `why` being the reason."""
         await self._open_to_read(check_tables, why=why)
 
-    def require_writable(self) -> None:
-        """Raise StoreUnavailable if nothing can be written: for work that would be in vain."""
-        self._pool.require_writer()
-
     async def problems(self) -> list[str]:
         """Return what is wrong inside the file: broken pages, or rows that lack their counterpart."""
-        return await self._pool.read(problems)
+        return await self.read(problems)

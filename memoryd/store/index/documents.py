@@ -2,34 +2,25 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from contextlib import nullcontext
+from typing import Any, Protocol
 
 import apsw
 from msgspec import Struct
 
 from memoryd.domain.citations import told_path
-from memoryd.domain.documents import CONFLICT_MARKS, FileStat, RelativePath, Source
+from memoryd.domain.documents import CONFLICT_MARKS, RelativePath, Source
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import path_flags
 from memoryd.domain.text.words import index_text
-from memoryd.store.database_file import file_stat_of, stored_stat
-from memoryd.store.index.memories import put_memories, put_memory, put_scope
-from memoryd.store.index.passages import (
-    ChunkRow,
-    Counts,
-    PassageRow,
-    chunk_paths,
-    chunk_rows,
-    counts,
-    matching_files,
-    passages_of_hashes,
-)
+from memoryd.store.database_file import file_stat_of, reads, stored_stat, writes
+from memoryd.store.index.memories import put_memories
+from memoryd.store.index.passages import ChunkRow, Counts, PassageRow
 from memoryd.store.index.schema import drop_deleted_words
-from memoryd.store.index.vectors import Purges, drop_unused
-from memoryd.store.pool import ConnectionPool
+from memoryd.store.index.vectors import IndexTable, drop_unused
 
 
 class FileRow(Struct, frozen=True):
@@ -37,9 +28,7 @@ class FileRow(Struct, frozen=True):
 
     path: RelativePath
     source: Source
-    stat: FileStat
-    read_at_ns: int
-    sha256: bytes
+    known: Known
     lines: int
     chunker: str
     flags: str = ""
@@ -71,7 +60,7 @@ class FileContent(Struct, frozen=True):
 
 
 class Rename(Struct, frozen=True):
-    """A new path for an indexed file, which was read at `stat`. `is_stale`: it is to be cut anew.
+    """A new path for an indexed file, and as what it was read; one that is stale is to be cut anew.
 
     What it states as memories, and as the page of an entity, stays as it was; where its new path says otherwise, it is
     stale.
@@ -79,9 +68,7 @@ class Rename(Struct, frozen=True):
 
     old: RelativePath
     new: RelativePath
-    stat: FileStat
-    read_at_ns: int
-    is_stale: bool = False
+    known: Known
 
 
 _UPSERT_FILE = """
@@ -105,7 +92,7 @@ WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDE
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
 """
-_SELECT_CHUNKS = """
+_SELECT_HELD = """
 SELECT c.hash, m.memory, coalesce(s.scope, ''), c.id, c.ordinal, c.start_line, c.end_line
 FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_chunks s ON s.chunk_id = c.id
 WHERE c.file_id = ? ORDER BY c.ordinal
@@ -115,6 +102,8 @@ _INSERT_CHUNK = """
 INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 _INSERT_CHUNK_WORDS = "INSERT INTO chunk_words (rowid, body, heading, path, parts) VALUES (?, ?, ?, ?, ?)"
+_INSERT_MEMORY = "INSERT INTO memory_chunks (chunk_id, memory) VALUES (?, ?)"
+_INSERT_SCOPE = "INSERT INTO scoped_chunks (chunk_id, scope) VALUES (?, ?)"
 _INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
 _DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
 _DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
@@ -133,23 +122,27 @@ DELETE FROM vectors WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE 
 _DELETE_UNUSED_REJECTION = """
 DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
 """
-
-
-def flagged_files(db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
-    """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
-    rows = db.execute(_SELECT_FLAGGED, (*CONFLICT_MARKS, limit))
-    return [(path, ", ".join(filter(None, (flags, *path_flags(path))))) for path, flags in rows]
+_SELECT_ROWS = """
+SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
+       f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker
+FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+_SELECT_PATHS = """
+SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+_SELECT_PASSAGES = """
+SELECT chunk_id, hash, start, stop FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
+"""
+_COUNTS = """
+SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM passages),
+       (SELECT count(*) FROM vectors), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
+"""
 
 
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
     rows = db.execute(_SELECT_KNOWN, (chunker, MEDIA_CHUNKER))
     return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
-
-
-def is_indexed(db: apsw.Connection, path: str) -> bool:
-    """Tell whether the index holds this very path."""
-    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
 
 
 def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
@@ -163,7 +156,7 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
         remove_files(db, [row.path])
     file_id: int = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
     old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
-    for chunk_hash, memory, scope, *held in db.execute(_SELECT_CHUNKS, (file_id,)):
+    for chunk_hash, memory, scope, *held in db.execute(_SELECT_HELD, (file_id,)):
         old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
     kept = added = memories = 0
     for ordinal, entry in enumerate(chunks):
@@ -183,25 +176,16 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
     return Indexed(kept, added, len(gone))
 
 
-def touch_file(db: apsw.Connection, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
-    """Note that the content was found unchanged at this stat."""
-    db.execute(_UPDATE_STAT, (*stored_stat(stat), read_at_ns, path))
-
-
-def rename_files(db: apsw.Connection, renames: Iterable[Rename]) -> None:
-    """Give indexed files their new paths, in this order; chunks, passages and vectors stay."""
-    for rename in renames:
-        _rename_file(db, rename)
-
-
-def _rename_file(db: apsw.Connection, rename: Rename) -> None:
-    new = rename.new
+def rename_file(db: apsw.Connection, rename: Rename) -> None:
+    """Give an indexed file its new path; chunks, passages and vectors stay."""
+    new, known = rename.new, rename.known
     remove_files(db, [new])
     # a file that is to be cut anew has no chunker that anybody asks for, so that it stays stale after a crash
     db.execute(
-        "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?", (new, rename.is_stale, rename.old)
+        "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?",
+        (new, known.is_stale, rename.old),
     )
-    touch_file(db, new, rename.stat, rename.read_at_ns)
+    _touch(db, new, known)
     rows = list(
         db.execute(
             "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?",
@@ -212,6 +196,10 @@ def _rename_file(db: apsw.Connection, rename: Rename) -> None:
     for chunk_id, text, heading in rows:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
         _insert_words(db, chunk_id, chunk_words(heading, text), new)
+
+
+def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
+    db.execute(_UPDATE_STAT, (*stored_stat(known.stat), known.read_at_ns, path))
 
 
 def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
@@ -244,15 +232,6 @@ def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     return removed
 
 
-def drop_remains(db: apsw.Connection) -> None:
-    """Drop the words that are only marked as deleted, and every vector and rejection that no passage uses.
-
-    Of the vectors more than `purge_files` finds: they may be of an earlier version of what is private now.
-    """
-    drop_deleted_words(db)
-    drop_unused(db)
-
-
 def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry, path: RelativePath) -> None:
     values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
     db.execute(_INSERT_CHUNK, values)
@@ -262,9 +241,9 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
         _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
     )
     if entry.memory:
-        put_memory(db, chunk_id, entry.memory)
+        db.execute(_INSERT_MEMORY, (chunk_id, entry.memory))
     if entry.scope:
-        put_scope(db, chunk_id, entry.scope)
+        db.execute(_INSERT_SCOPE, (chunk_id, entry.scope))
 
 
 def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: RelativePath) -> None:
@@ -282,64 +261,83 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
 
 def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
     return (
-        *(row.path, row.source, *stored_stat(row.stat), row.read_at_ns),
-        *(row.sha256, row.lines, chunks, row.chunker, row.flags),
+        *(row.path, row.source, *stored_stat(row.known.stat), row.known.read_at_ns),
+        *(row.known.digest, row.lines, chunks, row.chunker, row.flags),
     )
 
 
-class Documents:
+def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
+    number, path, source, start, end, heading, text = chunk
+    *stat, read_at_ns, sha256, chunker = file
+    known = Known(file_stat_of(*stat), read_at_ns, sha256)
+    mtime_ns = known.stat.mtime_ns
+    return ChunkRow(number, told_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker)
+
+
+class Documents(IndexTable):
     """Files and the chunks that they are cut into.
 
     What is written of a whole file is rolled back when its writer is cancelled, for that may take minutes.
     """
 
-    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
-        self._pool = pool
-        self._purges = purges
-
-    async def known(self, chunker: str) -> dict[RelativePath, Known]:
+    @reads
+    def known(self, db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
         """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
-        return await self._pool.read(lambda db: known_files(db, chunker))
+        return known_files(db, chunker)
 
-    async def is_indexed(self, path: str) -> bool:
+    @reads
+    def is_indexed(self, db: apsw.Connection, path: str) -> bool:
         """Tell whether the index holds this very path."""
-        return await self._pool.read(lambda db: is_indexed(db, path))
+        return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
 
-    async def flagged(self, limit: int) -> list[tuple[str, str]]:
+    @reads
+    def flagged(self, db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
         """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
-        return await self._pool.read(lambda db: flagged_files(db, limit))
+        rows = db.execute(_SELECT_FLAGGED, (*CONFLICT_MARKS, limit))
+        return [(path, ", ".join(filter(None, (flags, *path_flags(path))))) for path, flags in rows]
 
-    async def matching(self, filters: Filters) -> list[int]:
+    @reads
+    def matching(self, db: apsw.Connection, filters: Filters) -> list[int]:
         """Return the ids of the files that may answer."""
-        return await self._pool.read(lambda db: matching_files(db, filters))
+        rows = db.execute("SELECT id, path, source, mtime_ns FROM files")
+        return [row[0] for row in rows if filters.admits(told_path(row[1]), row[2], row[3])]
 
-    async def chunks(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the chunks of these ids that still exist."""
-        return await self._pool.read(lambda db: chunk_rows(db, ids))
+    @reads
+    def chunks(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
+        """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
+        rows = db.execute(_SELECT_ROWS, (json.dumps(list(ids)),))
+        return {row[0]: _chunk_row(row[:7], row[7:]) for row in rows}
 
-    async def paths(self, ids: Sequence[int]) -> dict[int, RelativePath]:
-        """Return the documents of the chunks of these ids that still exist."""
-        return await self._pool.read(lambda db: chunk_paths(db, ids))
+    @reads
+    def paths(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, RelativePath]:
+        """Return the documents of the chunks of these ids that still exist, as they are told."""
+        return {chunk: told_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
 
-    async def passages_of_hashes(self, hashes: Sequence[bytes]) -> list[PassageRow]:
+    @reads
+    def passages_of_hashes(self, db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:
         """Return every passage that has one of the hashes."""
-        return await self._pool.read(lambda db: passages_of_hashes(db, hashes))
+        asked = json.dumps([key.hex() for key in hashes])
+        return [PassageRow._make(row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
 
-    async def counts(self) -> Counts:
+    @reads
+    def counts(self, db: apsw.Connection) -> Counts:
         """Count files, chunks, passages, vectors and the bytes of the database file."""
-        return await self._pool.read(counts)
+        return Counts(*db.execute(_COUNTS).get)
 
     async def put(self, files: Sequence[FileContent]) -> list[Indexed]:
         """Make the index hold these files with these chunks, all or none; what is alike costs a third of many puts."""
-        return await self._pool.write(lambda db: [put_file(db, file) for file in files], is_interruptible=True)
+        return await self._database.write(lambda db: [put_file(db, file) for file in files], is_interruptible=True)
 
-    async def touch(self, path: RelativePath, stat: FileStat, read_at_ns: int) -> None:
+    @writes
+    def touch(self, db: apsw.Connection, path: RelativePath, known: Known) -> None:
         """Note that the content was found unchanged at this stat."""
-        await self._pool.write(lambda db: touch_file(db, path, stat, read_at_ns))
+        _touch(db, path, known)
 
-    async def rename(self, renames: Sequence[Rename]) -> None:
+    @writes
+    def rename(self, db: apsw.Connection, renames: Sequence[Rename]) -> None:
         """Give indexed files their new paths, in this order; chunks, passages and vectors stay."""
-        await self._pool.write(lambda db: rename_files(db, renames))
+        for rename in renames:
+            rename_file(db, rename)
 
     async def remove(self, gone: Sequence[RelativePath], *, purged: Sequence[RelativePath] = ()) -> int:
         """Drop files and everything that hangs on them, save vectors; return how many there were.
@@ -347,14 +345,21 @@ class Documents:
         Of the `purged` ones the vectors that only they used go, too.
         The words of those are only marked as deleted until `drop_remains`, which is to follow once for many files.
         """
-        if not purged:
-            return await self._pool.write(lambda db: remove_files(db, gone), is_interruptible=True)
-        with self._purges.counted():
-            return await self._pool.write(
+        with self._purges.counted() if purged else nullcontext():
+            return await self._database.write(
                 lambda db: purge_files(db, purged) + remove_files(db, gone), is_interruptible=True
             )
 
     async def drop_remains(self) -> None:
-        """Drop what purged files left: words that are only marked as deleted, and vectors that no passage uses."""
+        """Drop what purged files left: words that are only marked as deleted, and what no passage uses any more.
+
+        Of the vectors and rejections more than `purge_files` finds: they may be of an earlier version of what is
+        private now.
+        """
+
+        def step(db: apsw.Connection) -> None:
+            drop_deleted_words(db)
+            drop_unused(db)
+
         with self._purges.counted():
-            await self._pool.write(drop_remains, is_interruptible=True)
+            await self._database.write(step, is_interruptible=True)

@@ -11,7 +11,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.connection import at_one_moment
-from memoryd.store.pool import ConnectionPool
+from memoryd.store.database_file import Table, reads
 
 
 class FileVersion(NamedTuple):
@@ -53,8 +53,6 @@ class MemoryCounts(Struct, frozen=True):
     pages: int = 0
 
 
-_PUT_MEMORY = "INSERT INTO memory_chunks (chunk_id, memory) VALUES (?, ?)"
-_PUT_SCOPE = "INSERT INTO scoped_chunks (chunk_id, scope) VALUES (?, ?)"
 _SCOPED = "SELECT chunk_id, scope FROM scoped_chunks"
 _COUNT_OF_FILE = "UPDATE files SET memories = ?1 WHERE id = ?2 AND memories <> ?1"
 _DROP_PAGE = "DELETE FROM entity_pages WHERE file_id = ?"
@@ -71,21 +69,6 @@ SELECT (SELECT count(DISTINCT memory) FROM memory_chunks), (SELECT count(*) FROM
 """
 
 
-def put_memory(db: apsw.Connection, chunk: int, memory: str) -> None:
-    """Note which memory a chunk states."""
-    db.execute(_PUT_MEMORY, (chunk, memory))
-
-
-def put_scope(db: apsw.Connection, chunk: int, scope: str) -> None:
-    """Note under which scope a chunk stands that states no memory."""
-    db.execute(_PUT_SCOPE, (chunk, scope))
-
-
-def scoped_chunks(db: apsw.Connection) -> dict[int, str]:
-    """Return the chunks that stand under a scope and state no memory, with it."""
-    return dict(db.execute(_SCOPED))
-
-
 def put_memories(db: apsw.Connection, file: int, memories: int, page: EntityPage | None) -> None:
     """Note how many chunks of a file state a memory, and whose page it is."""
     db.execute(_COUNT_OF_FILE, (memories, file))
@@ -94,36 +77,26 @@ def put_memories(db: apsw.Connection, file: int, memories: int, page: EntityPage
         db.execute(_PUT_PAGE, (file, page.name, json.dumps(page.aliases, ensure_ascii=False)))
 
 
-def memory_files(db: apsw.Connection, known: Collection[FileVersion]) -> MemoryFiles:
-    """Return all files that state memories, with the lines of those whose version is not among the `known`."""
-    # one moment of the index: lines of another version would be told of this one
-    with at_one_moment(db):
-        versions = tuple(FileVersion._make(row) for row in db.execute(_VERSIONS))
-        fresh = (one.id for one in versions if one not in known)
-        lines = {file: tuple(MemoryLine._make(row) for row in db.execute(_LINES, (file,))) for file in fresh}
-        pages = tuple(EntityPage(path, name, tuple(json.loads(names))) for path, name, names in db.execute(_PAGES))
-    return MemoryFiles(versions, lines, pages)
-
-
-def memory_counts(db: apsw.Connection) -> MemoryCounts:
-    """Count memories, the lines that state them, and pages of entities."""
-    return MemoryCounts(*db.execute(_COUNTS).get)
-
-
-class MemoryTable:
+class MemoryTable(Table):
     """Which documents state memories, by which lines, and which are pages of entities."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
-        self._pool = pool
-
-    async def files(self, known: Collection[FileVersion] = ()) -> MemoryFiles:
+    @reads
+    def files(self, db: apsw.Connection, known: Collection[FileVersion] = ()) -> MemoryFiles:
         """Return all files that state memories, with the lines of those whose version is not among the `known`."""
-        return await self._pool.read(lambda db: memory_files(db, known))
+        # one moment of the index: lines of another version would be told of this one
+        with at_one_moment(db):
+            versions = tuple(FileVersion._make(row) for row in db.execute(_VERSIONS))
+            fresh = (one.id for one in versions if one not in known)
+            lines = {file: tuple(MemoryLine._make(row) for row in db.execute(_LINES, (file,))) for file in fresh}
+            pages = tuple(EntityPage(path, name, tuple(json.loads(names))) for path, name, names in db.execute(_PAGES))
+        return MemoryFiles(versions, lines, pages)
 
-    async def scoped(self) -> Mapping[int, str]:
+    @reads
+    def scoped(self, db: apsw.Connection) -> Mapping[int, str]:
         """Return the chunks that stand under a scope and state no memory, with it."""
-        return await self._pool.read(scoped_chunks)
+        return dict(db.execute(_SCOPED))
 
-    async def counts(self) -> MemoryCounts:
+    @reads
+    def counts(self, db: apsw.Connection) -> MemoryCounts:
         """Count memories, the lines that state them, and pages of entities."""
-        return await self._pool.read(memory_counts)
+        return MemoryCounts(*db.execute(_COUNTS).get)

@@ -16,7 +16,7 @@ from memoryd.domain.memories.entries import chunk_hash
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.errors import DamagedDatabase
-from memoryd.store.connection import at_one_moment
+from memoryd.store.connection import at_one_moment, broken_parts
 from memoryd.store.opening import read_header, version_of
 
 NEEDED_BYTES = 256 * 1024
@@ -175,13 +175,12 @@ def problems(connection: apsw.Connection, *, is_whole: bool = False) -> list[str
         # FTS5 keeps what an earlier question read of its structure, and quick_check would hold newer pages against
         # that; a cursor has it read anew
         connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()
-        found += _problems(connection, "PRAGMA integrity_check(5)" if is_whole else "PRAGMA quick_check(5)")
+        found += _problems(connection, "integrity_check(5)" if is_whole else "quick_check(5)")
     return found
 
 
 def _problems(connection: apsw.Connection, check: str) -> list[str]:
-    pages = [str(row[0]) for row in connection.execute(check)]
-    if pages != ["ok"]:
+    if pages := broken_parts(connection, check):
         return pages
     counts = {name: connection.execute(sql).get for name, sql in _ORPHANS.items()}
     rows = connection.execute(_CHUNKS)

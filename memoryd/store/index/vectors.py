@@ -8,7 +8,7 @@ is opened anew. The count of purges tells what was read before one from what was
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import apsw
@@ -16,21 +16,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memoryd.domain.text.words import Phrase
+from memoryd.domain.media import modality_of, token_estimate
+from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
-from memoryd.store.index.passages import (
-    PendingCost,
-    PendingPassage,
-    RejectedPassage,
-    count_pending,
-    pending,
-    pending_cost,
-    put_rejected,
-    rejected,
-    used,
-)
+from memoryd.store.database_file import DatabaseFile, Table, reads, writes
+from memoryd.store.index.passages import PendingCost, PendingFile, PendingPassage, RejectedPassage
 from memoryd.store.index.words import CandidateFilter, every_phrase
-from memoryd.store.pool import ConnectionPool, Returned
+from memoryd.store.pool import Returned
 
 
 class Purges:
@@ -58,6 +50,15 @@ class Purges:
             yield
         finally:
             self._under_way -= 1
+
+
+class IndexTable(Table):
+    """Tables of an index from which texts may be purged."""
+
+    def __init__(self, file: DatabaseFile, purges: Purges) -> None:
+        super().__init__(file)
+        self._database = file
+        self._purges = purges
 
 
 Matrix = NDArray[np.float32]
@@ -117,50 +118,6 @@ def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int
     return VectorBatch(ids, hashes, flat.reshape(len(rows), dimensions))
 
 
-def vectors_of(db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-    """Return the vectors that this file already holds for the given text hashes."""
-    asked = json.dumps([key.hex() for key in hashes])
-    return {row[0]: np.frombuffer(row[1], np.float32) for row in db.execute(_SELECT_BY_HASH, (fingerprint, asked))}
-
-
-def nearest(
-    db: apsw.Connection, space: int, query: Vector, limit: int, allowed: Sequence[int] | None = None
-) -> list[tuple[bytes, float]]:
-    """Return (text hash, cosine similarity), best first, by sqlite-vec; `allowed` vector ids filter before the cut."""
-    clause = "" if allowed is None else "AND v.id IN (SELECT value FROM json_each(:allowed))"
-    values = {
-        "query": query.tobytes(),
-        "space": space,
-        "limit": limit,
-        "allowed": json.dumps(list(allowed or ())),
-    }
-    if allowed is None:
-        del values["allowed"]
-    return [(row[0], row[1]) for row in db.execute(_NEAREST.format(filter=clause), values)]
-
-
-def ids_of_files(db: apsw.Connection, space: int, file_ids: Sequence[int]) -> NDArray[np.int64]:
-    """Return the ids, ascending, of the vectors that passages of these files use."""
-    rows = list(db.execute(_IDS_OF_FILES, (space, json.dumps(list(file_ids)))))
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
-
-
-def ids_of_phrases(db: apsw.Connection, space: int, phrases: Sequence[Phrase]) -> NDArray[np.int64]:
-    """Return the ids, ascending, of the vectors that passages of the chunks use which hold each of the phrases."""
-    rows = list(db.execute(_IDS_OF_PHRASES, (space, every_phrase(phrases))))
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
-
-
-def ids_of_chunks(db: apsw.Connection, space: int, chunks: Sequence[int] | None) -> NDArray[np.int64]:
-    """Return the ids, ascending, of the vectors that passages of these chunks use; None: of all retained lines."""
-    if chunks is None:
-        rows = list(db.execute(_IDS_OF_CHUNKS.format(chunks="memory_chunks", chunk="chunk_id"), (space,)))
-    else:
-        statement = _IDS_OF_CHUNKS.format(chunks="json_each(?)", chunk="value")
-        rows = list(db.execute(statement, (json.dumps(list(chunks)), space)))
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
-
-
 NO_SPACE = 0
 """A space that holds nothing: SQLite counts rows from 1."""
 
@@ -183,38 +140,42 @@ DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = {t
 _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
 """
-
-
-def find_space(db: apsw.Connection, fingerprint: str) -> int | None:
-    """Return the id of the vector space of this fingerprint, None if there is none."""
-    row = db.execute("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,)).fetchone()
-    return None if row is None else int(row[0])
-
-
-def open_space(db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float) -> int:
-    """Return the id of the vector space of this fingerprint, made if it is new, and note that it is in use.
-
-    `now` is Unix time.
-    """
-    space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
-    return space
-
-
-def drop_space(db: apsw.Connection, space: int) -> None:
-    """Forget every vector and every rejection of the space; the texts become pending again."""
-    db.execute("DELETE FROM vectors WHERE space_id = ?", (space,))
-    db.execute("DELETE FROM rejected WHERE space_id = ?", (space,))
-
-
-def spaces_of(db: apsw.Connection, providers: Collection[str]) -> set[int]:
-    """Return the space that each of these providers was last at work in, whether or not it can be asked now."""
-    return {row[0] for row in db.execute(_SPACES_OF, (json.dumps(list(providers)),))}
-
-
-def count_unused(db: apsw.Connection, spaces: Collection[int]) -> int:
-    """Count the vectors that no passage uses in these spaces."""
-    count: int = db.execute(_COUNT_UNUSED, {"spaces": json.dumps(list(spaces))}).get
-    return count
+_PENDING = """
+FROM passages p
+WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
+  AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
+"""
+_SELECT_PENDING = f"""
+SELECT w.hash, c.heading, iif(w.stop, substr(c.text, w.start + 1, w.stop - w.start), c.text),
+       w.stop = 0, f.path, f.sha256, f.size
+FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING}
+        AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
+      GROUP BY p.hash ORDER BY p.stop = 0, id DESC LIMIT :limit) w
+JOIN chunks c ON c.id = w.chunk_id JOIN files f ON f.id = c.file_id
+ORDER BY w.stop = 0, w.id DESC
+"""
+_COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
+_SELECT_USED = """
+SELECT DISTINCT hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
+"""
+_PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_REJECTED = """
+SELECT f.path, c.start_line, c.end_line, p.stop = 0, r.reason FROM rejected r JOIN spaces s ON s.id = r.space_id
+JOIN passages p ON p.hash = r.hash JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+WHERE s.fingerprint = ? ORDER BY f.path, c.start_line
+"""
+_PENDING_OF = """
+FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+WHERE NOT EXISTS (SELECT 1 FROM vectors v JOIN spaces s ON s.id = v.space_id
+                  WHERE s.fingerprint = :space AND v.hash = p.hash)
+  AND NOT EXISTS (SELECT 1 FROM rejected r JOIN spaces s ON s.id = r.space_id
+                  WHERE s.fingerprint = :space AND r.hash = p.hash)
+"""
+_COUNT_FILES = f"SELECT count(DISTINCT c.file_id) {_PENDING_OF}"
+_SELECT_TEXTS = f"""
+SELECT c.heading, iif(p.stop, substr(c.text, p.start + 1, p.stop - p.start), c.text), iif(p.stop, '', f.path), f.size
+{_PENDING_OF} GROUP BY p.hash
+"""
 
 
 def drop_unused(db: apsw.Connection) -> None:
@@ -223,68 +184,86 @@ def drop_unused(db: apsw.Connection) -> None:
     db.execute(_DROP_UNUSED.format(table="rejected"))
 
 
-def evict_unused(db: apsw.Connection, spaces: Collection[int], keep: int) -> int:
-    """Drop all but the `keep` last used vectors that no passage uses in these spaces; return how many went."""
-    db.execute(_EVICT, {"spaces": json.dumps(list(spaces)), "keep": keep})
-    return db.changes()
-
-
-class Vectors:
+class Vectors(IndexTable):
     """Vector spaces, the vectors in them by the hash of their text, and the passages that have none."""
-
-    def __init__(self, pool: ConnectionPool, purges: Purges) -> None:
-        self._pool = pool
-        self._purges = purges
 
     @property
     def purge_mark(self) -> int | None:
         """Tells `put` since when its texts are known; to be taken before they are read."""
         return self._purges.mark
 
-    async def find_space(self, fingerprint: str) -> int | None:
+    @reads
+    def find_space(self, db: apsw.Connection, fingerprint: str) -> int | None:
         """Return the vector space of this fingerprint, None if there is none."""
-        return await self._pool.read(lambda db: find_space(db, fingerprint))
+        row = db.execute("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        return None if row is None else int(row[0])
 
-    async def open_space(self, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float) -> int:
+    @writes
+    def open_space(
+        self, db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float
+    ) -> int:
         """Return the vector space of this fingerprint, made if it is new, and note that it is in use at `now`.
 
         `now` is Unix time.
         """
-        return await self._pool.write(
-            lambda db: open_space(
-                db, fingerprint=fingerprint, provider=provider, model=model, dimensions=dimensions, now=now
-            )
-        )
+        space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
+        return space
 
-    async def drop_space(self, space: int) -> None:
+    @writes
+    def drop_space(self, db: apsw.Connection, space: int) -> None:
         """Forget every vector and every rejection of the space; the texts become pending again."""
-        await self._pool.write(lambda db: drop_space(db, space))
+        db.execute("DELETE FROM vectors WHERE space_id = ?", (space,))
+        db.execute("DELETE FROM rejected WHERE space_id = ?", (space,))
 
-    async def spaces_of(self, providers: Collection[str]) -> set[int]:
+    @reads
+    def spaces_of(self, db: apsw.Connection, providers: Collection[str]) -> set[int]:
         """Return the space that each of these providers was last at work in, whether or not it can be asked now."""
-        return await self._pool.read(lambda db: spaces_of(db, providers))
+        return {row[0] for row in db.execute(_SPACES_OF, (json.dumps(list(providers)),))}
 
-    async def pending(self, space: int, limit: int, *, without: Collection[bytes] = ()) -> list[PendingPassage]:
+    @reads
+    def pending(
+        self, db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = ()
+    ) -> list[PendingPassage]:
         """Return up to `limit` texts that have no vector in the space yet, the newest first, then files.
 
         Hashes in `without` are left out.
         """
-        return await self._pool.read(lambda db: pending(db, space, limit, without=without))
+        rows = db.execute(_SELECT_PENDING, {"space": space, "limit": limit, "without": _hex(without)})
+        return [
+            PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None)
+            for row in rows
+        ]
 
-    async def count_pending(self, space: int) -> int:
+    @reads
+    def count_pending(self, db: apsw.Connection, space: int) -> int:
         """Count the distinct texts and files without a vector in the space."""
-        return await self._pool.read(lambda db: count_pending(db, space))
+        count: int = db.execute(_COUNT_PENDING, {"space": space}).get
+        return count
 
-    async def pending_cost(self, fingerprint: str) -> PendingCost:
+    @reads
+    def pending_cost(self, db: apsw.Connection, fingerprint: str) -> PendingCost:
         """Count what has no vector of this fingerprint; of an unknown one, everything. Reads every such text once."""
-        return await self._pool.read(lambda db: pending_cost(db, fingerprint))
+        files: int = db.execute(_COUNT_FILES, {"space": fingerprint}).get
+        passages = tokens = media = media_bytes = 0
+        for heading, text, path, size in db.execute(_SELECT_TEXTS, {"space": fingerprint}):
+            passages += 1
+            tokens += estimate(heading) + estimate(text)
+            if modality := modality_of(path):
+                media += 1
+                media_bytes += size
+                tokens += token_estimate(modality, size)
+        return PendingCost(files, passages, tokens, media, media_bytes)
 
-    async def rejected(self, fingerprint: str) -> list[RejectedPassage]:
+    @reads
+    def rejected(self, db: apsw.Connection, fingerprint: str) -> list[RejectedPassage]:
         """Return the passages that the model of a fingerprint gives no vector for."""
-        return await self._pool.read(lambda db: rejected(db, fingerprint))
+        rows = db.execute(_REJECTED, (fingerprint,))
+        return [RejectedPassage(path, first, last, bool(is_file), why) for path, first, last, is_file, why in rows]
 
-    async def put(
+    @writes
+    def put(
         self,
+        db: apsw.Connection,
         space: int,
         vectors: Sequence[tuple[bytes, Vector]],
         rejected: Sequence[tuple[bytes, str]],
@@ -297,15 +276,22 @@ class Vectors:
         After a purge since `purge_mark`, and without one, only what a passage still has: of a text that was purged
         while it was embedded, not even a vector may stay. What was only edited away may come back, and is paid for.
         """
-        await self._pool.write(lambda db: self._put(db, space, vectors, rejected, now, purge_mark))
+        # in the transaction that stores: between the two a purge could come
+        there = {row[0] for row in db.execute(_SELECT_USED, (_hex(key for key, _ in (*vectors, *rejected)),))}
+        keeps_all = self._purges.has_none_since(purge_mark)
+        put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
+        db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected if key in there])
 
-    async def of(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
+    @reads
+    def of(self, db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors that this file already holds for the given text hashes."""
-        return await self._pool.read(lambda db: vectors_of(db, fingerprint, hashes))
+        rows = db.execute(_SELECT_BY_HASH, (fingerprint, _hex(hashes)))
+        return {row[0]: np.frombuffer(row[1], np.float32) for row in rows}
 
-    async def after(self, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
+    @reads
+    def after(self, db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
         """Return the first `limit` vectors that were added after `last_id`."""
-        return await self._pool.read(lambda db: vectors_after(db, space, last_id, dimensions, limit))
+        return vectors_after(db, space, last_id, dimensions, limit)
 
     async def load(
         self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Returned]
@@ -314,45 +300,52 @@ class Vectors:
 
         On the worker thread, since it may copy much; whoever gives up waits until it is done with the batch.
         """
-        return await self._pool.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
+        return await self._database.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
 
-    async def nearest(
-        self, space: int, query: Vector, limit: int, allowed: Sequence[int] | None = None
+    @reads
+    def nearest(
+        self, db: apsw.Connection, space: int, query: Vector, limit: int, allowed: Sequence[int] | None = None
     ) -> list[tuple[bytes, float]]:
         """Return (text hash, cosine similarity), best first; `allowed` vector ids filter before the cut."""
-        return await self._pool.read(lambda db: nearest(db, space, query, limit, allowed))
+        values: dict[str, object] = {"query": query.tobytes(), "space": space, "limit": limit}
+        clause = ""
+        if allowed is not None:
+            clause, values["allowed"] = "AND v.id IN (SELECT value FROM json_each(:allowed))", json.dumps(list(allowed))
+        return list(db.execute(_NEAREST.format(filter=clause), values))
 
     async def ids_within(self, space: int, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the vectors to compare with, None for all.
 
         Only a first sieve: few chunks hold a phrase, so its vectors are looked up, but most lack a word.
         """
-        if admitted.chunks is not None or admitted.only_memories:
-            return await self._pool.read(lambda db: ids_of_chunks(db, space, admitted.chunks))
-        if admitted.required:
-            return await self._pool.read(lambda db: ids_of_phrases(db, space, admitted.required))
-        files = admitted.files
-        return None if files is None else await self._pool.read(lambda db: ids_of_files(db, space, files))
+        values: tuple[str | int, ...]
+        if admitted.chunks is not None:
+            statement = _IDS_OF_CHUNKS.format(chunks="json_each(?)", chunk="value")
+            values = json.dumps(list(admitted.chunks)), space
+        elif admitted.only_memories:
+            statement, values = _IDS_OF_CHUNKS.format(chunks="memory_chunks", chunk="chunk_id"), (space,)
+        elif admitted.required:
+            statement, values = _IDS_OF_PHRASES, (space, every_phrase(admitted.required))
+        elif admitted.files is not None:
+            statement, values = _IDS_OF_FILES, (space, json.dumps(list(admitted.files)))
+        else:
+            return None
+        return await self._database.read(
+            lambda db: np.fromiter((row[0] for row in db.execute(statement, values)), np.int64)
+        )
 
-    async def count_unused(self, spaces: Collection[int]) -> int:
+    @reads
+    def count_unused(self, db: apsw.Connection, spaces: Collection[int]) -> int:
         """Count the vectors that no passage uses in these spaces."""
-        return await self._pool.read(lambda db: count_unused(db, spaces))
+        count: int = db.execute(_COUNT_UNUSED, {"spaces": json.dumps(list(spaces))}).get
+        return count
 
-    async def evict_unused(self, spaces: Collection[int], keep: int) -> int:
+    @writes
+    def evict_unused(self, db: apsw.Connection, spaces: Collection[int], keep: int) -> int:
         """Drop all but the `keep` last used vectors that no passage uses in these spaces; return how many went."""
-        return await self._pool.write(lambda db: evict_unused(db, spaces, keep))
+        db.execute(_EVICT, {"spaces": json.dumps(list(spaces)), "keep": keep})
+        return db.changes()
 
-    def _put(
-        self,
-        db: apsw.Connection,
-        space: int,
-        vectors: Sequence[tuple[bytes, Vector]],
-        rejected: Sequence[tuple[bytes, str]],
-        now: float,
-        purge_mark: int | None,
-    ) -> None:
-        # in the transaction that stores: between the two a purge could come
-        there = used(db, [key for key, _ in (*vectors, *rejected)])
-        keeps_all = self._purges.has_none_since(purge_mark)
-        put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
-        put_rejected(db, space, [one for one in rejected if one[0] in there])
+
+def _hex(hashes: Iterable[bytes]) -> str:
+    return json.dumps([key.hex() for key in hashes])

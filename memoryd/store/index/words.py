@@ -20,8 +20,8 @@ from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import STOP_WORDS, Phrase, is_code, is_number, is_single
+from memoryd.store.database_file import Table, reads, writes
 from memoryd.store.index.schema import check_words, drop_deleted_words
-from memoryd.store.pool import ConnectionPool
 
 NAMES = "{heading path}"
 """The columns that name a chunk."""
@@ -169,8 +169,6 @@ _HOLDERS = """
 SELECT count(*) {counted}, json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
 FROM chunk_words WHERE chunk_words MATCH ?2
 """
-
-
 # One statement for all: the path to a term costs more than what is counted there, and most are rare.
 _RARITY = """
 SELECT (SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH value {clause} LIMIT ?1))
@@ -207,95 +205,10 @@ class CandidateFilter(Struct, frozen=True):
         return self.chunks is not None or self.only_memories or self.without_memories or bool(self.excluded)
 
 
-def weighed_question(db: apsw.Connection, question: Question, uncounted: Collection[int] = ()) -> Question:
-    """Return a question with the terms to look for chosen by how rare they are in these chunks, if it has too many.
-
-    Chunks that are `uncounted` are as if there were none.
-    """
-    long = question.long
-    if long is None:
-        return question
-    expressions = json.dumps([one_of(term) for term in long.terms])
-    clause = "AND +rowid NOT IN (SELECT value FROM json_each(?3))" if uncounted else ""
-    values = (ENOUGH_HOLDERS, expressions, *((json.dumps(list(uncounted)),) if uncounted else ()))
-    holders = [row[0] for row in db.execute(_RARITY.format(clause=clause), values)]
-    return replace(question, terms=long.by_rarity(dict(zip(long.terms, holders, strict=True))), long=None)
-
-
-def best_chunks(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
-    """Return the best `limit` chunks that hold a term, best first: those of a higher level, then those with more BM25.
-
-    A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more: of
-    what is found, they lift what has them side by side.
-    """
-    clauses, values = _clauses(admitted)
-    complete = all_of(question.complete, question.dates)
-    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
-    statement = _CHUNKS.format(level=level, clauses=clauses)
-    expression = any_of(question.terms, question.joined, question.dates)
-    rows = list(db.execute(statement, (*complete, expression, *values, limit)))
-    bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
-    found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
-    return found.only(found.order())
-
-
-def admitted_chunks(db: apsw.Connection, chunk_ids: Iterable[int], admitted: CandidateFilter) -> set[int]:
-    """Return those of the chunks that may answer."""
-    # of the few that are asked about, quicker than to give all that may answer to the database
-    inside = _as_set(admitted.chunks) if admitted.chunks is not None else None
-    asked = [chunk for chunk in chunk_ids if inside is None or chunk in inside]
-    clauses, values = _clauses(replace(admitted, chunks=None))
-    rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(asked), *values))
-    return {row[0] for row in rows}
-
-
-def passages_of(db: apsw.Connection, files: Sequence[int] | None) -> list[int]:
-    """Return the chunks of these files, None for all, that are no retained lines."""
-    return [row[0] for row in db.execute(_PASSAGES, (None if files is None else json.dumps(list(files)),))]
-
-
 def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """Yield the chunks of these ids with their text, heading and path."""
     for chunk, *texts in db.execute(_TEXTS, (json.dumps(list(chunk_ids)),)):
         yield chunk, (texts[0], texts[1], texts[2])
-
-
-def chunks_with(db: apsw.Connection, phrase: Phrase, limit: int) -> list[int]:
-    """Return the ids of the first `limit` chunks in which the words stand one after the other."""
-    if not phrase:
-        return []
-    rows = db.execute(_WITH, (every_phrase((phrase,)), limit))
-    return [row[0] for row in rows]
-
-
-def term_statistics(
-    db: apsw.Connection,
-    terms: Sequence[str],
-    candidates: Sequence[int],
-    dates: Sequence[WrittenDate] = (),
-    commonness: Callable[[str], float] = lambda _term: 0.0,
-    uncounted: Collection[int] = (),
-) -> TermStatistics:
-    """Return how telling each term is in these chunks, and which terms stand in which candidates.
-
-    `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as if
-    there were none.
-
-    A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds those:
-    the note of a day answers what is asked about that day.
-    """
-    ids = json.dumps(list(candidates))
-    hidden = json.dumps(list(uncounted))
-    # the plain count is kept with the table, the other reads every row
-    total: int = (db.execute(_COUNT_OTHERS, (hidden,)) if uncounted else db.execute(_COUNT_CHUNKS)).get
-    statement, values = _HOLDERS.format(counted=_COUNTED if uncounted else ""), ((hidden,) if uncounted else ())
-    counts: dict[str, int] = {}
-    held: dict[int, set[str]] = {}
-    for term in terms:
-        counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *values)).get
-        for chunk in _holding(db, term, json.loads(matching)):
-            held.setdefault(chunk, set()).add(term)
-    return TermStatistics(idf(total, counts, commonness), {chunk: frozenset(those) for chunk, those in held.items()})
 
 
 def _holding(db: apsw.Connection, term: str, matching: Sequence[int]) -> Sequence[int]:
@@ -338,46 +251,79 @@ def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
     return "".join(f" AND {clause}" for clause in clauses), [value for _, value in given]
 
 
-class Words:
+class Words(Table):
     """Which chunks hold which words, and how well they match."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
-        self._pool = pool
+    @reads
+    def best(self, db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
+        """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25.
 
-    async def best(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
-        """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25."""
-        return await self._pool.read(lambda db: best_chunks(db, question, limit, admitted))
+        A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more:
+        of what is found, they lift what has them side by side.
+        """
+        clauses, values = _clauses(admitted)
+        complete = all_of(question.complete, question.dates)
+        level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
+        statement = _CHUNKS.format(level=level, clauses=clauses)
+        expression = any_of(question.terms, question.joined, question.dates)
+        rows = list(db.execute(statement, (*complete, expression, *values, limit)))
+        bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
+        found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
+        return found.only(found.order())
 
     async def weighed(self, question: Question, uncounted: Collection[int] = ()) -> Question:
         """Return a question with no more terms than may be looked for, those that say most in these notes.
 
         Chunks that are `uncounted` say nothing of how rare a term is.
         """
-        if question.long is None:
+        long = question.long
+        if long is None:
             return question
-        return await self._pool.read(lambda db: weighed_question(db, question, uncounted))
+        holders = await self._holders(long.terms, uncounted)
+        return replace(question, terms=long.by_rarity(dict(zip(long.terms, holders, strict=True))), long=None)
 
-    async def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
+    @reads
+    def _holders(self, db: apsw.Connection, terms: Sequence[str], uncounted: Collection[int]) -> list[int]:
+        """Return how many chunks hold each term, as far as it matters."""
+        clause = "AND +rowid NOT IN (SELECT value FROM json_each(?3))" if uncounted else ""
+        values = (ENOUGH_HOLDERS, json.dumps([one_of(term) for term in terms]))
+        hidden = (json.dumps(list(uncounted)),) if uncounted else ()
+        return [row[0] for row in db.execute(_RARITY.format(clause=clause), (*values, *hidden))]
+
+    @reads
+    def admitted(self, db: apsw.Connection, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
         """Return those of the chunks that may answer."""
-        return await self._pool.read(lambda db: admitted_chunks(db, chunk_ids, admitted))
+        # of the few that are asked about, quicker than to give all that may answer to the database
+        inside = _as_set(admitted.chunks) if admitted.chunks is not None else None
+        asked = [chunk for chunk in chunk_ids if inside is None or chunk in inside]
+        clauses, values = _clauses(replace(admitted, chunks=None))
+        rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(asked), *values))
+        return {row[0] for row in rows}
 
-    async def passages_of(self, files: Sequence[int] | None) -> list[int]:
+    @reads
+    def passages_of(self, db: apsw.Connection, files: Sequence[int] | None) -> list[int]:
         """Return the chunks of these files, None for all, that are no retained lines."""
-        return await self._pool.read(lambda db: passages_of(db, files))
+        return [row[0] for row in db.execute(_PASSAGES, (None if files is None else json.dumps(list(files)),))]
 
-    async def holding(self, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]) -> set[int]:
+    @reads
+    def holding(
+        self, db: apsw.Connection, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]
+    ) -> set[int]:
         """Return those of the chunks whose text, heading and path `admits` lets through: the word index knows no signs.
 
         It is asked on the worker thread, while the rows are read: there may be thousands of texts.
         """
-        return await self._pool.read(lambda db: {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)})
+        return {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)}
 
-    async def with_phrase(self, phrase: Phrase, limit: int) -> list[int]:
+    @reads
+    def with_phrase(self, db: apsw.Connection, phrase: Phrase, limit: int) -> list[int]:
         """Return the first `limit` chunks in which the words of a phrase stand one after the other."""
-        return await self._pool.read(lambda db: chunks_with(db, phrase, limit))
+        return [row[0] for row in db.execute(_WITH, (every_phrase((phrase,)), limit))] if phrase else []
 
-    async def statistics(
+    @reads
+    def statistics(
         self,
+        db: apsw.Connection,
         terms: Sequence[str],
         candidates: Sequence[int],
         dates: Sequence[WrittenDate] = (),
@@ -387,18 +333,35 @@ class Words:
     ) -> TermStatistics:
         """Return how telling each term is in these notes, and which terms stand in which candidates.
 
-        What holds one of the dates holds the terms that it was written with. `commonness` is the chance that a usual
-        chunk of the language holds a term. Chunks that are `uncounted` are as if there were none.
+        `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as
+        if there were none.
+
+        A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds
+        those: the note of a day answers what is asked about that day.
         """
-        return await self._pool.read(lambda db: term_statistics(db, terms, candidates, dates, commonness, uncounted))
+        ids = json.dumps(list(candidates))
+        hidden = (json.dumps(list(uncounted)),) if uncounted else ()
+        # the plain count is kept with the table, the other reads every row
+        total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
+        statement = _HOLDERS.format(counted=_COUNTED if uncounted else "")
+        counts: dict[str, int] = {}
+        held: dict[int, set[str]] = {}
+        for term in terms:
+            counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *hidden)).get
+            for chunk in _holding(db, term, json.loads(matching)):
+                held.setdefault(chunk, set()).add(term)
+        found = {chunk: frozenset(those) for chunk, those in held.items()}
+        return TermStatistics(idf(total, counts, commonness), found)
 
-    async def check(self) -> None:
+    @writes
+    def check(self, db: apsw.Connection) -> None:
         """Let the word index check its own structures; raises DamagedDatabase when they are broken."""
-        await self._pool.write(check_words)
+        check_words(db)
 
-    async def drop_deleted(self) -> None:
+    @writes
+    def drop_deleted(self, db: apsw.Connection) -> None:
         """Write the word index anew without the words of deleted rows, which are only marked until then.
 
         Takes half a second for 10 MB of notes.
         """
-        await self._pool.write(drop_deleted_words)
+        drop_deleted_words(db)

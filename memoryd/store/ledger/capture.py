@@ -1,13 +1,14 @@
 """Capture in the ledger, for a week and without a word of text: places of queued messages, hashes of shown spans."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import apsw
 from msgspec import Struct
 
 from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
-from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.database_file import reads, writes
+from memoryd.store.ledger.ledger import WorkspaceRows
 
 KEPT_SECONDS: Final = 7 * 24 * 3600.0
 AWAITED_MAX: Final = 5_000
@@ -49,53 +50,39 @@ class AwaitedMessage(Struct, frozen=True, kw_only=True):
     is_owners: bool = True
 
 
-class AwaitedRows:
-    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+class AwaitedRows(WorkspaceRows):
+    """The messages of which memories are still to be made."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def put(self, one: AwaitedMessage, now: float) -> bool:
+    @writes
+    def put(self, db: apsw.Connection, one: AwaitedMessage, now: float) -> bool:
         """Note a message at a time in seconds since 1970; return False where too many are noted."""
+        if db.execute(_COUNT, (self._workspace,)).get >= AWAITED_MAX:
+            return False
+        head = (*self._key(one.place), one.scope, one.channel)
+        db.execute(_PUT_AWAITED, (*head, int(one.is_direct), int(one.is_owners), now))
+        return True
 
-        def step(db: apsw.Connection) -> bool:
-            if db.execute(_COUNT, (self._workspace,)).get >= AWAITED_MAX:
-                return False
-            head = (*self._key(one.place), one.scope, one.channel)
-            db.execute(_PUT_AWAITED, (*head, int(one.is_direct), int(one.is_owners), now))
-            return True
-
-        return await self._ledger.write(step, False)
-
-    async def drop(self, places: Iterable[MessagePlace]) -> None:
+    async def drop(self, places: Collection[MessagePlace]) -> None:
         """Drop messages: their memories are made, or there are none."""
-        await self._each(_DROP, places)
+        if places:
+            await self._write_each(_DROP, [self._key(place) for place in places])
 
-    async def take_up(self, places: Iterable[MessagePlace]) -> None:
+    async def take_up(self, places: Collection[MessagePlace]) -> None:
         """Count one try more of messages that are put in line again."""
-        await self._each(_TRIED, places)
+        if places:
+            await self._write_each(_TRIED, [self._key(place) for place in places])
 
     async def all(self, now: float) -> list[AwaitedMessage]:
         """Return what is awaited, the oldest first, and drop what is too old or was tried too often."""
-        none = list[AwaitedMessage]()
-        found = await self._ledger.read(lambda db: self._found(db), none)
-        if not found:
-            return none
+        return await self._left(now) if await self._ledger.read(self._found) else []
 
-        def step(db: apsw.Connection) -> list[AwaitedMessage]:
-            db.execute(_EXPIRE_AWAITED, (self._workspace, now - KEPT_SECONDS, TRIES_MAX))
-            return self._found(db)
-
-        return await self._ledger.write(step, none)
+    @writes
+    def _left(self, db: apsw.Connection, now: float) -> list[AwaitedMessage]:
+        db.execute(_EXPIRE_AWAITED, (self._workspace, now - KEPT_SECONDS, TRIES_MAX))
+        return self._found(db)
 
     def _found(self, db: apsw.Connection) -> list[AwaitedMessage]:
         return [_message(*row) for row in db.execute(_ALL, (self._workspace,))]
-
-    async def _each(self, statement: str, places: Iterable[MessagePlace]) -> None:
-        keys = [self._key(place) for place in places]
-        if keys:
-            await self._ledger.write(lambda db: db.executemany(statement, keys) and None, None)
 
     def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
         return (self._workspace, place.agent, place.session, place.seq)
@@ -142,40 +129,31 @@ class DeliveredRow(Struct, frozen=True):
     at: float
 
 
-class DeliveredRows:
-    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+class DeliveredRows(WorkspaceRows):
+    """The spans that sessions were shown."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def key(self, proposed: bytes) -> bytes:
+    @writes
+    def key(self, db: apsw.Connection, proposed: bytes) -> bytes:
         """Return what the hashes are keyed with: the first that was proposed."""
+        db.execute(_MAKE_KEY, (self._workspace, proposed))
+        return bytes(db.execute(_KEY, (self._workspace,)).get)
 
-        def step(db: apsw.Connection) -> bytes:
-            db.execute(_MAKE_KEY, (self._workspace, proposed))
-            return bytes(db.execute(_KEY, (self._workspace,)).get)
-
-        return await self._ledger.write(step, proposed)
-
-    async def put(self, rows: Sequence[DeliveredRow], now: float) -> None:
+    @writes
+    def put(self, db: apsw.Connection, rows: Sequence[DeliveredRow], now: float) -> None:
         """Note spans, and drop those that are too old or too many."""
-        values = [self._values(row) for row in rows]
+        db.executemany(_PUT_DELIVERED, map(self._values, rows))
+        db.execute(_EXPIRE_DELIVERED, (self._workspace, now - KEPT_SECONDS))
+        db.execute(_BOUND, (self._workspace, DELIVERED_MAX))
 
-        def step(db: apsw.Connection) -> None:
-            db.executemany(_PUT_DELIVERED, values)
-            db.execute(_EXPIRE_DELIVERED, (self._workspace, now - KEPT_SECONDS))
-            db.execute(_BOUND, (self._workspace, DELIVERED_MAX))
-
-        await self._ledger.write(step, None)
-
-    async def of(self, agent: str, session: str, limit: int) -> list[SpanPrint]:
+    @reads
+    def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
         """Return the latest spans of a session, the oldest of them first."""
-        given = (self._workspace, agent, session, limit)
-        none = list[SpanPrint]()
-        return await self._ledger.read(lambda db: [_span(*row) for row in db.execute(_OF, given)][::-1], none)
+        return [
+            SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
+            for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
+        ][::-1]
 
-    def _values(self, row: DeliveredRow) -> tuple[object, ...]:
+    def _values(self, row: DeliveredRow) -> tuple[str | bytes | float, ...]:
         span = row.span
         packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
         return (self._workspace, row.agent, row.session, *packed, row.at)
@@ -183,10 +161,6 @@ class DeliveredRows:
 
 def _packed(hashes: Iterable[bytes]) -> bytes:
     return b"".join(sorted(hashes))
-
-
-def _span(whole: bytes, words: bytes, runs: bytes, is_negated: int) -> SpanPrint:
-    return SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
 
 
 def _unpacked(data: bytes) -> frozenset[bytes]:

@@ -16,7 +16,8 @@ from msgspec.structs import astuple
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgotten
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
-from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.database_file import reads, writes
+from memoryd.store.ledger.ledger import SqlValue, WorkspaceRows, erases
 
 KEPT_SECONDS: Final = 90 * 86_400
 KEPT_ROWS: Final = CHANGES_MAX
@@ -72,8 +73,6 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     run: str = ""
     limit: int = 50
 
-
-SqlValue = str | bytes | int | float | None
 
 _COLUMNS = "id, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes"
 _ADD = """
@@ -135,74 +134,84 @@ _DROP_PATH = "DELETE FROM changes WHERE workspace = ? AND path = ?"
 _BEYOND_ALL: Final = 2**62
 
 
-class ChangeLog:
-    """The changes of one workspace, named by its real path. Verbs raise StoreError where the ledger cannot be used."""
+class ChangeLog(WorkspaceRows):
+    """The changes of one workspace."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def intend(self, row: ChangeRow) -> int:
+    @writes
+    def intend(self, db: apsw.Connection, row: ChangeRow) -> int:
         """Note what is about to be written, and return its number; drop what is too old or too much."""
-        return await self._ledger.write(lambda db: add_change(db, self._workspace, row), 0)
+        return add_change(db, self._workspace, row)
 
-    async def settle(self, number: int, state: ChangeState) -> None:
+    @writes
+    def settle(self, db: apsw.Connection, number: int, state: ChangeState) -> None:
         """Note how far a change came, and with it what becomes of the one that it takes back."""
-        await self._ledger.write(lambda db: _settle(db, self._workspace, number, state), None)
+        _run(db, _STATE, (state, number, state))
+        found = _rows(db, _ONE, (self._workspace, number))
+        if state is ChangeState.DONE and found and found[0].undoes:
+            undone = _rows(db, _ONE, (self._workspace, found[0].undoes))
+            _run(db, _STATE, (ChangeState.UNDONE, found[0].undoes, ChangeState.UNDONE))
+            # the undo of an undo: what that took back stands again
+            if undone and undone[0].undoes:
+                _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
 
-    async def drop(self, number: int) -> None:
+    @writes
+    def drop(self, db: apsw.Connection, number: int) -> None:
         """Take out a change that was not made."""
-        await self._ledger.write(lambda db: _run(db, _DROP, (number,)), None)
+        _run(db, _DROP, (number,))
 
-    async def unsettled(self) -> list[ChangeRow]:
+    @reads
+    def unsettled(self, db: apsw.Connection) -> list[ChangeRow]:
         """Return the changes of which nobody noted that they were made, the oldest first."""
-        return await self._found(_UNSETTLED)
+        return _rows(db, _UNSETTLED, (self._workspace,))
 
-    async def one(self, number: int) -> ChangeRow | None:
+    @reads
+    def one(self, db: apsw.Connection, number: int) -> ChangeRow | None:
         """Return a change by its number."""
-        found = await self._found(_ONE, number)
-        return found[0] if found else None
+        return next(iter(_rows(db, _ONE, (self._workspace, number))), None)
 
-    async def some(self, wanted: ChangeFilter) -> list[ChangeRow]:
+    @reads
+    def some(self, db: apsw.Connection, wanted: ChangeFilter) -> list[ChangeRow]:
         """Return changes, the newest first."""
-        given = (wanted.since, wanted.writer, wanted.agent, wanted.agents_only, wanted.path, wanted.run, wanted.limit)
-        return await self._found(_SOME, *given)
+        return _rows(db, _SOME, (self._workspace, *astuple(wanted)))
 
-    async def purge(self, gone: Forgotten, notes: Set[str] = frozenset()) -> int:
+    @erases
+    def purge(self, db: apsw.Connection, gone: Forgotten, notes: Set[str] = frozenset()) -> int:
         """Take what is forgotten out of the lines that changes keep, and out of the sentence why; of `notes` all.
 
         No byte of it is left. All changes stay listed; returns how many have nothing left that could be undone.
         """
-        return await self._ledger.erase(lambda db: _purge(db, self._workspace, gone, notes), 0)
+        emptied, paths = 0, set[str]()
+        for number, text, told, path in db.execute(_WITH_LINES, (self._workspace,)).fetchall():
+            hunks, why = _hunks(text), str(told)
+            left = None if hunks is None or path in notes else without_forgotten(hunks, gone)
+            if hunks is None or left != hunks or gone.is_in(why):
+                _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
+                emptied += hunks is not None and left is None
+                paths.add(str(path))
+        # it stood in the file until somebody took it out, nobody knows when
+        _blank(db, self._workspace, [(path, _BEYOND_ALL) for path in paths])
+        return emptied
 
-    async def paths(self) -> frozenset[RelativePath]:
+    @reads
+    def paths(self, db: apsw.Connection) -> frozenset[RelativePath]:
         """Return the notes of which lines are kept."""
-        none: frozenset[RelativePath] = frozenset()
-        given = (self._workspace,)
-        return await self._ledger.read(lambda db: frozenset(row[0] for row in db.execute(_PATHS, given)), none)
+        return frozenset(row[0] for row in db.execute(_PATHS, (self._workspace,)))
 
     async def blank(self) -> int:
         """Blank the hashes of files from before something was forgotten in them; return of how many files.
 
         Those of a forgetting that could still be undone stay until then, for it holds the lines themselves.
         """
-        none: list[tuple[SqlValue, ...]] = []
-        owed = await self._ledger.read(lambda db: db.execute(_FORGOT, (self._workspace,)).fetchall(), none)
+        owed = await self._ledger.read(lambda db: db.execute(_FORGOT, (self._workspace,)).fetchall())
         if owed:
-            await self._ledger.erase(lambda db: _blank(db, self._workspace, owed), None)
+            await self._ledger.erase(lambda db: _blank(db, self._workspace, owed))
         return len(owed)
 
     async def drop_pages(self, folder: str) -> None:
         """Drop all rows of the pages below a folder that forgetting removed last: their paths are names."""
-        none: list[tuple[SqlValue, ...]] = []
-        gone = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall(), none)
+        gone = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall())
         if gone:
-            rows = [(self._workspace, *row) for row in gone]
-            await self._ledger.erase(lambda db: db.executemany(_DROP_PATH, rows) and None, None)
-
-    async def _found(self, statement: str, *given: SqlValue) -> list[ChangeRow]:
-        none: list[ChangeRow] = []
-        return await self._ledger.read(lambda db: _rows(db, statement, (self._workspace, *given)), none)
+            await self._erase_each(_DROP_PATH, [(self._workspace, *row) for row in gone])
 
 
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
@@ -212,31 +221,6 @@ def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
     _run(db, _DROP_BEYOND, (workspace, KEPT_ROWS))
     _run(db, _EMPTY_BEYOND, (workspace, KEPT_TOTAL_BYTES))
     return number
-
-
-def _settle(db: apsw.Connection, workspace: str, number: int, state: ChangeState) -> None:
-    _run(db, _STATE, (state, number, state))
-    found = _rows(db, _ONE, (workspace, number))
-    if state is ChangeState.DONE and found and found[0].undoes:
-        undone = _rows(db, _ONE, (workspace, found[0].undoes))
-        _run(db, _STATE, (ChangeState.UNDONE, found[0].undoes, ChangeState.UNDONE))
-        # the undo of an undo: what that took back stands again
-        if undone and undone[0].undoes:
-            _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
-
-
-def _purge(db: apsw.Connection, workspace: str, gone: Forgotten, notes: Set[str]) -> int:
-    emptied, paths = 0, set[str]()
-    for number, text, told, path in db.execute(_WITH_LINES, (workspace,)).fetchall():
-        hunks, why = _hunks(text), str(told)
-        left = None if hunks is None or path in notes else without_forgotten(hunks, gone)
-        if hunks is None or left != hunks or gone.is_in(why):
-            _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
-            emptied += hunks is not None and left is None
-            paths.add(str(path))
-    # it stood in the file until somebody took it out, nobody knows when
-    _blank(db, workspace, [(path, _BEYOND_ALL) for path in paths])
-    return emptied
 
 
 def _blank(db: apsw.Connection, workspace: str, ends: Iterable[tuple[SqlValue, ...]]) -> None:

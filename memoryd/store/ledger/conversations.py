@@ -22,6 +22,7 @@ DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at =
 _HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
 _DROP_HELD = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
 _FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
+_DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
 _OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 _EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
 _CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
@@ -44,22 +45,6 @@ DELETE FROM held_answers WHERE id IN (
 _COUNT = "SELECT count(*), ifnull(sum(octet_length(answer)), 0) FROM held_answers WHERE agent = ? AND expires_at > ?"
 
 
-class HeldKey(Struct, frozen=True):
-    """Names the turn whose answer is held."""
-
-    agent: str
-    session: str
-    seq: int
-
-
-class HeldAnswer(Struct, frozen=True):
-    """An answer that is held for a week; `since` is in seconds since 1970."""
-
-    key: HeldKey
-    answer: str
-    since: float
-
-
 class HoldingLimits(Struct, frozen=True):
     """How much may be held for one agent, the oldest going first; `answer_bytes` is the longest answer, in UTF-8."""
 
@@ -75,32 +60,44 @@ class HeldCount(Struct, frozen=True):
     bytes: int = 0
 
 
-def hold(db: apsw.Connection, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
-    """Hold an answer, in the stead of one that is held for the turn, and drop what has expired or is too much."""
+def hold(
+    db: apsw.Connection,
+    agent: str,
+    session: str,
+    seq: int,
+    answer: str,
+    since: float,
+    now: float,
+    limits: HoldingLimits,
+) -> None:
+    """Hold the answer of a turn for a week from `since` on, in the stead of one that is held for it.
+
+    What has expired or is too much is dropped.
+    """
     # first: what expired takes nobody's place, nor does what a clock that was ahead has made the newest
     expire_held(db, now)
-    key, expires_at = one.key, one.since + HELD_FOR.total_seconds()
-    db.execute(_HOLD, (key.agent, key.session, key.seq, one.answer, one.since, expires_at))
-    db.execute(_DROP_OLDEST, (key.agent, limits.answers))
+    db.execute(_HOLD, (agent, session, seq, answer, since, since + HELD_FOR.total_seconds()))
+    db.execute(_DROP_OLDEST, (agent, limits.answers))
     # to add them up takes some milliseconds, and a file that is smaller holds no more
     if db.execute(_FILE_BYTES).get > limits.total_bytes:
-        db.execute(_DROP_BEYOND, (key.agent, limits.total_bytes))
+        db.execute(_DROP_BEYOND, (agent, limits.total_bytes))
 
 
-def held(db: apsw.Connection, key: HeldKey, now: float) -> str | None:
+def held(db: apsw.Connection, agent: str, session: str, seq: int, now: float) -> str | None:
     """Return the answer that is held for a turn and has not expired."""
-    answer: str | None = db.execute(_HELD, (key.agent, key.session, key.seq, now)).get
+    answer: str | None = db.execute(_HELD, (agent, session, seq, now)).get
     return answer
 
 
-def drop_held(db: apsw.Connection, key: HeldKey) -> int:
-    """Delete the answer of a turn; return how many were held."""
-    db.execute(_DROP_HELD, (key.agent, key.session, key.seq))
-    return db.changes()
+def drop_held(db: apsw.Connection, agent: str, session: str, seq: int) -> bool:
+    """Delete the answer of a turn; return whether one was held."""
+    db.execute(_DROP_HELD, (agent, session, seq))
+    return db.changes() > 0
 
 
-def forget_held(db: apsw.Connection, agent: str, session: str) -> int:
-    """Delete all answers of a session, and return how many they were."""
+def forget_session(db: apsw.Connection, agent: str, session: str) -> int:
+    """Delete all answers of a session, and return how many; nothing of it is captured that still waits for that."""
+    db.execute(_DROP_AWAITED, (agent, session))
     db.execute(_FORGET, (agent, session))
     return db.changes()
 
@@ -171,6 +168,7 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
 _KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+_COUNT_OTHERS = "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?"
 _DROP_WITHHELD = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
@@ -180,7 +178,7 @@ def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool
     Raises StoreUnavailable where there are hashes that are keyed otherwise.
     """
     most = {WithheldKind.KEY: MOST_KEYS, WithheldKind.AGENTS_KEY: MOST_AGENTS_KEYS}.get(one.kind)
-    if most is not None and _count_withheld(db, agent, one) >= most:
+    if most is not None and db.execute(_COUNT_OTHERS, (agent, one.kind, one.name)).get >= most:
         return False
     if hash_key(db) != key:
         # the file was deleted, or begun anew, since the key was read from it
@@ -224,10 +222,3 @@ def has_hashes(db: apsw.Connection) -> bool:
     """Tell whether there is a row of any agent with a hash in it."""
     found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
     return bool(found)
-
-
-def _count_withheld(db: apsw.Connection, agent: str, but: Withheld) -> int:
-    counted: int = db.execute(
-        "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?", (agent, but.kind, but.name)
-    ).get
-    return counted

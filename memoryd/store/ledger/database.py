@@ -5,7 +5,6 @@ It tells of damaged ledgers whose tombstones were taken over, and which cannot b
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -14,35 +13,15 @@ from typing import Final
 import apsw
 
 from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable
-from memoryd.store.connection import Connector, Wording
+from memoryd.store.connection import Connector, Wording, broken_parts
 from memoryd.store.database_file import DatabaseFile
-from memoryd.store.ledger.conversations import (
-    HeldAnswer,
-    HeldCount,
-    HeldKey,
-    HoldingLimits,
-    Withheld,
-    WithheldKind,
-    all_withheld,
-    count_held,
-    count_held_of_session,
-    drop_held,
-    expire_held,
-    forget_held,
-    hash_key,
-    held,
-    hold,
-    release,
-    withhold,
-)
 from memoryd.store.ledger.file import LEDGER, aside, delete_copies, keep_copy, make_way, refuse_foreign, require_no_log
-from memoryd.store.ledger.takeover import Marks, read_marks, take_over, taken_over
+from memoryd.store.ledger.takeover import read_marks, take_over, taken_over
 from memoryd.store.migrations import History, check_current, migrate
-from memoryd.store.pool import Returned
+from memoryd.store.pool import Returned, Transaction
 
 WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
 
-_DROP_AWAITED: Final = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
 SHORT_BUSY_MS: Final = 200
 """How long the lock of another process is waited for where somebody's turn waits, or may wait behind it."""
 
@@ -72,86 +51,20 @@ class LedgerDatabase(DatabaseFile):
         check = partial(check_current, history=self._history)
         await self._open_to_read(check, why="memory.readOnly is true", leaves_folder=True)
 
-    async def read(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
-        """Return what a step reads; only for classes of this room."""
-        return await self._pool.read(step)
-
-    async def write(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
-        """Do a step in one transaction; only for classes of this room."""
-        return await self._pool.write(step)
-
-    async def erase(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
-        """Do a step that deletes; no byte of what it deleted is left in file, log or copies."""
-        erased = await self._pool.write(step)
+    async def erase(
+        self, step: Transaction[Returned], *, keeps_copies: bool = False, busy_ms: int | None = None
+    ) -> Returned:
+        """Do a step that deletes; no byte of it is left in file and log, nor in copies unless these stay."""
+        erased = await self.write(step, busy_ms=busy_ms)
         await self.checkpoint()
-        await self._runner.run(delete_copies, self.path)
+        if not keeps_copies:
+            await self._runner.run(delete_copies, self.path)
         return erased
-
-    async def hold(self, one: HeldAnswer, now: float, limits: HoldingLimits) -> None:
-        """Hold an answer for a week; for a lock of another process it waits but shortly."""
-        await self._pool.write(lambda db: hold(db, one, now, limits), busy_ms=SHORT_BUSY_MS)
-
-    async def held(self, key: HeldKey, now: float) -> str | None:
-        """Return the answer that is held for a turn, never an expired one."""
-        return await self._pool.read(lambda db: held(db, key, now))
-
-    async def drop(self, key: HeldKey) -> int:
-        """Delete the answer of a turn; return how many were held."""
-        return await self._pool.write(lambda db: drop_held(db, key))
-
-    async def forget_session(self, agent: str, session: str) -> int:
-        """Delete all answers of a session and return how many; no byte of them is left in file, log or copies.
-
-        Nor is anything of it captured that still waits for that.
-        """
-
-        def step(db: apsw.Connection) -> int:
-            db.execute(_DROP_AWAITED, (agent, session))
-            return forget_held(db, agent, session)
-
-        return await self.erase(step)
-
-    async def count_of_session(self, agent: str, session: str) -> int:
-        """Count the answers that are held of a session."""
-        return await self._pool.read(lambda db: count_held_of_session(db, agent, session))
-
-    async def expire(self, now: float) -> int:
-        """Delete what has expired, and return how many; no byte of what was deleted before is left in file or log."""
-        expired = await self._pool.write(lambda db: expire_held(db, now), busy_ms=SHORT_BUSY_MS)
-        await self.checkpoint()
-        return expired
-
-    async def withhold(self, agent: str, one: Withheld, key: bytes) -> bool:
-        """Note a conversation that is not to be remembered, hashed with a key; return False where too many are."""
-        return await self._pool.write(lambda db: withhold(db, agent, one, key))
-
-    async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
-        """Drop such a note, of which no byte is left in file or log; return whether there was one."""
-        released = await self._pool.write(lambda db: release(db, agent, kind, name))
-        await self.checkpoint()
-        return released
-
-    async def withheld(self, agent: str) -> tuple[bytes, list[Withheld]]:
-        """Return what the hashes of names and contents are keyed with, and all notes of an agent."""
-        return await self._pool.read(lambda db: (hash_key(db), all_withheld(db, agent)))
-
-    async def take_over(self, name: str, marks: Marks) -> None:
-        """Add the marks of a damaged ledger of that file name; raises StoreUnavailable where they cannot be."""
-        await self._pool.write(lambda db: take_over(db, name, marks))
-
-    async def taken_over(self) -> frozenset[str]:
-        """Return the file names of the damaged ledgers whose marks are here."""
-        return await self._pool.read(taken_over)
-
-    async def count(self, agent: str, now: float) -> HeldCount:
-        """Count what is held for an agent."""
-        return await self._pool.read(lambda db: count_held(db, agent, now))
 
     def _prepare(self, connection: apsw.Connection) -> None:
         # small, so that all of it can be looked at; a migration of broken pages would break more. The indexes too: a
         # name of which a byte is another one is found only by them
-        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
-        if found != ["ok"]:
+        if found := broken_parts(connection):
             raise DamagedDatabase(f"the ledger is damaged: {'; '.join(found)}", hint=WORDING.when_damaged)
         if migrate(connection, self._history, partial(keep_copy, connection, self.path)):
             # an older memoryd goes by the header, which says so only now
@@ -205,7 +118,7 @@ class SetAsideLedgers:
         epoch = ledger.epoch
         await self.look()
         # most of the time there are none: nothing need be asked
-        known = await ledger.taken_over() if self.paths and ledger.is_open else frozenset[str]()
+        known = await ledger.read(taken_over) if self.paths and ledger.is_open else frozenset[str]()
         unread = dict[Path, str]()
         for path in self.paths:
             if path.name not in known and (why := await _taken_over(path, ledger, is_read_only=is_read_only)):
@@ -236,7 +149,7 @@ async def _taken_over(path: Path, ledger: LedgerDatabase, *, is_read_only: bool)
     if is_read_only:
         return "memory.readOnly is true: start memoryd once without" if marks.rows else ""
     try:
-        await ledger.take_over(path.name, marks)
+        await ledger.write(lambda db: take_over(db, path.name, marks))
     except StoreUnavailable as exc:
         return str(exc)
     return ""

@@ -23,6 +23,7 @@ from memoryd.store.connection import (
     PRIVATE,
     Connector,
     Wording,
+    broken_parts,
     make_private,
     make_private_file,
     mapped_errors,
@@ -201,15 +202,17 @@ def copy_ledger(source: Path, target: Path) -> None:
     """
     refuse_foreign(source, LEDGER, is_private=False)
     make_private_file(target)
-    with mapped_errors(_WORDING), closing(Connector(source, is_history=True).reader()) as reader:
-        # the first read finds a log that is there
-        require_ours(reader, source)
-        with closing(apsw.Connection(str(target))) as copy:
-            with copy.backup("main", reader, "main") as backup:
-                backup.step(-1)
-            _close_log(copy)
+    with _reading(source) as reader, closing(apsw.Connection(str(target))) as copy:
+        with copy.backup("main", reader, "main") as backup:
+            backup.step(-1)
+        _close_log(copy)
     with target.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def empty_ledger() -> bytes:
+    """Return the file of a ledger with nothing in it."""
+    return new_database(LEDGER, page_bytes=PAGE_BYTES)
 
 
 def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
@@ -219,12 +222,10 @@ def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
     that we do not make, DamagedDatabase for a broken one.
     """
     refuse_foreign(path, LEDGER, is_private=False)
-    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
-        require_ours(reader, path)
+    with _reading(path) as reader:
         if is_strict:
             require_own_objects(reader, LEDGER)
-        found = [str(row[0]) for row in reader.execute("PRAGMA integrity_check(3)")]
-        if found != ["ok"]:
+        if found := broken_parts(reader):
             raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(found)}", hint=_WORDING.when_damaged)
         return LedgerFigures(version_of(reader.pragma("user_version")), _rows(reader))
 
@@ -232,8 +233,7 @@ def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
 def rows_of(path: Path) -> dict[str, int]:
     """Return how many rows each workspace has in a ledger, also while it is used; raises StoreError."""
     refuse_foreign(path, LEDGER, is_private=False)
-    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
-        require_ours(reader, path)
+    with _reading(path) as reader:
         return _rows(reader)
 
 
@@ -259,7 +259,10 @@ def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
     key the hashes of memories mean nothing. Raises StoreError.
     """
     marks = read_marks(known)
-    stones: Sequence[tuple[str, bytes, float]] = _tombstones(known) if has_same_key else []
+    stones: Sequence[tuple[apsw.SQLiteValue, ...]] = ()
+    if has_same_key:
+        with _reading(known) as reader:
+            stones = reader.execute(_TOMBSTONES).fetchall()
     _bring_up_to_date(restored)
     with _writing(restored) as db:
         before = db.total_changes()
@@ -288,11 +291,16 @@ def require_ours(connection: apsw.Connection, path: Path) -> None:
     """Raise ForeignDatabase for what is another database, or a newer ledger, as its log has it."""
     if connection.pragma("application_id") != LEDGER.application:
         raise ForeignDatabase(f"{path} is another database than a ledger of memoryd")
-    if (version := version_of(connection.pragma("user_version"))) > LEDGER.version:
-        raise ForeignDatabase(
-            f"{path.name} has version {version}, of a newer memoryd; this one knows {LEDGER.version}",
-            hint="run the memoryd that wrote it, or a newer one",
-        )
+    require_known(LEDGER, version_of(connection.pragma("user_version")), path.name)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[apsw.Connection]:
+    """Give a connection that reads a ledger of ours, as its log has it."""
+    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as db:
+        # the first read finds a log that is there
+        require_ours(db, path)
+        yield db
 
 
 @contextlib.contextmanager
@@ -328,9 +336,3 @@ def _rows(db: apsw.Connection) -> dict[str, int]:
         for workspace, number in db.execute(f"SELECT workspace, count(*) FROM {table} GROUP BY workspace"):
             counted[str(workspace)] = counted.get(str(workspace), 0) + int(number)
     return counted
-
-
-def _tombstones(path: Path) -> list[tuple[str, bytes, float]]:
-    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as reader:
-        require_ours(reader, path)
-        return [(str(row[0]), bytes(row[1]), float(row[2])) for row in reader.execute(_TOMBSTONES)]

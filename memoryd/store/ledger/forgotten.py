@@ -3,17 +3,19 @@
 No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Set
 from typing import Final
 
 import apsw
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import ENTITY_PAGES
 from memoryd.domain.memories.kinds import MemoryId
+from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog
-from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
 
 _OF_MEMORIES: Final = (
@@ -26,6 +28,7 @@ _OF_MEMORIES: Final = (
 _EXPIRED: Final = """
 SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NOT NULL AND at < ?
 """
+_TEXTS: Final = "SELECT id, why, diff FROM proposals WHERE workspace = ?"
 
 
 class PurgedRows(Struct, frozen=True):
@@ -37,12 +40,11 @@ class PurgedRows(Struct, frozen=True):
     steps: int = 0
 
 
-class ForgottenRows:
-    """The rows of one workspace. Verbs raise StoreError and Denied."""
+class ForgottenRows(WorkspaceRows):
+    """What of the rows is to be forgotten."""
 
     def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
+        super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
 
     async def purge(self, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
@@ -51,22 +53,20 @@ class ForgottenRows:
         Changes keep their other lines.
         """
         changes = await self._changes.purge(gone)
-        rows = await self._ledger.erase(lambda db: self._purge(db, memories, gone), PurgedRows())
-        return PurgedRows(changes, rows.proposals, rows.held_answers, rows.steps)
+        return replace(await self._purge(memories, gone), changes=changes)
 
-    async def named(self) -> frozenset[MemoryId]:
+    @reads
+    def named(self, db: apsw.Connection) -> frozenset[MemoryId]:
         """Return the memories that rows name, whether or not a line states them."""
-        none: frozenset[MemoryId] = frozenset()
-        return await self._ledger.read(lambda db: frozenset(self._named(db)), none)
+        statements = (f"SELECT {column} FROM {table} WHERE workspace = ?" for table, column in _OF_MEMORIES)
+        return frozenset(MemoryId(row[0]) for one in statements for row in db.execute(one, (self._workspace,)))
 
     async def expire(self, before: float) -> int:
         """Take the lines out of forgettings that could be undone until then, in seconds since 1970; return how many."""
-        none: list[tuple[int]] = []
-        expired = await self._ledger.read(lambda db: _numbers(db, self._workspace, before), none)
+        given = (self._workspace, before)
+        expired = await self._ledger.read(lambda db: db.execute(_EXPIRED, given).fetchall())
         if expired:
-            await self._ledger.erase(
-                lambda db: db.executemany("UPDATE changes SET hunks = NULL WHERE id = ?", expired) and None, None
-            )
+            await self._erase_each("UPDATE changes SET hunks = NULL WHERE id = ?", expired)
         await self.blank()
         return len(expired)
 
@@ -78,41 +78,23 @@ class ForgottenRows:
         await self._changes.blank()
         await self._changes.drop_pages(ENTITY_PAGES)
 
+    @erases
     def _purge(self, db: apsw.Connection, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
         # what is left of an opinion's steps must still come out of each other
         steps = forget_steps(db, self._workspace, sorted(memories))
-        steps += sum(self._drop(db, table, column, memories) for table, column in _OF_MEMORIES)
-        proposals = [
-            number
-            for number, *texts in db.execute(
-                "SELECT id, why, diff FROM proposals WHERE workspace = ?", (self._workspace,)
-            )
-            if any(map(gone.is_in, texts))
-        ]
-        db.executemany("DELETE FROM proposals WHERE id = ?", [(one,) for one in proposals])
-        answers = [
-            number
-            for number, text in db.execute("SELECT id, answer FROM held_answers")
-            if gone.is_in(text) or gone.is_near(text)
-        ]
-        db.executemany("DELETE FROM held_answers WHERE id = ?", [(one,) for one in answers])
-        return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
-
-    def _drop(self, db: apsw.Connection, table: str, column: str, memories: Set[MemoryId]) -> int:
-        dropped = 0
-        for memory in memories:
-            db.execute(f"DELETE FROM {table} WHERE workspace = ? AND {column} = ?", (self._workspace, memory))
-            dropped += db.changes()
-        return dropped
-
-    def _named(self, db: apsw.Connection) -> Iterator[MemoryId]:
+        named = [(self._workspace, memory) for memory in memories]
+        before = db.total_changes()
         for table, column in _OF_MEMORIES:
-            rows = db.execute(f"SELECT DISTINCT {column} FROM {table} WHERE workspace = ?", (self._workspace,))
-            yield from (MemoryId(row[0]) for row in rows)
-
-
-def _numbers(db: apsw.Connection, workspace: str, before: float) -> list[tuple[int]]:
-    return [(int(row[0]),) for row in db.execute(_EXPIRED, (workspace, before))]
+            db.executemany(f"DELETE FROM {table} WHERE workspace = ? AND {column} = ?", named)
+        steps += db.total_changes() - before
+        proposals = [
+            (number,) for number, *texts in db.execute(_TEXTS, (self._workspace,)) if any(map(gone.is_in, texts))
+        ]
+        db.executemany("DELETE FROM proposals WHERE id = ?", proposals)
+        held = db.execute("SELECT id, answer FROM held_answers")
+        answers = [(number,) for number, text in held if gone.is_in(text) or gone.is_near(text)]
+        db.executemany("DELETE FROM held_answers WHERE id = ?", answers)
+        return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
 
 
 _PUT: Final = "INSERT OR REPLACE INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, ?)"
@@ -120,24 +102,20 @@ _ALL: Final = "SELECT hash, is_pending FROM tombstones WHERE workspace = ?"
 _DROP: Final = "DELETE FROM tombstones WHERE workspace = ? AND hash = ?"
 
 
-class TombstoneRows:
-    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+class TombstoneRows(WorkspaceRows):
+    """Keyed hashes of what was forgotten."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def all(self) -> dict[bytes, bool]:
+    @reads
+    def all(self, db: apsw.Connection) -> dict[bytes, bool]:
         """Return the hashes, and whether the forgetting of each is still to be finished."""
-        none, given = dict[bytes, bool](), (self._workspace,)
-        return await self._ledger.read(lambda db: {row[0]: bool(row[1]) for row in db.execute(_ALL, given)}, none)
+        return {row[0]: bool(row[1]) for row in db.execute(_ALL, (self._workspace,))}
 
-    async def put(self, hashes: Iterable[bytes], at: float, *, is_pending: bool) -> None:
+    @writes
+    def put(self, db: apsw.Connection, hashes: Collection[bytes], at: float, *, is_pending: bool) -> None:
         """Note hashes at a time, in seconds since 1970."""
-        rows = [(self._workspace, one, at, is_pending) for one in hashes]
-        await self._ledger.write(lambda db: db.executemany(_PUT, rows) and None, None)
+        db.executemany(_PUT, [(self._workspace, one, at, is_pending) for one in hashes])
 
-    async def drop(self, hashes: Iterable[bytes]) -> None:
+    @erases
+    def drop(self, db: apsw.Connection, hashes: Collection[bytes]) -> None:
         """Drop hashes: what they name may be remembered again."""
-        rows = [(self._workspace, one) for one in hashes]
-        await self._ledger.erase(lambda db: db.executemany(_DROP, rows) and None, None)
+        db.executemany(_DROP, [(self._workspace, one) for one in hashes])

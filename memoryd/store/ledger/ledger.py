@@ -7,9 +7,10 @@ alone: its callers get a StoreError, and `trouble` says why. It also counts how 
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from datetime import datetime
+from functools import cache, wraps
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -19,18 +20,29 @@ from msgspec import Struct, field
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
+from memoryd.store.database_file import Given, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
     HELD_FOR,
-    HeldAnswer,
     HeldCount,
-    HeldKey,
     HoldingLimits,
     Withheld,
     WithheldKind,
+    all_withheld,
+    count_held,
+    count_held_of_session,
+    drop_held,
+    expire_held,
+    forget_session,
+    hash_key,
+    held,
+    hold,
+    release,
+    withhold,
 )
-from memoryd.store.ledger.database import LedgerDatabase, SetAsideLedgers
-from memoryd.store.ledger.file import LEDGER, delete_copies, is_there, set_aside
+from memoryd.store.ledger.database import SHORT_BUSY_MS, LedgerDatabase, SetAsideLedgers
+from memoryd.store.ledger.file import LEDGER, delete_copies, empty_ledger, is_there, set_aside
 from memoryd.store.migrations import History
+from memoryd.store.pool import Returned, Transaction
 
 _COUNT: Final = """
 SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
@@ -61,7 +73,8 @@ TROUBLED_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 10.0
 """How long a file that cannot be opened is left alone."""
 
-Result = TypeVar("Result")
+SqlValue = str | bytes | int | float | None
+Run = Callable[[Transaction[Returned]], Awaitable[Returned]]
 
 
 class LedgerCount(Struct, frozen=True):
@@ -124,25 +137,25 @@ class Ledger:
         """Return the damaged ledgers beside it, as of the last look: nothing is forgotten in these."""
         return list(self._aside.paths)
 
-    async def read(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
-        """Return what a step reads, `otherwise` where there is no ledger; only for classes of this room."""
-        return await self._use(lambda: self._file.read(step), otherwise)
+    async def read(self, step: Transaction[Returned]) -> Returned:
+        """Return what a step reads, of an empty ledger where there is none; only for classes of this room."""
+        return await self._use(self._file.read, step)
 
-    async def write(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
+    async def write(self, step: Transaction[Returned], *, makes_file: bool = True) -> Returned:
         """Do a step in one transaction, in a ledger that is made for it; only for classes of this room.
 
         Raises Denied where nothing may be written.
         """
         self._allow_writing()
-        return await self._use(lambda: self._file.write(step), otherwise, makes_file=True)
+        return await self._use(self._file.write, step, makes_file=makes_file)
 
-    async def erase(self, step: Callable[[apsw.Connection], Result], otherwise: Result) -> Result:
-        """Do a step that deletes, `otherwise` where there is no ledger; no byte of it is left but in `set_aside`.
+    async def erase(self, step: Transaction[Returned]) -> Returned:
+        """Do a step that deletes, of an empty ledger where there is none; no byte of it is left but in `set_aside`.
 
         Only for classes of this room. Raises Denied where nothing may be written.
         """
         self._allow_writing()
-        return await self._use(lambda: self._file.erase(step), otherwise)
+        return await self._use(self._file.erase, step)
 
     async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
         """Hold an answer for a week from a time, else from now; return whether it is.
@@ -159,14 +172,17 @@ class Ledger:
         since = now if at is None else min(at.timestamp(), now)
         if since + HELD_FOR.total_seconds() <= now:
             return False
-        one = HeldAnswer(HeldKey(agent, session, seq), whole.decode(), since)
         began = time.monotonic()
+
+        def step(db: apsw.Connection) -> None:
+            hold(db, agent, session, seq, whole.decode(), since, now, self.limits)
+
         async with self._holding:
             if self._hold_failed_at >= began:
                 # else each of those that wait here would wait for the same lock anew
                 raise StoreUnavailable(self._failure)
             try:
-                await self._use(lambda: self._file.hold(one, now, self.limits), None, makes_file=True)
+                await self._use(lambda step: self._file.write(step, busy_ms=SHORT_BUSY_MS), step, makes_file=True)
             except StoreUnavailable:
                 self._hold_failed_at = time.monotonic()
                 raise
@@ -178,24 +194,22 @@ class Ledger:
 
     async def held(self, agent: str, session: str, seq: int) -> str | None:
         """Return the answer that is held for a turn, never an expired one."""
-        return await self._use(lambda: self._file.held(HeldKey(agent, session, seq), self._clock()), None)
+        return await self.read(lambda db: held(db, agent, session, seq, self._clock()))
 
     async def drop(self, agent: str, session: str, seq: int) -> bool:
         """Delete the answer of a turn; return whether one was held. Raises Denied where nothing may be written."""
-        self._allow_writing()
-        return await self._use(lambda: self._file.drop(HeldKey(agent, session, seq)), 0) > 0
+        return await self.write(lambda db: drop_held(db, agent, session, seq), makes_file=False)
 
     async def forget_session(self, agent: str, session: str) -> int:
         """Delete all answers of a session and return how many; no byte of them is left on disk but in `set_aside`.
 
-        Raises Denied where nothing may be written.
+        Nor is anything of it captured that still waits for that. Raises Denied where nothing may be written.
         """
-        self._allow_writing()
-        return await self._use(lambda: self._file.forget_session(agent, session), 0)
+        return await self.erase(lambda db: forget_session(db, agent, session))
 
     async def held_of_session(self, agent: str, session: str) -> int:
         """Count the answers that are held of a session."""
-        return await self._use(lambda: self._file.count_of_session(agent, session), 0)
+        return await self.read(lambda db: count_held_of_session(db, agent, session))
 
     async def withhold(self, agent: str, one: Withheld, key: bytes) -> bool:
         """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
@@ -203,16 +217,23 @@ class Ledger:
         Raises Denied where nothing may be written, and StoreUnavailable where other hashes are keyed otherwise.
         """
         self._allow_writing()
-        return await self._use_marks(lambda: self._file.withhold(agent, one, key), False, makes_file=True)
+        return await self._use_marks(self._file.write, lambda db: withhold(db, agent, one, key), makes_file=True)
 
     async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
-        """Drop such a note; return whether there was one. Raises Denied where nothing may be written."""
+        """Drop such a note, of which no byte is left in file or log; return whether there was one.
+
+        Raises Denied where nothing may be written.
+        """
         self._allow_writing()
-        return await self._use_marks(lambda: self._file.release(agent, kind, name), False)
+        return await self._use_marks(
+            lambda step: self._file.erase(step, keeps_copies=True), lambda db: release(db, agent, kind, name)
+        )
 
     async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Withheld]]:
         """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
-        return await self._use_marks(lambda: self._file.withheld(agent), (b"", []), makes_file=makes_file)
+        return await self._use_marks(
+            self._file.read, lambda db: (hash_key(db), all_withheld(db, agent)), makes_file=makes_file
+        )
 
     async def sweep(self) -> int:
         """Delete what has expired, copies from before migrations too; return how many answers."""
@@ -220,7 +241,11 @@ class Ledger:
             return 0
         now = self._clock()
         # after a failure a file is made, where there is none, to see whether it goes again
-        expired = await self._use(lambda: self._file.expire(now), 0, makes_file=bool(self._failure))
+        expired = await self._use(
+            lambda step: self._file.erase(step, keeps_copies=True, busy_ms=SHORT_BUSY_MS),
+            lambda db: expire_held(db, now),
+            makes_file=bool(self._failure),
+        )
         with self._telling():
             await asyncio.to_thread(delete_copies, self.path, older_than=now - HELD_FOR.total_seconds())
             await self._aside.look()
@@ -234,8 +259,9 @@ class Ledger:
         """
         with contextlib.suppress(StoreError):
             if self._file.is_open and not await asyncio.to_thread(self._file.is_replaced):
-                history = await self._file.read(lambda db: count_history(db, workspace))
-                self._counted[agent] = await self._file.count(agent, self._clock()), history
+                now = self._clock()
+                counted = await self._file.read(lambda db: (count_held(db, agent, now), count_history(db, workspace)))
+                self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
         held, history = self._counted.get(agent, (HeldCount(), HistoryCount()))
@@ -257,45 +283,43 @@ class Ledger:
         if self._is_read_only:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
 
-    async def _use(
-        self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
-    ) -> Result:
-        """Return what a verb returns on the open file, `otherwise` if there is none and none is to be made."""
+    async def _use(self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False) -> Returned:
+        """Run a step on the open file; on an empty ledger if there is none and none is to be made."""
         with self._telling():
             if not await self._ready(makes_file=makes_file):
-                return otherwise
+                return _on_nothing(step)
             epoch = self._file.epoch
             try:
-                result = await verb()
+                result = await run(step)
             except StoreError:
                 is_same = self._file.is_open and self._file.epoch == epoch
                 if is_same and not (self._file.damage or self._file.trouble):
                     raise
                 # it is broken, or was opened anew by another caller: once more on what can be opened
                 if not await self._ready(makes_file=makes_file):
-                    return otherwise
-                result = await verb()
+                    return _on_nothing(step)
+                result = await run(step)
         self._failure = ""
         return result
 
     async def _use_marks(
-        self, verb: Callable[[], Awaitable[Result]], otherwise: Result, *, makes_file: bool = False
-    ) -> Result:
+        self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False
+    ) -> Returned:
         """Do it where the marks of all ledgers that were set aside are known; else raise StoreUnavailable."""
 
-        async def with_marks() -> Result:
+        async def with_marks(step: Transaction[Returned]) -> Returned:
             while True:
                 if not self._aside.is_settled(self._file):
                     # also where their owner may have taken them away
                     await self._aside.settle(self._file, is_read_only=self._is_read_only)
-                result = otherwise if self._aside.has_unread else await verb()
+                result = _on_nothing(step) if self._aside.has_unread else await run(step)
                 # else it was begun anew meanwhile, and that one was not told the marks of the one before
                 if self._aside.has_unread or self._aside.is_settled(self._file):
                     return result
 
         with self._telling():
             await self._aside.look()
-        result = await self._use(with_marks, otherwise, makes_file=makes_file or bool(self._aside.paths))
+        result = await self._use(with_marks, step, makes_file=makes_file or bool(self._aside.paths))
         if not self._file.is_open:
             await self._aside.settle(self._file, is_read_only=self._is_read_only)
         self._aside.require_read()
@@ -359,3 +383,50 @@ class Ledger:
         if reason != self._failure:
             log.warning("the ledger cannot be used", reason=reason, path=str(self.path))
         self._failure = reason
+
+
+@cache
+def _nothing() -> apsw.Connection:
+    database = apsw.Connection(":memory:")
+    database.deserialize("main", empty_ledger())
+    database.execute("UPDATE hash_key SET bytes = x''")
+    return database
+
+
+def _on_nothing(step: Transaction[Returned]) -> Returned:
+    """Run a step on a ledger in memory in which nothing stands, and nothing stays: that takes microseconds."""
+    _nothing().execute("BEGIN IMMEDIATE")
+    try:
+        return step(_nothing())
+    finally:
+        _nothing().execute("ROLLBACK")
+
+
+AnyRows = TypeVar("AnyRows", bound="WorkspaceRows")
+
+
+def erases(step: TableTransaction[AnyRows, Given, Returned]) -> Verb[AnyRows, Given, Returned]:
+    """Have a method be called without its connection, which has a transaction; no byte of what it deletes is left."""
+
+    @wraps(step)
+    async def verb(rows: AnyRows, /, *given: Given.args, **named: Given.kwargs) -> Returned:
+        return await rows._ledger.erase(lambda db: step(rows, db, *given, **named))
+
+    return verb
+
+
+class WorkspaceRows(Table):
+    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+
+    def __init__(self, ledger: Ledger, workspace: str | Path) -> None:
+        super().__init__(ledger)
+        self._ledger = ledger
+        self._workspace = str(workspace)
+
+    @writes
+    def _write_each(self, db: apsw.Connection, statement: str, rows: Sequence[Sequence[SqlValue]]) -> None:
+        db.executemany(statement, rows)
+
+    @erases
+    def _erase_each(self, db: apsw.Connection, statement: str, rows: Sequence[Sequence[SqlValue]]) -> None:
+        db.executemany(statement, rows)

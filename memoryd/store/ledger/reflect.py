@@ -15,7 +15,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
 from memoryd.domain.memories.reflect.opinions import Label, Step, chained
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
-from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.database_file import reads, writes
+from memoryd.store.ledger.ledger import WorkspaceRows, erases
 
 _EPOCH: Final = date(1970, 1, 1)
 _STEP_COLUMNS: Final = "opinion, evidence, label, labelled_by, evidence_day, run, base, before, after"
@@ -42,35 +43,43 @@ _RENUMBER: Final = "UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?"
 Values = tuple[str, str, str, str, int, str, float, float, float]
 
 
-class OpinionSteps:
-    """The steps of one workspace, named by its real path. Verbs raise StoreError, and what writes also Denied."""
+class OpinionSteps(WorkspaceRows):
+    """The steps of opinions."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def all(self) -> Sequence[Step]:
+    @reads
+    def all(self, db: apsw.Connection) -> Sequence[Step]:
         """Return all steps, in the order in which they were made; none where there is no ledger."""
-        return await self._ledger.read(lambda db: _steps(db, _ALL_STEPS, (self._workspace,)), ())
+        return _steps(db, _ALL_STEPS, (self._workspace,))
 
-    async def of(self, opinions: Collection[MemoryId]) -> Sequence[Step]:
+    @reads
+    def of(self, db: apsw.Connection, opinions: Collection[MemoryId]) -> Sequence[Step]:
         """Return the steps of these opinions, in the order in which they were made."""
-        asked = (self._workspace, json.dumps(list(opinions)))
-        return await self._ledger.read(lambda db: _steps(db, _OF, asked), ())
+        return _steps(db, _OF, (self._workspace, json.dumps(list(opinions))))
 
     async def add(self, steps: Sequence[Step], at: float) -> int:
         """Record steps, made at a time in seconds since 1970, all or none; return how many were not on record yet.
 
         The same evidence with the same label is recorded once, however often it comes.
         """
-        return await self._ledger.write(lambda db: _add(db, self._workspace, steps, at), 0) if steps else 0
+        return await self._add(steps, at) if steps else 0
 
-    async def forget(self, memories: Collection[MemoryId]) -> int:
+    @writes
+    def _add(self, db: apsw.Connection, steps: Iterable[Step], at: float) -> int:
+        added = 0
+        for step in steps:
+            day = (step.day - _EPOCH).days
+            said = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
+            db.execute(_ADD, (self._workspace, at, *said, step.base, step.before, step.after))
+            added += db.changes()
+        return added
+
+    @erases
+    def forget(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:
         """Delete the steps of these opinions, and those that rest on these memories; return how many.
 
         No byte of them is left. Opinions that lost a step stand as if it had never been made.
         """
-        return await self._ledger.erase(lambda db: forget_steps(db, self._workspace, list(memories)), 0)
+        return forget_steps(db, self._workspace, list(memories))
 
 
 def forget_steps(db: apsw.Connection, workspace: str, memories: Sequence[MemoryId]) -> int:
@@ -92,16 +101,6 @@ def _step(values: Values) -> Step:
     opinion, evidence, label, labelled_by, day, run, base, before, after = values
     said = (MemoryId(opinion), MemoryId(evidence), Label(label), labelled_by, _EPOCH + timedelta(days=day))
     return Step(*said, run=run, base=base, before=before, after=after)
-
-
-def _add(db: apsw.Connection, workspace: str, steps: Iterable[Step], at: float) -> int:
-    added = 0
-    for step in steps:
-        day = (step.day - _EPOCH).days
-        said = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
-        db.execute(_ADD, (workspace, at, *said, step.base, step.before, step.after))
-        added += db.changes()
-    return added
 
 
 def _chain(db: apsw.Connection, workspace: str, opinion: str) -> None:
@@ -136,65 +135,57 @@ DELETE FROM proposals WHERE workspace = ?1 AND state <> 'open' AND id NOT IN (
 """
 
 
-class ProposalRows:
-    """The queue of one workspace, by its real path. Verbs raise StoreError; those that write Denied, too."""
-
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
+class ProposalRows(WorkspaceRows):
+    """The queue of proposals."""
 
     async def put(self, changes: Sequence[ProposedChange], run: str, at: datetime) -> None:
         """Put changes into the queue; one that was outdated is open again, one that was decided stays so."""
-        if not changes:
-            return
+        if changes:
+            await self._put(changes, run, at)
+
+    @writes
+    def _put(self, db: apsw.Connection, changes: Sequence[ProposedChange], run: str, at: datetime) -> None:
         rows = [
             (self._workspace, one.id, run, one.path, one.kind, one.why, one.diff, " ".join(one.memories))
             for one in changes
         ]
+        db.executemany(_PUT, [(*row, at.timestamp()) for row in rows])
+        db.execute(_BOUND_PROPOSALS, (self._workspace, PROPOSALS_MAX))
 
-        def step(db: apsw.Connection) -> None:
-            db.executemany(_PUT, [(*row, at.timestamp()) for row in rows])
-            db.execute(_BOUND_PROPOSALS, (self._workspace, PROPOSALS_MAX))
-
-        await self._ledger.write(step, None)
-
-    async def all(self, state: ProposalState | None = None) -> list[Proposal]:
+    @reads
+    def all(self, db: apsw.Connection, state: ProposalState | None = None) -> list[Proposal]:
         """Return all that are in a state, or in any, the oldest first."""
-        sql, given = (_ALL_PROPOSALS, (self._workspace,)) if state is None else (_IN_STATE, (self._workspace, state))
-        return await self._ledger.read(lambda db: [_proposal(row) for row in db.execute(sql, given)], [])
+        sql, given = (_ALL_PROPOSALS, ()) if state is None else (_IN_STATE, (state,))
+        return [_proposal(row) for row in db.execute(sql, (self._workspace, *given))]
 
-    async def beginning(self, text: str) -> list[Proposal]:
+    @reads
+    def beginning(self, db: apsw.Connection, text: str) -> list[Proposal]:
         """Return those whose id begins with a text: at most two, which says that it names none."""
-        given = (self._workspace, text)
-        return await self._ledger.read(lambda db: [_proposal(row) for row in db.execute(_BEGINNING, given)], [])
+        return [_proposal(row) for row in db.execute(_BEGINNING, (self._workspace, text))]
 
-    async def states(self) -> dict[ProposalId, ProposalState]:
+    @reads
+    def states(self, db: apsw.Connection) -> dict[ProposalId, ProposalState]:
         """Return the states of all, by their ids."""
-        given = (self._workspace,)
-        return await self._ledger.read(
-            lambda db: {ProposalId(one): ProposalState(state) for one, state in db.execute(_STATES, given)}, {}
-        )
+        return {ProposalId(one): ProposalState(state) for one, state in db.execute(_STATES, (self._workspace,))}
 
-    async def move(self, proposal: ProposalId, before: ProposalState, after: ProposalState, at: datetime) -> bool:
+    @writes
+    def move(
+        self, db: apsw.Connection, proposal: ProposalId, before: ProposalState, after: ProposalState, at: datetime
+    ) -> bool:
         """Bring a proposal from one state to another; return whether it was in the one."""
-        given = (after, at.timestamp(), self._workspace, proposal, before)
-
-        def step(db: apsw.Connection) -> bool:
-            db.execute(_DECIDE, given)
-            return db.changes() > 0
-
-        return await self._ledger.write(step, False)
+        db.execute(_DECIDE, (after, at.timestamp(), self._workspace, proposal, before))
+        return db.changes() > 0
 
     async def withdraw(self, proposals: Iterable[ProposalId], why: str, at: datetime) -> None:
         """Make open ones outdated, and keep no word of what they proposed: nothing of it stays in the files."""
         rows = [(at.timestamp(), why, self._workspace, one) for one in proposals]
         if rows:
-            await self._ledger.erase(lambda db: [*db.executemany(_WITHDRAW, rows)], [])
+            await self._erase_each(_WITHDRAW, rows)
 
-    async def refresh(self, proposal: ProposalId, diff: str) -> None:
+    @writes
+    def refresh(self, db: apsw.Connection, proposal: ProposalId, diff: str) -> None:
         """Give an open proposal the diff against its file as it is now."""
-        given = (diff, self._workspace, proposal)
-        await self._ledger.write(lambda db: [*db.execute(_REFRESH, given)], [])
+        db.execute(_REFRESH, (diff, self._workspace, proposal))
 
 
 def _proposal(row: Sequence[object]) -> Proposal:
@@ -236,32 +227,24 @@ class ReflectRun(Struct, frozen=True):
     outcome: Mapping[str, object]
 
 
-class ReflectRuns:
-    """The runs over one workspace, by its real path. Verbs raise StoreError; those that write Denied, too."""
+class ReflectRuns(WorkspaceRows):
+    """The runs over one workspace."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def begin(self, run: str, since: date, at: datetime) -> None:
+    @writes
+    def begin(self, db: apsw.Connection, run: str, since: date, at: datetime) -> None:
         """Note that a run begins; what ends without `end` was killed, or broken off."""
-        given = (run, self._workspace, at.timestamp(), (since - _EPOCH).days)
+        db.execute(_BEGIN, (run, self._workspace, at.timestamp(), (since - _EPOCH).days))
+        db.execute(_BOUND_RUNS, (self._workspace, RUNS_MAX))
 
-        def step(db: apsw.Connection) -> None:
-            db.execute(_BEGIN, given)
-            db.execute(_BOUND_RUNS, (self._workspace, RUNS_MAX))
-
-        await self._ledger.write(step, None)
-
-    async def end(self, run: str, outcome: Mapping[str, object], at: datetime) -> None:
+    @writes
+    def end(self, db: apsw.Connection, run: str, outcome: Mapping[str, object], at: datetime) -> None:
         """Note that it ended, and what came of it."""
-        given = (at.timestamp(), json.dumps(outcome, ensure_ascii=False, sort_keys=True), run)
-        await self._ledger.write(lambda db: [*db.execute(_END, given)], [])
+        db.execute(_END, (at.timestamp(), json.dumps(outcome, ensure_ascii=False, sort_keys=True), run))
 
-    async def last(self, before: datetime) -> ReflectRun | None:
+    @reads
+    def last(self, db: apsw.Connection, before: datetime) -> ReflectRun | None:
         """Return the last run that ended; one that a clock which was ahead has noted does not count."""
-        given = (self._workspace, before.timestamp())
-        return await self._ledger.read(lambda db: _run(db.execute(_LAST, given).fetchone()), None)
+        return _run(db.execute(_LAST, (self._workspace, before.timestamp())).fetchone())
 
 
 def _run(row: Sequence[object] | None) -> ReflectRun | None:

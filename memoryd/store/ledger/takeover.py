@@ -12,7 +12,7 @@ import apsw
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.store.connection import Wording, mapped_errors
+from memoryd.store.connection import Wording, broken_parts, mapped_errors
 from memoryd.store.ledger.conversations import Withheld, WithheldKind, has_hashes, hash_key, put_withheld, set_hash_key
 from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
@@ -73,7 +73,9 @@ def _read(path: Path) -> Marks:
         if version_of(connection.pragma("user_version")) < _FIRST_VERSION and "withheld" not in tables:
             return Marks()
         for table in ("withheld", "hash_key"):
-            _require_whole(connection, table)
+            # each index of it, too, and that they agree
+            if found := broken_parts(connection, f"integrity_check({table})"):
+                raise DamagedDatabase("; ".join(found[:3]))
         (key,) = (row[0] for row in connection.execute("SELECT bytes FROM hash_key"))
         if len(key) != _KEY_BYTES:
             raise DamagedDatabase("what its hashes are keyed with is damaged")
@@ -91,13 +93,6 @@ def _connected(path: Path) -> apsw.Connection:
     # of a file that lost its end, or whose other tables are broken, what is left can be read only so
     connection.execute("PRAGMA writable_schema = ON; PRAGMA trusted_schema = OFF; PRAGMA query_only = ON").fetchall()
     return connection
-
-
-def _require_whole(connection: apsw.Connection, table: str) -> None:
-    """Raise DamagedDatabase unless a table, and each index of it, is whole, and they agree."""
-    found = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({table})")]
-    if found != ["ok"]:
-        raise DamagedDatabase("; ".join(found[:3]))
 
 
 def _mark(

@@ -6,15 +6,15 @@ Numbers, ids and hashes, nothing of what was said. Memories need a first day whe
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Final
 
 import apsw
 
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeRow, add_change
-from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.ledger import WorkspaceRows, erases
 
 MOST_NOTED: Final = 200_000
 """Memories of one workspace of which the day is kept; what comes beyond has the day of its file."""
@@ -31,41 +31,27 @@ ON CONFLICT (workspace, memory) DO UPDATE SET day = min(day, excluded.day)
 _FORGET = "DELETE FROM first_seen WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
 
 
-class FirstSeen:
-    """Of one workspace, by its real path. Verbs raise StoreError, and what writes also Denied."""
+class FirstSeen(WorkspaceRows):
+    """On which day memories were first seen."""
 
-    def __init__(self, ledger: Ledger, workspace: Path) -> None:
-        self._ledger = ledger
-        self._workspace = str(workspace)
-
-    async def days(self, memories: Collection[MemoryId]) -> Mapping[MemoryId, date]:
+    @reads
+    def days(self, db: apsw.Connection, memories: Collection[MemoryId]) -> Mapping[MemoryId, date]:
         """Return the days that are known of these memories."""
-        asked = (self._workspace, json.dumps(list(memories)))
-        return await self._ledger.read(lambda db: _days(db, asked), {})
+        rows = db.execute(_DAYS, (self._workspace, json.dumps(list(memories))))
+        return {MemoryId(memory): _EPOCH + timedelta(days=day) for memory, day in rows}
 
-    async def note(self, days: Mapping[MemoryId, date]) -> None:
+    @writes
+    def note(self, db: apsw.Connection, days: Mapping[MemoryId, date]) -> None:
         """Keep these days; of a memory that has one, the earlier."""
-        await self._ledger.write(lambda db: _note_days(db, self._workspace, days), None)
+        room = MOST_NOTED - db.execute(_COUNT, (self._workspace,)).get
+        rows = [(self._workspace, memory, (day - _EPOCH).days) for memory, day in days.items()]
+        db.executemany(_NOTE, rows[: max(room, 0)])
 
-    async def forget(self, memories: Collection[MemoryId]) -> int:
+    @erases
+    def forget(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:
         """Delete the rows of these memories and return how many; no byte of them is left."""
-        asked = (self._workspace, json.dumps(list(memories)))
-        return await self._ledger.erase(lambda db: _forget(db, asked), 0)
-
-
-def _days(db: apsw.Connection, asked: tuple[str, str]) -> Mapping[MemoryId, date]:
-    return {MemoryId(memory): _EPOCH + timedelta(days=day) for memory, day in db.execute(_DAYS, asked)}
-
-
-def _note_days(db: apsw.Connection, workspace: str, days: Mapping[MemoryId, date]) -> None:
-    room = MOST_NOTED - db.execute(_COUNT, (workspace,)).get
-    rows = [(workspace, memory, (day - _EPOCH).days) for memory, day in days.items()]
-    db.executemany(_NOTE, rows[: max(room, 0)])
-
-
-def _forget(db: apsw.Connection, asked: tuple[str, str]) -> int:
-    db.execute(_FORGET, asked)
-    return db.changes()
+        db.execute(_FORGET, (self._workspace, json.dumps(list(memories))))
+        return db.changes()
 
 
 ROWS_MAX: Final = 50_000
@@ -80,36 +66,24 @@ _HAS: Final = "SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?"
 _DROP_STATED: Final = "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?"
 
 
-class StatedRows:
-    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+class StatedRows(WorkspaceRows):
+    """Keyed hashes of what was stated."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def put(self, hashes: Iterable[bytes], at: float) -> None:
+    @writes
+    def put(self, db: apsw.Connection, hashes: Collection[bytes], at: float) -> None:
         """Note hashes at a time, in seconds since 1970, and drop the oldest beyond what is kept."""
-        rows = [(self._workspace, one, at) for one in hashes]
+        db.executemany(_PUT_STATED, [(self._workspace, one, at) for one in hashes])
+        db.execute(_BOUND, (self._workspace, ROWS_MAX))
 
-        def step(db: apsw.Connection) -> None:
-            db.executemany(_PUT_STATED, rows)
-            db.execute(_BOUND, (self._workspace, ROWS_MAX))
-
-        await self._ledger.write(step, None)
-
-    async def among(self, hashes: Iterable[bytes]) -> frozenset[bytes]:
+    @reads
+    def among(self, db: apsw.Connection, hashes: Collection[bytes]) -> frozenset[bytes]:
         """Return those of the hashes that are noted."""
-        wanted, none = list(hashes), frozenset[bytes]()
+        return frozenset(one for one in hashes if db.execute(_HAS, (self._workspace, one)).get)
 
-        def step(db: apsw.Connection) -> frozenset[bytes]:
-            return frozenset(one for one in wanted if db.execute(_HAS, (self._workspace, one)).get)
-
-        return await self._ledger.read(step, none)
-
-    async def drop(self, hashes: Iterable[bytes]) -> None:
+    @erases
+    def drop(self, db: apsw.Connection, hashes: Collection[bytes]) -> None:
         """Drop hashes, of which no byte is left."""
-        rows = [(self._workspace, one) for one in hashes]
-        await self._ledger.erase(lambda db: db.executemany(_DROP_STATED, rows) and None, None)
+        db.executemany(_DROP_STATED, [(self._workspace, one) for one in hashes])
 
 
 MOST_KEPT: Final = 200_000
@@ -134,17 +108,13 @@ _DROP_USAGE: Final = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELEC
 UsageValues = tuple[str, int, float | None, str, float, float, int, int]
 
 
-class UsageRows:
-    """The rows of one workspace, by its real path. Verbs raise StoreError, and what writes also Denied."""
+class UsageRows(WorkspaceRows):
+    """How memories are used."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
-        self._ledger = ledger
-        self._workspace = workspace
-
-    async def all(self) -> Mapping[MemoryId, Usage]:
+    @reads
+    def all(self, db: apsw.Connection) -> Mapping[MemoryId, Usage]:
         """Return the usage of all memories that have one; none where there is no ledger."""
-        asked = (self._workspace, MOST_KEPT)
-        return await self._ledger.read(lambda db: dict(map(_usage, db.execute(_ALL, asked))), {})
+        return dict(map(_usage, db.execute(_ALL, (self._workspace, MOST_KEPT))))
 
     async def put(self, usages: Mapping[MemoryId, Usage], listed: Iterable[ChangeRow] = ()) -> None:
         """Keep these as they are now, all or none; what was not judged is left out.
@@ -159,23 +129,37 @@ class UsageRows:
                 add_change(db, self._workspace, change)
 
         if rows:
-            await self._ledger.write(step, None)
+            await self._ledger.write(step)
 
     async def note_standing(
         self, standing: Collection[MemoryId], at: float, keep_seconds: float
     ) -> frozenset[MemoryId]:
         """Mark the rows of memories that no line states, delete those that were so for long, and return these."""
-        before = at - keep_seconds
-        none: frozenset[MemoryId] = frozenset()
-        if not await self._ledger.read(lambda _db: True, False):
-            # a ledger is made when there is something to keep
-            return none
-        return await self._ledger.write(lambda db: _note_standing(db, self._workspace, standing, at, before), none)
+
+        def step(db: apsw.Connection) -> frozenset[MemoryId]:
+            rows = [(MemoryId(memory), since) for memory, since in db.execute(_NAMES, (self._workspace,))]
+            marks: list[tuple[float | None, str, MemoryId]] = [
+                (None, self._workspace, one) for one, since in rows if since is not None and one in standing
+            ]
+            # of a clock that was ahead since then, too: else nothing would ever be old enough
+            missing = [(one, since) for one, since in rows if one not in standing]
+            marks += [(at, self._workspace, one) for one, since in missing if since is None or since > at]
+            db.executemany(_MARK, marks)
+            gone = frozenset(one for one, since in missing if since is not None and since < at - keep_seconds)
+            db.execute(_DROP_USAGE, (self._workspace, json.dumps(sorted(gone))))
+            return gone
+
+        # a ledger is made when there is something to keep
+        return await self._ledger.write(step, makes_file=False)
 
     async def drop(self, memories: Collection[MemoryId]) -> int:
         """Delete the rows of these memories and return how many; no byte of them is left."""
-        asked = (self._workspace, json.dumps(list(memories)))
-        return await self._ledger.erase(lambda db: _drop(db, asked), 0) if memories else 0
+        return await self._erase(memories) if memories else 0
+
+    @erases
+    def _erase(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:
+        db.execute(_DROP_USAGE, (self._workspace, json.dumps(list(memories))))
+        return db.changes()
 
 
 def _usage(values: UsageValues) -> tuple[MemoryId, Usage]:
@@ -190,23 +174,3 @@ def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | 
         return ()
     said = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned))
     return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *said)
-
-
-def _note_standing(
-    db: apsw.Connection, workspace: str, standing: Collection[MemoryId], at: float, before: float
-) -> frozenset[MemoryId]:
-    rows = [(MemoryId(memory), since) for memory, since in db.execute(_NAMES, (workspace,))]
-    marks: list[tuple[float | None, str, MemoryId]] = [
-        (None, workspace, one) for one, since in rows if since is not None and one in standing
-    ]
-    # of a clock that was ahead since then, too: else nothing would ever be old enough
-    marks += [(at, workspace, one) for one, since in rows if one not in standing and (since is None or since > at)]
-    db.executemany(_MARK, marks)
-    gone = frozenset(one for one, since in rows if one not in standing and since is not None and since < before)
-    _drop(db, (workspace, json.dumps(sorted(gone))))
-    return gone
-
-
-def _drop(db: apsw.Connection, asked: tuple[str, str]) -> int:
-    db.execute(_DROP_USAGE, asked)
-    return db.changes()

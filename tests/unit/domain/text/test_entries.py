@@ -1,7 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.media import Media
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries, content_hash, media_entries
 
 SMALL = ChunkSettings(tokens=40, overlap=10)
@@ -74,7 +73,7 @@ def test_settings_name_the_cut() -> None:
 
 
 def test_picture_is_one_chunk_whose_text_is_its_name_and_whose_passage_is_its_bytes() -> None:
-    (entry,) = media_entries("assets/holiday.png", Media("image/png"), b"d" * 32)
+    (entry,) = media_entries("assets/holiday.png", "image/png", b"d" * 32)
     assert entry.text == "Image file: holiday.png"
     assert (entry.start_line, entry.end_line) == (1, 1)
     (passage,) = entry.passages
@@ -82,7 +81,7 @@ def test_picture_is_one_chunk_whose_text_is_its_name_and_whose_passage_is_its_by
 
 
 def test_renamed_picture_keeps_the_name_of_its_vector_and_a_changed_one_does_not() -> None:
-    png, digest = Media("image/png"), b"d" * 32
+    png, digest = "image/png", b"d" * 32
     (entry,) = media_entries("assets/holiday.png", png, digest)
     (renamed,) = media_entries("elsewhere/beach.png", png, digest)
     (changed,) = media_entries("assets/holiday.png", png, b"e" * 32)
