@@ -57,8 +57,12 @@ def main(arguments: Sequence[str]) -> NoReturn:
         host, event, agent, path, seconds = _read(arguments)
         signal.signal(signal.SIGALRM, _late)
         left = max(_LEAST_SECONDS, seconds - seconds_since_start())
-        signal.setitimer(signal.ITIMER_REAL, left)
-        run(host, event, agent, path, time.monotonic() + left)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, left)
+            run(host, event, agent, path, time.monotonic() + left)
+        finally:
+            # while something else is said of it, the time may be over, too
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except _LateError:
         _complain("no answer in time")
     except Exception as exc:  # the agent must go on, whatever it is

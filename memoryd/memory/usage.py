@@ -266,11 +266,14 @@ class UsageBook:
     async def prune(self, now: float) -> None:
         """Write what a ledger that was begun anew lacks, and drop what no line has stated for long."""
         standing = self.standing.memories.keys()
-        self._dirty |= (self._held.keys() & standing) - (await self.rows.all()).keys()
+        missing = (self._held.keys() & standing) - (await self.rows.all()).keys()
+        self._dirty |= missing
         await self.flush()
         standing = self.standing.memories.keys()
-        async with self._writing:
-            self._discard(await self.rows.note_standing(standing, now, KEEP_SECONDS))
+        # what may not be written stays as it is
+        with contextlib.suppress(Denied):
+            async with self._writing:
+                self._discard(await self.rows.note_standing(standing, now, KEEP_SECONDS))
 
     def note_change(self) -> None:
         """Take the news that notes changed: tiers may have, too."""

@@ -417,7 +417,7 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     """Deleted notes are kept during the grace and not told, and not kept after it."""
     for number in range(600):
         stage.write(f"memory/untracked/{number}.md", f"untracked note {number}: hemlock\n")
-    stage.start({**QUICK, "deleteGraceMs": 15_000})
+    stage.start({**QUICK, "deleteGraceMs": 30_000})
     _git(repository, "clean", "-fdxq")
     assert not stage.finds("hemlock")
     assert len(stage.paths()) == 1102

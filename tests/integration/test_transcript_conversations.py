@@ -3,13 +3,17 @@
 import json
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from memoryd.domain.citations import transcript_path
-from memoryd.sessions.transcripts.conversations import STEP_BYTES
+from memoryd.sessions.excluded import WithheldConversations
+from memoryd.sessions.transcripts.conversations import STEP_BYTES, TranscriptListing
+from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
+from memoryd.store.ledger.ledger import Ledger
 from tests.integration.conversing import Talk, talking
 from tests.waiting import eventually_async
 
@@ -272,3 +276,24 @@ async def test_lines_that_are_too_large_are_counted_and_told(tmp_path: Path, fol
         await talk.sync()
         assert await talk.found("heron") == [f"{LOG} 2-2"]
         assert talk.conversations.partly_read == []
+
+
+async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path: Path, folder: Path) -> None:
+    """Of one name in two folders the first is read; who forgot the other one means what its name leads to."""
+    other, lone = tmp_path / "other", "1a2b.jsonl"
+    other.mkdir()
+    write(folder / "0d9f.jsonl", [spoken("Where does the quetzal nest?")])
+    write(folder / lone, [spoken("Where does the stork nest?")])
+    (other / "0d9f.jsonl").write_text(HEAD.replace("0d9f", "ffff") + spoken("The secret of the heron."))
+    with ThreadPoolExecutor(1) as pool:
+        ledger = Ledger(tmp_path / "ledger.sqlite", pool)
+        withheld = WithheldConversations("main", ledger)
+        await withheld.load()
+        await withheld.withhold_transcript(
+            transcript_path("main", "forgotten.jsonl"), other / "0d9f.jsonl", is_forgotten=True
+        )
+        folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder), TranscriptFolder(other)])
+        look = TranscriptListing("main", folders, withheld).look()
+        assert [one.name for one in look.files] == [lone]
+        assert look.is_withheld("0d9f.jsonl")
+        await ledger.close()

@@ -201,6 +201,18 @@ def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) 
         assert "Traceback" not in done.stderr
 
 
+def test_time_that_is_over_while_an_error_is_told_gets_in_nobodys_way(hooked: RunningDaemon) -> None:
+    slow = (
+        "import time, memoryd.hooks.hook_run as hook\n"
+        "hook._complain = lambda text: time.sleep(0.3) or print(text)\n"
+        "hook.main(['Nope', '--seconds', '0.1'])"
+    )
+    done = ran(
+        [sys.executable, "-c", slow], env=environment(hooked), input="{}", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_hook_imports_nothing_from_the_folder_it_runs_in(hooked: RunningDaemon, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(9)")
     done = ran(

@@ -202,8 +202,12 @@ class TranscriptListing(Struct, frozen=True):
         marks = self.withheld.version
         found = self.folders.look()
         try:
+            # who forgot one of a name means every file of it
+            like = {path for path, file in found.twins if self.withheld.withholds(path, file)}
             files = {
-                one.name: one for path, one in found.transcripts.items() if not self.withheld.withholds(path, one.path)
+                one.name: one
+                for path, one in found.transcripts.items()
+                if path not in like and not self.withheld.withholds(path, one.path)
             }
         except StoreUnavailable as exc:
             return AgentTranscripts(problem=str(exc))

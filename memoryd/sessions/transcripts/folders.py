@@ -75,6 +75,8 @@ class FoldersLook(Struct, frozen=True):
     skipped: Sequence[SkippedFile]
     lost: frozenset[Path]
     troubles: Sequence[str]
+    twins: Sequence[tuple[RelativePath, Path]]
+    """Files of a name that another folder has first: nothing is read of them."""
 
 
 class TranscriptFolders(Struct, eq=False):
@@ -89,17 +91,23 @@ class TranscriptFolders(Struct, eq=False):
     def look(self) -> FoldersLook:
         """List the transcripts of all folders."""
         found, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
-        seen = [self._listed(folder, found, skipped) for folder in self.folders]
+        twins = list[tuple[RelativePath, Path]]()
+        seen = [self._listed(folder, found, skipped, twins) for folder in self.folders]
         return FoldersLook(
             seen,
             found,
             skipped,
             frozenset(one.path for one in seen if one.problem and self._keeps(one)),
             [f"{one.path}: {one.problem}" for one in seen if one.problem and not self._may_miss(one)],
+            twins,
         )
 
     def _listed(
-        self, folder: TranscriptFolder, found: dict[RelativePath, TranscriptFile], skipped: list[SkippedFile]
+        self,
+        folder: TranscriptFolder,
+        found: dict[RelativePath, TranscriptFile],
+        skipped: list[SkippedFile],
+        twins: list[tuple[RelativePath, Path]],
     ) -> SeenFolder:
         listed = find_transcripts(folder.path)
         skipped += listed.skipped
@@ -107,6 +115,7 @@ class TranscriptFolders(Struct, eq=False):
             path = RelativePath(f"{self.prefix}{name}")
             if path in found:
                 skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
+                twins.append((path, folder.path / name))
             else:
                 found[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
         return SeenFolder(folder.path, len(listed.files), listed.problem)
