@@ -13,13 +13,15 @@ from functools import cached_property
 from typing import Any, Final, NotRequired, get_type_hints
 
 from msgspec import Struct, field
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from memoryd.api.http.body import DECODED
+from memoryd.api.problems import FIELDS_HINT, why_refused
 from memoryd.domain.access import Who
+from memoryd.errors import InvalidRequest
 from memoryd.wire import API
 
 Handler = Callable[..., Coroutine[object, object, object]]
@@ -52,12 +54,17 @@ class AtReload(StrEnum):
     """It goes on, since it needs nothing that is exchanged."""
 
 
-class Given(Struct, frozen=True):
+class Given(Struct, frozen=True, dict=True):
     """Marks a parameter that a function makes of the request, and of parameters of the query that it adds."""
 
     make: Callable[[Request, Sent], object]
     query: Mapping[str, object] = field(default_factory=dict)
     """Their types by their names; each may be left out."""
+
+    @cached_property
+    def checks(self) -> TypeAdapter[Any]:
+        """What these parameters are checked by."""
+        return _checks({name: NotRequired[kind] for name, kind in self.query.items()})
 
 
 class Row(Struct, frozen=True, dict=True):
@@ -94,14 +101,22 @@ class Row(Struct, frozen=True, dict=True):
         return self.reply if isinstance(self.reply, type) and issubclass(self.reply, Response) else None
 
     async def answer(self, request: Request) -> object:
-        """Return what the handler answers; raises ValidationError for what it does not take, and what it raises."""
+        """Return what the handler answers; raises Denied, InvalidRequest, and what it raises."""
         return await self.handler(**self._read(request))
 
     def _read(self, request: Request) -> dict[str, object]:
-        sent = self.checks.validate_python({**request.query_params, **request.path_params}) if self.parameters else {}
-        read = {name: value for name, value in sent.items() if name in self._hints}
-        read |= {name: given.make(request, sent) for name, given in self._given.items()}
-        return read | {name: model.model_validate(request.scope[DECODED]) for name, model in self._bodies.items()}
+        sent = {**request.query_params, **request.path_params}
+        try:
+            # who is not let in hears nothing else
+            read = {
+                name: given.make(request, given.checks.validate_python(sent) if given.query else {})
+                for name, given in self._given.items()
+            }
+            checked = self.checks.validate_python(sent) if self.parameters else {}
+            bodies = {name: model.model_validate(request.scope[DECODED]) for name, model in self._bodies.items()}
+        except ValidationError as exc:
+            raise InvalidRequest(why_refused(exc), hint=FIELDS_HINT) from exc
+        return {**read, **bodies, **{name: value for name, value in checked.items() if name in self._hints}}
 
     @property
     def body(self) -> type[BaseModel] | None:
@@ -143,11 +158,16 @@ class Row(Struct, frozen=True, dict=True):
     @cached_property
     def checks(self) -> TypeAdapter[Any]:
         """What path and query are checked by: a dictionary, from the names that are sent to those of parameters."""
-        fields = {
-            name: kind if self.default(name) is REQUIRED else NotRequired[kind]
-            for name, kind in self.parameters.items()
-        }
-        return TypeAdapter(TypedDict("Sent", fields))  # type: ignore[operator]  # made here, of what handlers say
+        return _checks(
+            {
+                name: kind if self.default(name) is REQUIRED else NotRequired[kind]
+                for name, kind in self.parameters.items()
+            }
+        )
+
+
+def _checks(fields: Mapping[str, Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(TypedDict("Sent", dict(fields)))  # type: ignore[operator]  # made here, of what handlers say
 
 
 def call(method: str, path: str, who: Who, handler: Handler, **more: Any) -> Row:

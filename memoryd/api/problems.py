@@ -3,7 +3,7 @@
 import errno
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
@@ -18,7 +18,6 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import (
     DeadlineExceeded,
     Denied,
-    InvalidRequest,
     MemorydError,
     NotFound,
     NotNow,
@@ -33,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 _MAX_FIELDS = 10
 _MAX_MESSAGE = 2000
-_FIELDS_HINT = "GET /openapi.json describes every request"
+FIELDS_HINT = "GET /openapi.json describes every request"
 _CODE_OF_STATUS = {kind.http_status: kind.code for kind in (Denied, NotFound, SlowRequest, TooLarge)}
 _ABSOLUTE_PATH = expression(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
 
@@ -62,8 +61,6 @@ def problem_of(error: Exception) -> Problem:
     match error:
         case MemorydError():
             return Problem(error.code, error.http_status, str(error), error.hint, _headers(error))
-        case ValidationError():
-            return problem_of(InvalidRequest(_describe(error.errors()), hint=_FIELDS_HINT))
         case HTTPException():
             return _http_problem(error)
         case TimeoutError():
@@ -85,7 +82,7 @@ async def _handle(request: Request, error: Exception) -> Response:
     return respond(request, error)
 
 
-HANDLERS: Final = dict.fromkeys((MemorydError, ValidationError, HTTPException, TimeoutError, Exception), _handle)
+HANDLERS: Final = dict.fromkeys((MemorydError, HTTPException, TimeoutError, Exception), _handle)
 """What an app answers a failure with: a Problem; the unexpected ones are logged with their route."""
 
 
@@ -110,14 +107,16 @@ def _http_problem(error: HTTPException) -> Problem:
     code = _CODE_OF_STATUS.get(error.status_code)
     if code is None:
         code = ErrorCode.INTERNAL if error.status_code >= 500 else ErrorCode.INVALID_REQUEST
-    return Problem(code, error.status_code, str(error.detail), _FIELDS_HINT, error.headers or {})
+    return Problem(code, error.status_code, str(error.detail), FIELDS_HINT, error.headers or {})
 
 
 _SAID_OF: Final = {"extra_forbidden": "unknown field", "model_type": "should be a JSON object"}
 """What is said of a kind of error, where pydantic speaks of our classes."""
 
 
-def _describe(errors: Sequence[Mapping[str, Any]]) -> str:
+def why_refused(refused: ValidationError) -> str:
+    """Return what is wrong with each field that was sent, in words for people."""
+    errors = refused.errors()
     lines = [_describe_one(error) for error in errors[:_MAX_FIELDS]]
     if len(errors) > _MAX_FIELDS:
         lines.append(f"and {len(errors) - _MAX_FIELDS} more")

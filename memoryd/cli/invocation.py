@@ -108,8 +108,8 @@ def found(what: object) -> Exit:
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    """Keep an option in the invocation; where it is not given, what another place said holds."""
-    if value:
+    """Keep an option in the invocation; where it is not given, what another place said holds. An empty one is given."""
+    if value is not None and value is not False:
         setattr(context.ensure_object(Invocation), str(parameter.name), value)
 
 

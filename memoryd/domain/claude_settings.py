@@ -14,6 +14,7 @@ from memoryd.domain.expressions import expression
 _OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
 _TIMEOUT_SECONDS: Final = 5
 _SPACE: Final = expression(r"[ \t\r\n]*")
+_LONE_SURROGATE: Final = expression(r"\\u[dD][89a-fA-F]")
 _INDENT: Final = expression(r"\n([ \t]+)\S")
 _DECODER: Final = json.JSONDecoder(strict=False)
 
@@ -151,7 +152,8 @@ def _written(settings: _Settings, hooks: Mapping[str, list[Any]]) -> str:
     is_inline = bool(members) and newline not in text[like.start : like.end]
     value = json.dumps(
         hooks,
-        ensure_ascii=text.lstrip("\ufeff").isascii(),
+        ensure_ascii=text.lstrip("\ufeff").isascii() or _LONE_SURROGATE.search(text) is not None,
+        allow_nan=False,
         indent=None if is_inline else unit,
         separators=(",", ":") if is_inline and '": ' not in text else None,
     ).replace("\n", newline + unit)

@@ -161,7 +161,7 @@ def _carry_out(folder: Path, plan: ReplacementPlan) -> None:
     """Put every file in its place: as often as it takes, for each time leads to the same."""
     with _on_disk(
         f"the next start finishes it; to give it up, put back what lies in {folder / _OLD}, by the {PLAN} beside it, "
-        "and move that folder away"
+        "delete what was not there before, and move that folder away"
     ):
         # the logs of databases go first: one beside another database than its own would be taken for that one's
         for piece in sorted(plan.pieces, key=lambda one: one.new is not None):

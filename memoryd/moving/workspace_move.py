@@ -9,6 +9,7 @@ import hashlib
 import os
 import shlex
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -166,11 +167,12 @@ def _now_at(ledger: Path, plan: MovePlan) -> Path:
 
 def _require_no_history(new: Path, state: Path) -> None:
     """Raise InvalidRequest for a state folder that is not all made anew by itself: a ledger, or what we do not know."""
+    aside = f"{state}-aside-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}"
     for one in state.iterdir():
         if not one.name.startswith(_CACHES) or is_ledger_name(one.name) or one.name.endswith(KEY_SUFFIX):
             raise InvalidRequest(
                 f"{new} has a history of its own in {state}",
-                hint=f"nothing was changed; to do without that one: {shlex.join(['mv', str(state), f'{state}-aside'])}",
+                hint=f"nothing was changed; to do without that one: {shlex.join(['mv', str(state), aside])}",
             )
 
 

@@ -87,10 +87,11 @@ class SearchService(Struct, frozen=True, kw_only=True):
         """
         start = time.monotonic()
         fresh = self.disk.seconds_of(query)
-        self.disk.on_search()
         # notes that are not asked for are not looked at
-        asks_notes = query.asks(Source.MEMORY)
-        pending = await self.disk.catch_up(fresh) if asks_notes else 0
+        asks_notes, pending = query.asks(Source.MEMORY), 0
+        if asks_notes:
+            self.disk.on_search()
+            pending = await self.disk.catch_up(fresh)
         left = query.deadline - (time.monotonic() - start)
         found = await self.found(replace(query, deadline=left, fresh_until=start + fresh))
         freshness = _with_pending_work(self.disk.freshness(), found, pending) if asks_notes else Freshness()

@@ -1,5 +1,6 @@
 """The settings file of an agent program: where it lies, and changes of it that lose nothing of anybody's."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ class SettingsFile(Struct, frozen=True):
             if not commands:
                 return self.text
             before = _read(self.backup)
-            if before.stat is not None and with_hooks(before.text, commands) == self.text:
+            if before.stat is not None and json.loads(with_hooks(before.text, commands)) == json.loads(self.text):
                 return before.text
             return without_hooks(self.text)
 

@@ -38,7 +38,7 @@ from memoryd.replies.memories import (
 from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
 TIERS = ("core", "working", "peripheral")
-id_argument = click.argument("memory", metavar="ID", help="Its id, or the first eight signs of it.")
+id_argument = argument("memory", metavar="ID", help="Its id, or the first eight signs of it.")
 scope_option = click.option(
     "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
 )

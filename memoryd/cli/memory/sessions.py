@@ -23,7 +23,7 @@ from memoryd.wire import NEIGHBOURS_MAX, SESSIONS_MAX, Exit
 NEIGHBOURS = 3
 """Lines before and after those of a citation, on a terminal."""
 
-session_argument = click.argument(
+session_argument = argument(
     "session",
     metavar="ID",
     help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",

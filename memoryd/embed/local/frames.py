@@ -171,5 +171,8 @@ def send(connection: socket.socket, message: Message) -> None:
 
 def _receive_exactly(connection: socket.socket, size: int) -> bytes:
     """Return so many bytes, blocking; none at the end of the stream."""
-    data = connection.recv(size, socket.MSG_WAITALL)
-    return data if len(data) == size else b""
+    data = bytearray()
+    # a signal may end the wait for all of it early
+    while len(data) < size and (chunk := connection.recv(size - len(data), socket.MSG_WAITALL)):
+        data += chunk
+    return bytes(data) if len(data) == size else b""

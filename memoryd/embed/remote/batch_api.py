@@ -63,6 +63,8 @@ class FileBatches:
     cancelling = "/cancel"
     list_limit = "limit"
     list_key = "data"
+    no_jobs: Sequence[object] | None = None
+    """What a list that is not in the answer means; None: that it was not understood."""
 
     def __init__(self, wire: OpenAiWire, base: httpx.URL) -> None:
         self._wire = wire
@@ -118,8 +120,8 @@ class FileBatches:
 
     def states(self, answer: object) -> list[JobState]:
         """Read a list of jobs."""
-        jobs = _object(answer).get(self.list_key, [])
-        if not isinstance(jobs, list):
+        jobs = _object(answer).get(self.list_key, self.no_jobs)
+        if not isinstance(jobs, list | tuple):
             raise ValueError("no list in the answer")
         return [self.state(job) for job in jobs]
 
@@ -151,6 +153,7 @@ class GeminiBatches(FileBatches):
     cancelling = ":cancel"
     list_limit = "pageSize"
     list_key = "operations"
+    no_jobs = ()
 
     def __init__(self, wire: GeminiWire, base: httpx.URL) -> None:
         super().__init__(wire, base)

@@ -16,6 +16,7 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.recall_filters import AskedFor, asking_of, is_known_to
 from memoryd.domain.memories.times.parsing import asked_days
 from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import SidecarError, StoreError
 from memoryd.memory.recall.answer import RecallDraft, beside_pages, best_of, chosen, why_nothing, within_reach
@@ -51,13 +52,16 @@ from memoryd.search.protocol import (
     seconds_left,
     with_pending,
 )
-from memoryd.search.ranking import Ranked, SearchSettings
+from memoryd.search.ranking import Ranked, Recipe, SearchSettings, ranked
 from memoryd.store.index.words import CandidateFilter
 
 MAX_LOOKS: Final = 3
 """How often a question is asked while its files, or its index, change."""
 RESERVE: Final = 0.2
 """Share of the deadline kept for reading rows and files."""
+TELLING_SECONDS: Final = 0.05
+"""How long beyond that what the arms found may be told from what is withdrawn."""
+_TIMED_OUT: Final = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
 PASSAGES: Final = 3
 """How many times as many passages as places are read."""
 LOOKED_AT: Final = 3
@@ -143,7 +147,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
                 hidden = Untold(chunks=eligible.hidden.chunks)
                 question = await self.index.database.words.weighed(query.question, hidden.chunks)
         except TimeoutError:
-            return _nothing(query, Arm(ArmState.TIMEOUT, "it did not answer before the deadline"))
+            return _nothing(query, _TIMED_OUT)
         except StoreError as exc:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
         query = replace(query, asked=question, untold=query.untold | hidden)
@@ -152,12 +156,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
-        try:
-            found, others = await asyncio.gather(
-                self.index.candidates(query, recipe, admitted, end), self._found_elsewhere(query, end)
-            )
-        except StoreError as exc:
-            return _nothing(query, Arm(ArmState.FAILED, str(exc)))
+        found, others = await asyncio.gather(
+            self._found_here(query, recipe, admitted, end), self._found_elsewhere(query, end)
+        )
         return await self._joined(query, eligible, asking, found, others, reading)
 
     async def _joined(
@@ -216,6 +217,20 @@ class Recaller(Struct, frozen=True, kw_only=True):
         withdrawn, untold = self.index.withdrawn, query.untold
         hits = [ranking.hit(row) for row in told if row.path not in withdrawn and not untold.holds(row)]
         return folded(hits, query.now.tzinfo or query.filters.zone)
+
+    async def _found_here(
+        self, query: RecallQuery, recipe: Recipe, admitted: CandidateFilter, end: float
+    ) -> Candidates:
+        """Return what the index finds; what cannot be told in time from what is withdrawn is not told."""
+        try:
+            async with asyncio.timeout(seconds_left(end) + TELLING_SECONDS):
+                return await self.index.candidates(query, recipe, admitted, end)
+        except TimeoutError:
+            arm = _TIMED_OUT
+        except StoreError as exc:
+            arm = Arm(ArmState.FAILED, str(exc))
+        nothing = ranked(Evidence(LexicalMatches(), VectorMatches()), {}, None, min_score=0.0)
+        return Candidates(dict.fromkeys((LEXICAL, VECTOR), arm), nothing, is_full=False)
 
     async def _found_elsewhere(self, query: RecallQuery, end: float) -> Found | None:
         if self.passages is None:
