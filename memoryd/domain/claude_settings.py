@@ -153,7 +153,6 @@ def _written(settings: _Settings, hooks: Mapping[str, list[Any]]) -> str:
     value = json.dumps(
         hooks,
         ensure_ascii=text.lstrip("\ufeff").isascii() or _LONE_SURROGATE.search(text) is not None,
-        allow_nan=False,
         indent=None if is_inline else unit,
         separators=(",", ":") if is_inline and '": ' not in text else None,
     ).replace("\n", newline + unit)

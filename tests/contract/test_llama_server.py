@@ -20,7 +20,7 @@ from memoryd.errors import EmbedderUnavailable
 from tests.contract.embedding_server import opened_at
 from tests.waiting import SECONDS
 
-NEEDED = ("llama_cpp", "sse_starlette", "starlette_context", "pydantic_settings")
+NEEDED = ("llama_cpp", "fastapi", "sse_starlette", "starlette_context", "pydantic_settings")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
 KEY = "sk-local"
 PATIENT = CallTimeouts(query=timedelta(seconds=30), bulk=timedelta(seconds=60), hold=timedelta(seconds=1))

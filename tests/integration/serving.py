@@ -23,11 +23,11 @@ from memoryd.api.http.connection import ConnectionLimits, peer_of
 from memoryd.api.http.limits import Admission, Guard, GuardLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, Peer, bind_listener
-from memoryd.domain.access import AccessRules, Who
+from memoryd.domain.access import AccessRules, Binding, Who
 from memoryd.errors import StoreUnavailable
 
 PATIENCE = 10.0
-GATE = Gate(rules=AccessRules(), agents=["main", "other"], bindings={})
+GATE = Gate(rules=AccessRules(), agents=["main", "other"], bindings={"agent": Binding("main")})
 
 
 def services(

@@ -1,5 +1,6 @@
 """The real daemon with the real qmd: transcripts that are exported for it, found, kept apart and forgotten."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -89,4 +90,9 @@ def kept_by(daemon: RunningDaemon, word: bytes) -> list[str]:
     """Return the files of qmd and the exports that hold a word."""
     folders = (daemon.state / "agents", daemon.home / "exports")
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
-    return [str(path) for path in files if word in path.read_bytes()]
+    found = []
+    for path in files:
+        # a draft takes the place of a file meanwhile
+        with contextlib.suppress(FileNotFoundError):
+            found += [str(path)] if word in path.read_bytes() else []
+    return found
