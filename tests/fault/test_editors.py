@@ -6,6 +6,7 @@ import pty
 import random
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -418,7 +419,10 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     for number in range(600):
         stage.write(f"memory/untracked/{number}.md", f"untracked note {number}: hemlock\n")
     stage.start({**QUICK, "deleteGraceMs": 15_000})
+    # in one look, however long git takes: of two halves neither is most of them
+    os.kill(stage.daemon.pid, signal.SIGSTOP)
     _git(repository, "clean", "-fdxq")
+    os.kill(stage.daemon.pid, signal.SIGCONT)
     assert not stage.finds("hemlock")
     assert len(stage.paths()) == 1102
     stage.sync()
