@@ -16,6 +16,7 @@ import fcntl
 import functools
 import os
 import re
+import signal
 import stat as stat_module
 import sys
 from collections.abc import Callable, Iterator
@@ -78,6 +79,7 @@ def remove_file(path: Path, expected: FileStat) -> None:
         stat = _stat_of(path)
         if stat is None or file_stat(stat) != replace(expected, device=stat.st_dev):
             raise FileChangedError(f"{path.name} has changed since it was read")
+        _check_closed(path, path.name)
         path.unlink()
 
 
@@ -86,7 +88,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
 
     The lock keeps other writers of ours out, but no editor: it may save at any moment, also between the comparison
     and the rename, which would throw away what it saved. So the two files change places in one step, and what came
-    out is compared once more; where it is the editor's, they change back.
+    out is compared once more; where it is the editor's, or an editor is about to write into it, they change back.
     """
     if expected == "absent":
         try:
@@ -98,6 +100,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
     before = _stat_of(path)
     if before is None or file_stat(before) != replace(expected, device=before.st_dev):
         raise FileChangedError(f"{path.name} has changed since it was read")
+    _check_closed(path, path.name)
     draft.chmod(stat_module.S_IMODE(before.st_mode))
     ours = _saved(draft)
     try:
@@ -113,6 +116,31 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
     if file_stat(out) != replace(expected, device=out.st_dev, ctime_ns=out.st_ctime_ns):
         _put_back(draft, path, ours)
         raise FileChangedError(f"{path.name} has changed since it was read")
+    try:
+        # one that it had opened before the exchange, perhaps emptied, and writes into now
+        _check_closed(draft, path.name)
+    except FileChangedError:
+        _put_back(draft, path, ours)
+        raise
+
+
+def _check_closed(path: Path, name: str) -> None:
+    """Raise FileChangedError where somebody has a file open to write into it.
+
+    A read lease is given only where nobody has, see fcntl(2); macOS has none, and a network disk may have none.
+    """
+    if sys.platform == "darwin":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            # who opens it in these microseconds waits for us, and the signal that tells us so is one that is ignored
+            fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        except BlockingIOError as exc:
+            raise FileChangedError(f"{name} is open in a program that writes into it") from exc
+        finally:
+            os.close(descriptor)
 
 
 def _put_back(draft: Path, path: Path, ours: tuple[int, int, int]) -> None:

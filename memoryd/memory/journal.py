@@ -182,16 +182,19 @@ class Journal:
                 await asyncio.sleep(seconds)
 
     async def _changed(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
+        defeat = FileChangedError()
         for attempt in range(TRIES):
             before = await self._read_whole(draft.path)
             # in a thread: a log may have megabytes
             text = await self._in_thread(partial(edit, before.text))
             if text is None or text == before.text or (text == "" and deletes and before.stat is None):
                 return NoteChange(draft.path, before.text or "", before.sha256.hex(), is_written=False)
-            with contextlib.suppress(FileChangedError):
+            try:
                 return await self._swapped(draft, before, text, is_removed=deletes and not text)
+            except FileChangedError as exc:
+                defeat = exc
             await asyncio.sleep(_pause(attempt))
-        raise NotNow(f"others save {draft.path} all the time", hint="try again in a moment")
+        raise NotNow(f"{draft.path} cannot be written now: {defeat}", hint="close it there, or try again in a moment")
 
     async def _read_whole(self, path: RelativePath) -> StoredNote:
         """Read a note; one that was there a moment ago may be missing between two steps of an editor that saves it."""

@@ -1,9 +1,11 @@
 """Replacing files: whole or not at all, and never over what somebody else wrote meanwhile."""
 
 import stat
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from io import FileIO
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,45 @@ def test_editor_that_saves_after_the_comparison_loses_nothing(
     with pytest.raises(FileChangedError):
         replace_file(path, b"new", expected=expected)
     assert path.read_bytes().endswith(OTHER)
+    assert names(path) == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="nobody tells there who has a file open")
+@pytest.mark.parametrize("act", ["replace", "remove"])
+def test_file_that_somebody_is_about_to_write_into_is_left_to_them(path: Path, act: str) -> None:
+    path.write_bytes(b"old")
+    with path.open("wb", buffering=0) as editor:
+        # emptied, and not written yet: what it is about to write has no other place
+        expected = seen(path)
+        with pytest.raises(FileChangedError, match="is open in a program"):
+            replace_file(path, b"new", expected=expected) if act == "replace" else remove_file(path, expected)
+        editor.write(OTHER)
+    assert path.read_bytes() == OTHER
+    assert names(path) == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="nobody tells there who has a file open")
+def test_file_that_is_opened_after_the_comparison_is_left_to_who_writes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchange_works(path):
+        pytest.skip("this disk cannot exchange files")
+    path.write_bytes(b"")
+    expected = seen(path)
+    editors: list[FileIO] = []
+
+    def late(one: Path, other: Path) -> bool:
+        if not editors:
+            # nothing of it shows in its stat
+            editors.append(FileIO(other, "r+"))
+        return exchange(one, other)
+
+    monkeypatch.setattr(writing, "exchange", late)
+    with pytest.raises(FileChangedError, match="is open in a program"):
+        replace_file(path, b"new", expected=expected)
+    editors[0].write(OTHER)
+    editors[0].close()
+    assert path.read_bytes() == OTHER
     assert names(path) == [path.name]
 
 
